@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import groupby, islice
 from operator import itemgetter
@@ -27,6 +28,8 @@ from ieim.audit.services import lock_head, record_system
 
 KIND = "audit.checkpoint"
 """The kind of the event that each checkpoint leaves in the system chain."""
+SEALED = "audit.sealed"
+"""The kind of the event that says that a checkpoint was sealed and kept outside (its number)."""
 
 _BATCH = 1000
 _IN_FLIGHT = timedelta(minutes=10)
@@ -91,6 +94,12 @@ def summary(checkpoint: AuditCheckpoint) -> dict[str, JSONValue]:
     }
 
 
+def last_sealed() -> tuple[int, datetime] | None:
+    """Return the checkpoint that was sealed last and when, as far as the record says it."""
+    event = AuditEvent.objects.filter(kind=SEALED).first()
+    return (json.loads(event.payload)["number"], event.at) if event else None
+
+
 def faults() -> list[str]:
     """Return a sentence for each fault of the checkpoints themselves.
 
@@ -121,7 +130,7 @@ def faults() -> list[str]:
 class CheckpointComparison:
     """The result of comparing the record with a checkpoint, found by a digest noted elsewhere.
 
-    ``faults`` are sentences; ``since`` counts the events after it, without its own.
+    ``faults`` are sentences; ``since`` counts the events after it, without its own and its seal's.
     """
 
     faults: list[str]
@@ -146,7 +155,9 @@ def expected(digest: str) -> CheckpointComparison:
             f"{checkpoint.number}, which did not see it"
             for event in early.iterator(chunk_size=_BATCH)
         ]
-        return CheckpointComparison(found, max(0, after.count() - 1))
+        sealed = canonical({"number": checkpoint.number}).decode()
+        own = after.filter(chain=SYSTEM_CHAIN, kind=SEALED, payload=sealed)[:1].count()
+        return CheckpointComparison(found, max(0, after.count() - 1 - own))
     return CheckpointComparison(
         [
             "no checkpoint with the digest that was kept is stored: it was removed or changed, or "

@@ -18,11 +18,13 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core import checks
 from django.db import DatabaseError, connection
+from django.utils import timezone
 from websockets.exceptions import InvalidHandshake, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from conversations.mail import sending
+from ieim.audit.checkpoints import last_sealed
 from ieim.config import health
 from ieim.knowledge import selectors as knowledge
 from ieim.people.mail_server import hand_over
@@ -38,6 +40,9 @@ PATIENCE: Final = 10.0
 
 STARTING: Final = 30.0
 """Seconds that a worker and beat may take for their first heartbeat."""
+
+SEALED: Final = 15
+"""Minutes after which a seal is old; one comes every five."""
 
 _TO_DO: Final = {
     "database": "Check that it runs, and DATABASE_URL.",
@@ -68,6 +73,7 @@ def examine(mail_to: str = "") -> Iterator[Told]:
     yield clock()
     yield mail(mail_to)
     yield from secrets()
+    yield seals()
     yield from proxies()
 
 
@@ -173,6 +179,21 @@ def secrets() -> Iterator[Told]:
     if not told:
         hosts = ", ".join(settings.ALLOWED_HOSTS)
         yield Told("keys", f"the key is long, debug is off, the hosts are {hosts}")
+
+
+def seals() -> Told:
+    """Ask when the audit record was sealed last, where it is sealed at all."""
+    try:
+        sealed = last_sealed()
+    except DatabaseError:
+        return Told("seals", "cannot be asked without the database.", good=False)
+    if sealed is None:
+        return Told("seals", "none: `manage.py seal_audit` keeps them outside of the database")
+    minutes = (timezone.now() - sealed[1]).total_seconds() / 60
+    said = f"checkpoint {sealed[0]} was sealed everywhere {minutes:.0f} minutes ago"
+    if minutes > SEALED:
+        return Told("seals", f"{said}. Look at the log of ieim-seal.service.", good=False)
+    return Told("seals", said)
 
 
 def proxies() -> Iterator[Told]:

@@ -5,57 +5,25 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
-from uuid import uuid4
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, connection, transaction
 
+from ieim.audit import seals
 from ieim.audit.models import AuditCheckpoint, CheckpointHead
-from ieim.audit.services import record
+from tests.audit.keeper import CHAIN, Keeper, happen
 from tests.audit.owner import rewind, triggers_lifted
 from tests.checks import ROOT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-class Keeper:
-    """Who holds the key and the file."""
-
-    def __init__(self, folder: Path) -> None:
-        self.key, self.public, self.file = (folder / name for name in ("key", "public", "seals"))
-        out = StringIO()
-        call_command("seal_audit", make_key=self.key, stdout=out)
-        self.public.write_text(out.getvalue())
-
-    def seal(self, **options: str) -> str:
-        out = StringIO()
-        call_command("seal_audit", key=self.key, to=self.file, stdout=out, **options)
-        return out.getvalue().strip()
-
-    def verify(self) -> str:
-        """What verifying says, empty where all holds."""
-        out = StringIO()
-        try:
-            call_command("verify_audit", seals=self.file, public_key=self.public, stdout=out)
-        except CommandError as error:
-            return f"{out.getvalue()}{error}"
-        return ""
-
-
 @pytest.fixture
 def keeper(tmp_path: Path) -> Keeper:
     return Keeper(tmp_path)
-
-
-def happen() -> None:
-    with transaction.atomic():
-        record(chain=CHAIN, kind="a.b", payload={}, actor="system")
-
-
-CHAIN = uuid4()
 
 
 def forget(number: int) -> None:
@@ -85,46 +53,97 @@ def put_an_older_seal_last(keeper: Keeper) -> None:
 
 def sign_with_another_key(keeper: Keeper) -> None:
     (keeper.file.parent / "other").mkdir()
-    other = Keeper(keeper.file.parent / "other")
-    other.file = keeper.file
-    other.seal()
+    other = Keeper(keeper.file.parent / "other").seal()
+    with keeper.file.open("a") as file:
+        file.write(f"{other}\n")
+
+
+def remove_a_seal(keeper: Keeper) -> None:
+    lines = keeper.file.read_text().splitlines(keepends=True)
+    keeper.file.write_text("".join([lines[0], *lines[2:]]))
+
+
+def remove_the_first_seal(keeper: Keeper) -> None:
+    lines = keeper.file.read_text().splitlines(keepends=True)
+    keeper.file.write_text("".join(lines[1:]))
+
+
+def remove_the_last_seal(keeper: Keeper) -> None:
+    lines = keeper.file.read_text().splitlines(keepends=True)
+    keeper.file.write_text("".join(lines[:-1]))
 
 
 @pytest.mark.parametrize(
-    "tamper",
-    [truncate, remove_a_checkpoint, change_a_seal, put_an_older_seal_last, sign_with_another_key],
+    ("tamper", "says"),
+    [
+        (truncate, "is not there as checkpoint"),
+        (remove_a_checkpoint, "checkpoint 2 is not stored as it was sealed"),
+        (change_a_seal, "line 1 of the seals is not signed with this key, or was changed"),
+        (put_an_older_seal_last, "line 4 of the seals is not after the one before it"),
+        (sign_with_another_key, "line 4 of the seals is not signed with this key"),
+        (remove_a_seal, "line 2 of the seals: the seal before that of checkpoint 3 is gone"),
+        (remove_the_first_seal, "line 1 of the seals: the seal before that of checkpoint 2"),
+        (remove_the_last_seal, "the record says that checkpoint 3 was sealed, and the newest seal"),
+    ],
 )
 def test_it_finds_what_was_done_since_a_seal(
-    keeper: Keeper, tamper: Callable[[Keeper], None]
+    keeper: Keeper, tamper: Callable[[Keeper], None], says: str
 ) -> None:
     for _ in range(3):
         happen()
         keeper.seal()
+    assert keeper.verify(nothing_since=True) == ""
     happen()
+    assert "1 events were added" in keeper.verify(nothing_since=True)
     assert keeper.verify() == ""
     with transaction.atomic():
         tamper(keeper)
-        assert "does not hold" in keeper.verify()
+        assert says in keeper.verify()
         transaction.set_rollback(True)
+
+
+def test_it_does_not_seal_a_database_that_is_not_the_one_it_sealed(keeper: Keeper) -> None:
+    keeper.seal()
+    keeper.seal()
+    with transaction.atomic():
+        remove_a_checkpoint(keeper)
+        assert "checkpoint 2 is not stored as it was sealed" in keeper.refused()
+        assert AuditCheckpoint.objects.count() == 1
+        transaction.set_rollback(True)
+
+
+def test_a_line_that_was_torn_is_no_seal_and_harms_none(keeper: Keeper) -> None:
+    keeper.seal()
+    with keeper.file.open("a") as file:
+        file.write('{"at":"2026-')
+    keeper.seal()
+    assert keeper.verify() == ""
+    assert len(keeper.file.read_text().splitlines()) == 2
+
+
+def test_two_do_not_seal_at_once(keeper: Keeper) -> None:
+    with seals.alone(keeper.key):
+        assert "somebody else is sealing" in keeper.refused()
+    assert not AuditCheckpoint.objects.exists()
 
 
 def test_a_seal_goes_to_syslog_too(keeper: Keeper) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(10)
-        line = keeper.seal(syslog=f"127.0.0.1:{server.getsockname()[1]}")
+        line = keeper.seal(f"syslog:127.0.0.1:{server.getsockname()[1]}")
         assert line in server.recv(4096).decode()
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"key": Path("/nowhere")}, "--to or --syslog"),
-        ({"key": Path("/nowhere"), "to": Path("/nowhere")}, "cannot be read as a key"),
+        ({"key": Path("/nowhere")}, "--key and --to say"),
+        ({"key": Path("/nowhere"), "to": ["/nowhere"]}, "cannot be read as a key"),
     ],
 )
 def test_it_says_what_is_missing_and_takes_no_checkpoint_that_it_cannot_sign(
-    options: dict[str, Path], says: str
+    options: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(CommandError, match=says):
         call_command("seal_audit", **options)
@@ -138,7 +157,7 @@ def test_a_key_is_never_overwritten_and_nobody_else_reads_it(keeper: Keeper) -> 
 
 def test_a_file_without_a_seal_vouches_for_nothing(keeper: Keeper) -> None:
     keeper.file.touch()
-    both = {"seals": keeper.file, "public_key": keeper.public}
+    both = {"seals": str(keeper.file), "public_key": keeper.public}
     with pytest.raises(CommandError, match="has no seal"):
         call_command("verify_audit", **both)
     with pytest.raises(CommandError, match="leave --expect out"):

@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
+from ieim.audit.checkpoints import SEALED
+from ieim.audit.services import record_system
 from ieim.config import doctor, health
 from tests.conversations.mail.mailing import ADDRESS, post_office
 
@@ -147,3 +150,14 @@ def test_it_ends_with_1_and_names_what_is_wrong(
     assert "judgement_v1" not in out.getvalue(), "no call of the model"
     with pytest.raises(CommandError, match="no e-mail address"):
         call_command("doctor", "site", mail="nobody")
+
+
+@pytest.mark.django_db
+def test_seals_are_old_after_a_quarter_of_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.seals().good
+    with transaction.atomic():
+        record_system(kind=SEALED, payload={"number": 7}, actor="system")
+    assert "checkpoint 7" in doctor.seals().said
+    assert doctor.seals().good
+    monkeypatch.setattr(doctor, "SEALED", -1)
+    assert "ieim-seal.service" in wrong(doctor.seals())

@@ -12,6 +12,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from conversations.mail.models import OPEN, MailRequest
 from conversations.models import Delivery, Outage, Turn
 from conversations.states import TurnState
+from ieim.audit.checkpoints import last_sealed
 from review.models import CRISIS, SIGN, ReviewItem
 from review.states import UNDECIDED, ReviewState
 
@@ -32,6 +33,7 @@ def collect() -> Iterator[Metric]:
     yield from _queue(now)
     yield from _outage(now)
     yield from _outboxes(now)
+    yield _seals(now)
 
 
 def _family(name: str, said: str, *labels: str) -> GaugeMetricFamily:
@@ -128,4 +130,13 @@ def _outboxes(now: datetime) -> Iterator[Metric]:
         "ieim_mail_due_oldest_seconds",
         "For how long the e-mail that has waited longest has been due.",
         value=_age(due, now),
+    )
+
+
+def _seals(now: datetime) -> Metric:
+    sealed = last_sealed()
+    return GaugeMetricFamily(
+        "ieim_audit_seal_age_seconds",
+        "Since the audit record was sealed and kept in every place; 0 where it never was.",
+        value=_age(sealed[1] if sealed else None, now),
     )

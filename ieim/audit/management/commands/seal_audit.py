@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from logging.handlers import SysLogHandler
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ieim.audit import seals
-from ieim.audit.checkpoints import take_checkpoint
-from ieim.audit.seals import SealError
+from ieim.audit.places import SealError, place
 
 
 class Command(BaseCommand):
@@ -19,17 +16,33 @@ class Command(BaseCommand):
 
     help = (
         "Take a checkpoint of the audit record, sign it with a key that neither web nor worker can "
-        "read, and add it to a file, to syslog, or to both. Run it every five minutes as a user of "
-        "its own. verify_audit --seals then finds a database that was truncated, replaced, or "
-        "whose history was written anew."
+        "read, and keep it in one or more places. Run it every five minutes as a user of its own. "
+        "A place that could not be reached gets later what it misses. verify_audit --seals then "
+        "finds a database that was truncated, replaced, or whose history was written anew. Exits 0 "
+        "only when the seal is kept everywhere, and stamped where --tsa says so."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options."""
         parser.add_argument("--key", type=Path, metavar="FILE", help="the private key (PEM)")
-        parser.add_argument("--to", type=Path, metavar="FILE", help="the file of seals")
         parser.add_argument(
-            "--syslog", metavar="ADDRESS", help="/dev/log, or HOST:PORT of a syslog server (UDP)"
+            "--to",
+            action="append",
+            metavar="PLACE",
+            help="a file, s3://BUCKET/PREFIX (with AWS_ENDPOINT_URL, AWS_DEFAULT_REGION, "
+            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), syslog:/dev/log or syslog:HOST:PORT "
+            "(UDP); may be given several times",
+        )
+        parser.add_argument(
+            "--retain-days",
+            type=int,
+            default=0,
+            metavar="DAYS",
+            help="with s3://: nobody, not even the bucket's owner, can remove a seal for so long; "
+            "the bucket needs Object Lock",
+        )
+        parser.add_argument(
+            "--tsa", default="", metavar="URL", help="a time-stamping authority (RFC 3161)"
         )
         parser.add_argument(
             "--make-key", type=Path, metavar="FILE", help="make a key, print its public one, end"
@@ -41,28 +54,14 @@ class Command(BaseCommand):
             if options["make_key"]:
                 self.stdout.write(seals.make_key(options["make_key"]), ending="")
                 return
-            if not options["key"] or not (options["to"] or options["syslog"]):
-                raise SealError("--key, and --to or --syslog, say how and where to seal")
-            syslog = _syslog(options["syslog"]) if options["syslog"] else None
-            key = seals.private_key(options["key"])
-            line = seals.sealed(take_checkpoint(), key)
-            if options["to"]:
-                seals.append(line, options["to"])
-            if syslog is not None:
-                syslog.emit(logging.makeLogRecord({"msg": line, "levelno": logging.INFO}))
-                syslog.close()
+            if not options["key"] or not options["to"]:
+                raise SealError("--key and --to say how and where to seal")
+            with seals.alone(options["key"]):
+                key = seals.private_key(options["key"])
+                places = [place(name, retain_days=options["retain_days"]) for name in options["to"]]
+                line, faults = seals.seal(key, places, options["tsa"])
         except SealError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(line)
-
-
-def _syslog(address: str) -> SysLogHandler:
-    host, separator, port = address.rpartition(":")
-    if separator and not port.isdecimal():
-        raise SealError(f"{address} is no address of syslog: a path, or HOST:PORT")
-    try:
-        handler = SysLogHandler(address=(host, int(port)) if separator else address)
-    except OSError as error:
-        raise SealError(f"syslog cannot be reached at {address}: {error}") from error
-    handler.ident = "ieim-seal: "
-    return handler
+        if faults:
+            raise CommandError("\n".join(faults))

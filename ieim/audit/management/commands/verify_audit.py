@@ -19,7 +19,9 @@ from ieim.audit.audited import Discrepancy
 from ieim.audit.checkpoints import expected, faults, summary
 from ieim.audit.comparing import Comparison, second_look
 from ieim.audit.models import AuditCheckpoint, AuditEvent
-from ieim.audit.seals import SealError, compared, public_key
+from ieim.audit.places import SealError, place
+from ieim.audit.seals import compared, public_key
+from ieim.audit.stamps import Authority
 from ieim.audit.verify import ChainReport, reading, verify, verify_all
 
 
@@ -50,13 +52,20 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--seals",
-            type=Path,
-            metavar="FILE",
-            help="the file that seal_audit writes: each seal has to be signed, its checkpoint "
-            "stored, and the newest one is expected as by --expect",
+            metavar="PLACE",
+            help="where seal_audit keeps them, a file or s3://BUCKET/PREFIX: each seal has to be "
+            "signed and to follow the one before, its checkpoint stored, and the newest one is "
+            "expected as by --expect",
         )
         parser.add_argument(
             "--public-key", type=Path, metavar="FILE", help="with --seals: the key (PEM) they need"
+        )
+        parser.add_argument(
+            "--tsa-chain",
+            type=Path,
+            metavar="FILE",
+            help="with --seals: the certificates (PEM, with the root) of the authority that "
+            "stamped them; each stamp has to be by it",
         )
         parser.add_argument(
             "--nothing-since",
@@ -70,7 +79,8 @@ class Command(BaseCommand):
             help="print one JSON object: ok, chains, events, broken (chain, seq, break, message), "
             "rows (how many are vouched for), differing (chain, kind, id, fault, message), faults "
             "(of the checkpoints), since (events after the expected checkpoint, or null), "
-            "checkpoint (the newest, or null)",
+            "checkpoint (the newest, or null), seals (with --seals: newest, at, count, stamped, "
+            "stamped_at, unstamped_since)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -82,7 +92,9 @@ class Command(BaseCommand):
         sealed = None
         if options["seals"]:
             try:
-                sealed = compared(options["seals"], public_key(options["public_key"]))
+                key, chain = public_key(options["public_key"]), options["tsa_chain"]
+                authority = Authority(chain) if chain else None
+                sealed = compared(place(options["seals"]), key, authority)
             except SealError as error:
                 raise CommandError(str(error)) from error
             options["expect"] = sealed.newest or None
@@ -94,9 +106,11 @@ class Command(BaseCommand):
             result = _verify(options["session"], options["expect"], options["nothing_since"])
         except (DatabaseError, ValueError) as error:
             raise CommandError(f"the audit record cannot be read: {error}") from error
-        if sealed is not None and sealed.faults:
-            result["faults"] += sealed.faults
-            result["ok"] = False
+        if sealed is not None:
+            told = asdict(sealed)
+            result["faults"] += told.pop("faults")
+            result["ok"] = result["ok"] and not sealed.faults
+            result["seals"] = told
         if options["json"]:
             self.stdout.write(json.dumps(result))
         else:
@@ -120,11 +134,20 @@ class Command(BaseCommand):
         )
         if result["since"] is not None:
             self.stdout.write(f"{result['since']:,} events since the checkpoint that was expected")
+        if told := result.get("seals"):
+            self.stdout.write(_of_seals(told))
         if result["checkpoint"]:
             line = "checkpoint {number} at {at} over {chains} chains: {digest}"
             self.stdout.write(line.format(**result["checkpoint"]))
         elif session is None:
             self.stdout.write("no checkpoint yet: manage.py checkpoint_audit takes one")
+
+
+def _of_seals(told: dict[str, Any]) -> str:
+    line = f"{told['count']:,} seals, the newest of {told['at']}; {told['stamped']:,} have a stamp"
+    if told["stamped_at"]:
+        return f"{line}, the newest of {told['stamped_at']}, {told['unstamped_since']:,} came after"
+    return f"{line}, which --tsa-chain checks" if told["stamped"] else line
 
 
 def _verify(session: UUID | None, expect: str | None, nothing_since: bool) -> dict[str, Any]:
