@@ -35,6 +35,7 @@ BUILT_OF = ("@fontsource-variable/atkinson-hyperlegible-next", "govuk-frontend")
 
 _NAMES = {
     "BSD License": "BSD-3-Clause",
+    "3-Clause BSD License": "BSD-3-Clause",
     "BSD": "BSD-3-Clause",
     "BSD 3-Clause OR Apache-2.0": "BSD-3-Clause OR Apache-2.0",
     "MIT License": "MIT",

@@ -81,9 +81,11 @@ def client_of(base_url: str) -> OpenAIModel:
 
 
 @contextmanager
-def served(answer: Callable[[Mapping[str, Any]], tuple[int, str]]) -> Iterator[str]:
+def served(
+    answer: Callable[[Mapping[str, Any]], tuple[int, str]], heads: list[str] | None = None
+) -> Iterator[str]:
     """Serve chat completions and yield the base URL: ``answer`` takes the body of a request and
-    returns the status and the content of the one message."""
+    returns the status and the content of the one message. ``heads`` gets each request's headers."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -91,6 +93,8 @@ def served(answer: Callable[[Mapping[str, Any]], tuple[int, str]]) -> Iterator[s
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
+            if heads is not None:
+                heads.append(str(self.headers))
             size = int(self.headers["Content-Length"])
             status, content = answer(json.loads(self.rfile.read(size)))
             choice = {

@@ -21,7 +21,7 @@ from django.urls import set_script_prefix
 from django.utils import translation
 from django.utils.translation import gettext_noop
 
-from conversations import framing, logged, notify, page_languages, returning, selectors
+from conversations import framing, logged, notify, page_languages, returning, selectors, traced
 from conversations.chat.announcing import announcement, turns_without_alert
 from conversations.chat.presenters import ChatView, ReplyView, TurnView
 from conversations.models import Session
@@ -188,7 +188,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         problem = None
         try:
             address = addresses.of_scope(self.scope)
-            await database_sync_to_async(service)(**arguments, address=address)
+            with traced.span("message", kind="SERVER"):
+                await database_sync_to_async(service)(**arguments, address=address)
         except refusing.Refused as refused:
             problem = refused
         except (Session.DoesNotExist, services.NothingToReplace, services.NotAnswered):

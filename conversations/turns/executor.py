@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for
+from contextvars import copy_context
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection, reset_queries, transaction
 
-from conversations import logged
 from conversations.models import Delay, Turn
 from conversations.turns import moves
 from conversations.turns.leases import Lease
@@ -58,16 +58,16 @@ class ThreadExecutor:
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Do ``work`` in a thread of its own; it may not use the database."""
         future: Future[T] = Future()
-        ids = logged.ids()
 
         def run() -> None:
-            logged.begin(ids)
             try:
                 future.set_result(work())
             except BaseException as error:  # noqa: BLE001  # raised again where it is read
                 future.set_exception(error)
 
-        threading.Thread(target=run, name="model-call", daemon=True).start()
+        # With the ids and the span that it is for.
+        begun = copy_context().run
+        threading.Thread(target=begun, args=(run,), name="model-call", daemon=True).start()
         return future
 
     def wait(self, futures: Collection[Future[Any]]) -> None:

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import logged, ports, selectors
+from conversations import logged, ports, selectors, traced
 from conversations.models import Attempt, Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
 from conversations.states import TurnState
@@ -69,6 +69,29 @@ def breaker_is_open() -> bool:
     return _behind_breaker.cache_info().currsize > 0 and _behind_breaker().is_open
 
 
+class TracedModel:
+    """The deployment's model, each call of it a span: of the stage that waits for it, or of the
+    turn where it is made ahead of its stage."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name, self.reads_hints = model.name, model.reads_hints
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        """Call the model."""
+        stage = request.contract
+        about: traced.Attributes = {"ieim.stage": stage, "ieim.attempt": request.attempt}
+        with traced.span(f"model {stage}", about, kind="CLIENT", part=f"stage {stage}") as note:
+            try:
+                answer = self._model.complete(request, deadline=deadline)
+            except ModelUnavailable as error:
+                note({"ieim.cause": error.cause.value})
+                raise
+            counts = {"input": answer.prompt_tokens, "output": answer.completion_tokens}
+            note({f"gen_ai.usage.{kind}_tokens": count or 0 for kind, count in counts.items()})
+            return answer
+
+
 class SwitchedOffModel:
     """The deployment's model while an administrator has switched it off: nothing is asked."""
 
@@ -91,7 +114,7 @@ def current_model() -> Model:
 @cache
 def configured_model() -> Model:
     """Return the deployment's model, built once a process, whether it is switched off or not."""
-    model: Model = _behind_breaker()
+    model: Model = TracedModel(_behind_breaker())
     most = settings.IEIM_MODEL["CALLS"]
     if most is None:
         return model
@@ -124,8 +147,9 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
     turn = _claim(turn_id)
     if turn is None:
         return
-    with logged.about(session=turn.session_id, turn=turn_id):
+    with logged.about(session=turn.session_id, turn=turn_id), traced.span("turn") as note:
         _run_claimed(turn, model)
+        note({"ieim.state": turn.state})
 
 
 def _run_claimed(turn: Turn, model: Model | None) -> None:
@@ -194,7 +218,7 @@ def run_triage(*, turn_id: UUID, model: Model | None = None) -> None:
         executor.release_connection()
     if store is None:
         return
-    with logged.about(session=store.turn.session_id, turn=turn_id):
+    with logged.about(session=store.turn.session_id, turn=turn_id), traced.span("triage"):
         _triage_claimed(store, model)
 
 

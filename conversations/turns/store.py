@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from conversations import states
+from conversations import states, traced
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
 from conversations.record import calls
 from conversations.record.audited import ATTEMPT, CHOICE, SPAN, STAGE
@@ -138,6 +138,7 @@ class TurnStore:
     def begin(self, stage: str) -> None:
         """Note that the stage is being worked on."""
         self.renew()
+        traced.begin(f"stage {stage}", {"ieim.stage": stage})
         row = self._stages.get(stage)
         if row is None:
             row = Stage.objects.create(
@@ -196,6 +197,15 @@ class TurnStore:
             "budget": attempt.count.as_dict(),
         }
         events.record(self.turn, "stage.attempt", payload, rows=rows)
+        found = _codes(judgement.findings)
+        told: traced.Attributes = {
+            "passed": judgement.passed,
+            "abstained": abstained,
+            "findings": found,
+        }
+        traced.note(f"stage {stage}", f"attempt {attempt.number}", told)
+        if judgement.passed or final:
+            traced.end(f"stage {stage}")
         if judgement.passed and row.contract == CLASSIFY and attempt.result is not None:
             flags.add(turn=self.turn, classified=attempt.result)
         elif not judgement.passed and final and not abstained:
@@ -210,6 +220,8 @@ class TurnStore:
         self.renew()
         row = self._stages[stage]
         stopped = self._stop(row, findings)
+        traced.note(f"stage {stage}", "over budget", {"findings": _codes(findings)})
+        traced.end(f"stage {stage}")
         over = {"stage": stage, "codes": _codes(findings), "budget": count.as_dict()}
         events.record(self.turn, "stage.over_budget", over, rows=[stopped])
         self._open_review(row, findings)

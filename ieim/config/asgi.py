@@ -21,6 +21,10 @@ from ieim.config.origins import StrictOriginValidator
 from ieim.config.requests import identified
 
 outage.serve_impatiently()
+if settings.IEIM_TRACES:
+    from ieim.config.monitoring import tracing
+
+    tracing.start()
 
 application = ProtocolTypeRouter(
     {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from typing import Any
 
 from celery import Celery
@@ -10,6 +11,7 @@ from celery.concurrency.thread import TaskPool as Threads
 from celery.signals import (
     before_task_publish,
     heartbeat_sent,
+    task_postrun,
     task_prerun,
     worker_init,
     worker_ready,
@@ -27,9 +29,15 @@ app.set_default()
 @worker_init.connect
 def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
+    from django.conf import settings
     from django.db import connection
 
     from ieim.config import process
+
+    if settings.IEIM_TRACES:
+        from ieim.config.monitoring import tracing
+
+        tracing.start()
 
     if problem := process.missing_tables():
         sys.exit(problem)
@@ -70,22 +78,35 @@ def _swept(task: Any, **_signal: Any) -> None:
         health.beat("beat")
 
 
-_REQUEST = "ieim_request"
+_REQUEST, _SPAN = "ieim_request", "ieim_span"
 
 
 @before_task_publish.connect
 def _hand_on(headers: dict[str, Any], **_signal: Any) -> None:
-    from conversations import logged
+    from conversations import logged, traced
 
     headers[_REQUEST] = logged.ids().get("request", "")
+    headers.update(traced.carried())
 
 
 @task_prerun.connect
 def _take_on(task: Any, **_signal: Any) -> None:
-    from conversations import logged
+    from conversations import logged, traced
 
     # None before an upgrade's first tasks, and where a task is called like a function.
     logged.begin({"request": getattr(task.request, _REQUEST, None) or ""})
+    # What beat has sent belongs to nobody: it looks every few seconds, and finds nothing.
+    if traceparent := getattr(task.request, traced.TRACEPARENT, None):
+        span = traced.span(f"task {task.name}", kind="CONSUMER", traceparent=traceparent)
+        stack = ExitStack()
+        stack.enter_context(span)
+        setattr(task.request, _SPAN, stack)
+
+
+@task_postrun.connect
+def _end(task: Any, **_signal: Any) -> None:
+    if span := getattr(task.request, _SPAN, None):
+        span.close()
 
 
 @worker_shutdown.connect

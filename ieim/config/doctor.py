@@ -72,6 +72,7 @@ def examine(mail_to: str = "") -> Iterator[Told]:
     yield storage(settings.IEIM_DATA_DIR)
     yield clock()
     yield mail(mail_to)
+    yield traces()
     yield from secrets()
     yield seals()
     yield from proxies()
@@ -156,6 +157,18 @@ def mail(to: str) -> Told:
         said = f"{host}:{port} did not take it ({error}). Check IEIM_SMTP_* and IEIM_MAIL_FROM."
         return Told("mail", said, good=False)
     return Told("mail", f"{host}:{port} took one to {to}: look whether it arrives")
+
+
+def traces() -> Told:
+    """Send one span, where traces are on."""
+    if not settings.IEIM_TRACES:
+        return Told("traces", "no endpoint is set (OTEL_EXPORTER_OTLP_ENDPOINT): there are none")
+    from ieim.config.monitoring import tracing
+
+    if trace := tracing.offered():
+        return Told("traces", f"{settings.IEIM_TRACES} took the span doctor of trace {trace}")
+    said = f"{settings.IEIM_TRACES} took no span. Check that it runs, and OTEL_EXPORTER_OTLP_*."
+    return Told("traces", said, good=False)
 
 
 def secrets() -> Iterator[Told]:

@@ -125,5 +125,9 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
             if embedded:
                 embedded.stop()
             await asyncio.to_thread(follower.stop)
+            if settings.IEIM_TRACES:
+                from ieim.config.monitoring import tracing
+
+                await asyncio.to_thread(tracing.stop)
             await send({"type": "lifespan.shutdown.complete"})
             return

@@ -178,6 +178,35 @@ def metrics_token(env: Env) -> str:
     return token
 
 
+_SAMPLERS = tuple(
+    f"{parent}{sampler}"
+    for parent in ("parentbased_", "")
+    for sampler in ("always_on", "always_off", "traceidratio")
+)
+
+
+def traces(env: Env) -> str:
+    """Where spans are sent by OTLP, empty for nowhere.
+
+    OpenTelemetry's SDK reads its variables by itself. What it would only warn of, be it with a
+    secret in the line, is refused here.
+    """
+    endpoint = ""
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        value = env.text(name)
+        endpoint = value or endpoint
+        if value and not value.startswith(("http://", "https://")):
+            env.problem(name, f"is {value!r}. Set it to an address: http://127.0.0.1:4318")
+    env.choice("OTEL_EXPORTER_OTLP_PROTOCOL", ["http/protobuf"], "http/protobuf")
+    env.choice("OTEL_TRACES_SAMPLER", _SAMPLERS, _SAMPLERS[0])
+    env.number("OTEL_TRACES_SAMPLER_ARG", 1, low=0, high=1)
+    for name in ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"):
+        if not all(re.fullmatch(r"[^=\s]+\s*=.*", pair) for pair in env.names(name)):
+            env.problem(name, "has something else than name=value pairs, separated by commas.")
+    env.text("OTEL_SERVICE_NAME")
+    return endpoint
+
+
 def emergency_number(env: Env) -> str:
     """What to call when a life is in danger, as people write it."""
     number = env.text("IEIM_EMERGENCY_NUMBER", "112")

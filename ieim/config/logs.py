@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import ConnectionError as RedisAway
 from redis.exceptions import TimeoutError as RedisLate
 
-from conversations import logged
+from conversations import logged, traced
 from ieim.pipeline.ports import EmbedderUnavailable, ModelUnavailable
 
 AWAY: Final = (OperationalError, InterfaceError, BrokerError, RedisAway, RedisLate)
@@ -52,7 +52,8 @@ class RoutesOnly(logging.Filter):
 
 
 class OutagesInShort(logging.Filter):
-    """Tell an outage of the database or of Redis in a line a minute, without its traceback.
+    """Tell an outage of the database, of Redis or of where traces go in a line a minute, without
+    its traceback.
 
     Every request, sweep and heartbeat fails in the same way meanwhile; the next line says how many
     were left out. All else goes through.
@@ -68,7 +69,8 @@ class OutagesInShort(logging.Filter):
         """Shorten the record, or keep it back."""
         error = _away(record.exc_info[1] if record.exc_info else None)
         kind = type(error).__name__ if error is not None else record.name
-        trying = record.name in TRYING and record.levelno >= logging.WARNING
+        tries = record.name in TRYING or record.name.startswith("opentelemetry.")
+        trying = tries and record.levelno >= logging.WARNING
         # What a request was told while the database is away.
         told = record.name == "django.request" and getattr(record, "status_code", 0) == 503
         if error is None and not trying and not told:
@@ -144,11 +146,13 @@ def _told(error: BaseException) -> str:
 
 
 class Ids(logging.Filter):
-    """Give a record the ids of the request, the session and the turn that it is about."""
+    """Give a record the ids of the request, the session and the turn that it is about, and of the
+    trace."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
-        record.ids = dict(logged.ids())
+        trace_id = traced.trace_id()
+        record.ids = {**logged.ids(), **({"trace_id": trace_id} if trace_id else {})}
         return True
 
 

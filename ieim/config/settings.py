@@ -75,6 +75,13 @@ IEIM_SECOND_OPINION = environment.second_opinion(env)
 # HOST is empty where nobody is told by e-mail. See ieim.config.environment for the keys.
 IEIM_MAIL = environment.mail(env, public_url=IEIM_PUBLIC_URL)
 
+# --- Watching it ----------------------------------------------------------------------------------
+
+# Who may read /metrics; empty where nobody may.
+IEIM_METRICS_TOKEN = environment.metrics_token(env)
+# Where spans are sent; empty for nowhere.
+IEIM_TRACES = environment.traces(env)
+
 # --- How long it is kept -------------------------------------------------------------------------
 
 # Days by kind, None for no end.
@@ -123,6 +130,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    *(["ieim.config.monitoring.tracing.requests"] if IEIM_TRACES else []),
     "ieim.config.middleware.kept_by_nobody",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
@@ -381,10 +389,5 @@ LOGGING = logs.configuration(
     env.choice("IEIM_LOG_FORMAT", logs.FORMATS, "text"),
     words=not PRODUCTION,
 )
-
-# --- Metrics -------------------------------------------------------------------------------------
-
-# Who may read /metrics; empty where nobody may.
-IEIM_METRICS_TOKEN = environment.metrics_token(env)
 
 env.check()

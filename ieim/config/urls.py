@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from allauth.account.views import reauthenticate
 from django.contrib import admin
-from django.contrib.auth.views import LogoutView
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
 
 from ieim.people import openid, resetting, sessions
-from ieim.people.entering import LogIn
+from ieim.people.entering import LogIn, LogOut
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
@@ -38,8 +37,8 @@ urlpatterns = [
     path("staff/login/", LogIn.as_view(), name="account_login"),  # as allauth calls it
     path("staff/login/openid/", openid.begin, name="openid_begin"),
     path("staff/login/openid/callback/", openid.callback, name="openid_callback"),
-    path("staff/logout/", LogoutView.as_view(), name="logout"),
-    path("staff/logout/", LogoutView.as_view(), name="account_logout"),
+    path("staff/logout/", LogOut.as_view(), name="logout"),
+    path("staff/logout/", LogOut.as_view(), name="account_logout"),
     path("staff/password/", resetting.Ask.as_view(), name="password_reset"),
     path("staff/password/sent/", resetting.Asked.as_view(), name="password_reset_done"),
     path(

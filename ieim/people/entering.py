@@ -1,4 +1,4 @@
-"""The door of the staff pages: the form for a password, and the steps after it.
+"""The door of the staff pages: the form for a password, the steps after it, and the way out.
 
 A right password is not yet a login: allauth asks for a second factor first, where an account has
 one, for whom the provider has sent (:mod:`ieim.people.openid`) as for who knows a password.
@@ -12,11 +12,12 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, LogoutView
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from ieim.people import addresses, resetting
+from ieim.people import addresses, openid, resetting
 from ieim.people.models import User
 
 
@@ -45,6 +46,20 @@ class LogIn(LoginView):
             self.request, user, redirect_url=self.get_success_url()
         )
         return response
+
+
+class LogOut(LogoutView):
+    """The way out: here, and then at the OpenID provider for who has come from there."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """End the session here, whatever becomes of the other one."""
+        there = openid.way_out(request)
+        response = super().post(request, *args, **kwargs)
+        if not there:
+            return response
+        # A page that leads there: browsers hold the redirect of a form against form-action.
+        told = {"address": there, "provider": settings.IEIM_OPENID["NAME"]}
+        return render(request, "registration/leaving.html", told)
 
 
 class Steps(DefaultAccountAdapter):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from typing import Any
+from urllib.parse import urlencode
 
 from allauth.account.utils import get_next_redirect_url
 from allauth.core.exceptions import ImmediateHttpResponse
@@ -22,6 +23,7 @@ from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
+from django.contrib.auth import logout
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -31,6 +33,8 @@ from django.views.decorators.http import require_safe
 from ieim.people import provided
 
 logger = logging.getLogger(__name__)
+
+_WAY_OUT = "way_out_of_the_provider"
 
 
 class Provider(OpenIDConnectProvider):
@@ -105,9 +109,24 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
         """Return the address that the provider sends people back to."""
-        path = reverse("openid_callback")
-        public: str = settings.IEIM_PUBLIC_URL
-        return f"{public}{path}" if public else request.build_absolute_uri(path)
+        return _address(request, "openid_callback")
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: Any, **kwargs: Any
+    ) -> SocialLogin:
+        """Return the sign-in with the address that ends it at the provider; none where the provider
+        offers none (OpenID Connect RP-Initiated Logout 1.0)."""
+        login = super().complete_login(request, app, token, **kwargs)
+        end = str(self.openid_config.get("end_session_endpoint") or "")
+        scheme = settings.IEIM_OPENID["ISSUER"].partition("://")[0]
+        told = {
+            "id_token_hint": kwargs["response"]["id_token"],
+            "client_id": app.client_id,
+            "post_logout_redirect_uri": _address(request, "login"),
+        }
+        asked = f"{end}{'&' if '?' in end else '?'}{urlencode(told)}"
+        login.way_out = asked if end.startswith(f"{scheme}://") else ""
+        return login
 
 
 class Accounts(DefaultSocialAccountAdapter):
@@ -127,6 +146,9 @@ class Accounts(DefaultSocialAccountAdapter):
             page = render(request, "registration/refused.html", _named(), status=403)
             raise ImmediateHttpResponse(page)
         sociallogin.user = user
+        if request.user.is_authenticated:
+            logout(request)  # allauth would, and forget what is noted now
+        request.session[_WAY_OUT] = sociallogin.way_out
 
     def on_authentication_error(
         self,
@@ -165,8 +187,20 @@ def callback(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def way_out(request: HttpRequest) -> str:
+    """Return where somebody ends their session at the provider; empty for who has not come from
+    there. It was asked for when they came: whether the provider answers now, nobody waits for."""
+    address: str = request.session.get(_WAY_OUT, "")
+    return address
+
+
 _FAULTS = (OAuth2Error, OSError, ValueError, KeyError, TypeError, AttributeError)
 """An answer that does not come (requests' errors are an OSError), or has another form."""
+
+
+def _address(request: HttpRequest, name: str) -> str:
+    path, public = reverse(name), settings.IEIM_PUBLIC_URL
+    return f"{public}{path}" if public else request.build_absolute_uri(path)
 
 
 def _named() -> dict[str, str]:

@@ -45,7 +45,12 @@ def test_the_same_outage_is_told_once_a_minute_with_how_often_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("psycopg.pool", {}), ("django.request", {"status_code": 503})]
+    ("name", "more"),
+    [
+        ("psycopg.pool", {}),
+        ("opentelemetry.exporter.otlp", {}),
+        ("django.request", {"status_code": 503}),
+    ],
 )
 def test_what_only_tells_of_it_is_shortened_too(name: str, more: dict[str, object]) -> None:
     short = OutagesInShort(Clock())

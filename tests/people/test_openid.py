@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
+import jwt
 import pytest
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
@@ -190,6 +194,62 @@ def test_a_provider_that_says_it_is_another_is_not_believed(
         {"issuer": other, "authorization_endpoint": other, "token_endpoint": other},
     )
     assert client.get("/staff/login/openid/").status_code == 502
+
+
+def test_who_came_from_there_logs_out_there_too(directory: Directory, client: Client) -> None:
+    directory.person("mia", "desk")
+    directory.enter(client, "mia")
+    for way in ("/staff/logout/", "/admin/logout/"):
+        directory.enter(client, "mia")
+        page = client.post(way, {"next": "https://evil.example/"})
+        assert page.status_code == 200
+        assert client.get("/review/").status_code == 302
+        assert events("log")[-1][0] == "people.logged_out"
+        found = re.search(
+            r'<meta http-equiv="refresh" content="0; url=([^"]+)">', page.content.decode()
+        )
+        assert found, way
+        address = unescape(found[1])
+        assert "evil" not in address
+        asked = parse_qs(urlsplit(address).query)
+        assert (
+            jwt.decode(asked["id_token_hint"][0], options={"verify_signature": False})["sub"]
+            == "mia"
+        )
+        theirs = httpx.get(address)
+        assert f"{directory.address}/oauth2/end_session?" in address
+        assert "Recommended parameter" not in theirs.text, "the provider misses nothing"
+        (back,) = re.findall(r'name="redirect_uri" value="([^"]+)"', theirs.text)
+        ended = httpx.post(
+            f"{directory.address}/oauth2/end_session/confirm", data={"redirect_uri": back}
+        )
+        assert ended.headers["Location"] == "http://testserver/staff/login/"
+
+
+def test_who_did_not_come_from_there_does_not(directory: Directory, client: Client) -> None:
+    User.objects.create_superuser("root", password="old")
+    client.post("/staff/login/", {"username": "root", "password": "old"})
+    answer = client.post("/staff/logout/", {"next": "https://evil.example/"})
+    assert (answer.status_code, answer["Location"]) == (302, "/staff/login/")
+
+
+@pytest.mark.parametrize("end", [None, "", 7, "javascript:alert(1)"])
+def test_a_provider_that_ends_no_sessions_keeps_nobody_here(
+    directory: Directory, client: Client, monkeypatch: pytest.MonkeyPatch, end: object
+) -> None:
+    known = httpx.get(f"{directory.address}/.well-known/openid-configuration").json()
+    monkeypatch.setattr(
+        "ieim.people.openid.OpenIDConnectOAuth2Adapter.openid_config",
+        {**known, "end_session_endpoint": end},
+    )
+    directory.person("noa", "desk")
+    directory.enter(client, "noa")
+    assert client.get("/review/").status_code == 200
+    # Nor does one that is away by now: it is asked nothing.
+    monkeypatch.setattr(settings, "IEIM_OPENID", {**directory.told, "ISSUER": "http://localhost:1"})
+    answer = client.post("/staff/logout/")
+    assert (answer.status_code, answer["Location"]) == (302, "/staff/login/")
+    assert client.get("/review/").status_code == 302
 
 
 def test_passwords_can_be_off(

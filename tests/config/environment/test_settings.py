@@ -104,6 +104,11 @@ def test_it_lists_everything_that_production_lacks(tmp_path: Path) -> None:
         ("IEIM_LANGUAGES", "en,xx"),
         ("IEIM_TRUSTED_PROXIES", "-1"),
         ("PORT", "70000"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20x,hidden"),
+        ("OTEL_TRACES_SAMPLER", "some"),
+        ("OTEL_TRACES_SAMPLER_ARG", "2"),
     ],
 )
 def test_it_says_what_to_set_instead(tmp_path: Path, name: str, value: str) -> None:
