@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from uuid import UUID
 
 import pytest
 
 from conversations.turns.erasing import erase_session
+from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.evaluation.cases import read_case
 from ieim.studio.models import GoldenQuestion
@@ -73,25 +75,27 @@ def test_it_keeps_nothing_of_another_agencys_item() -> None:
     assert not GoldenQuestion.objects.exists()
 
 
+def wrote(text: str, turn_id: UUID | None = None) -> tuple[GoldenQuestion, bool]:
+    expected = {"inquiry": False, "agencies": [], "service": None}
+    by = User.objects.filter(username="dora").first() or person("dora")
+    return questions.keep_written(text=text, expected=expected, note="", by=by, turn_id=turn_id)
+
+
 def test_it_goes_with_its_conversation() -> None:
     item = decided(Action.WRITE, text="Please write to us.")
     press(item)
-    expected = {"inquiry": False, "agencies": [], "service": None}
-    said = {"text": VISA, "expected": expected, "note": "", "by": person("dora")}
-    of_others, _ = questions.keep_written(**{**said, "text": "Where do I renew it?"})
-    questions.keep_written(**{**said, "text": f"{VISA} Now."}, turn_id=item.turn_id)
+    of_others, _ = wrote("Where do I renew it?")
+    wrote(f"{VISA} Now.", item.turn_id)
     erase_session(session_id=item.turn.session_id)
     assert list(GoldenQuestion.objects.all()) == [of_others]
     with pytest.raises(questions.GoldenError, match="erased"):
-        questions.keep_written(**said, turn_id=item.turn_id)
+        wrote(VISA, item.turn_id)
 
 
 def test_its_name_tells_nothing_of_its_words() -> None:
-    expected = {"inquiry": False, "agencies": [], "service": None}
-    said = {"text": VISA, "expected": expected, "note": "", "by": person("carla")}
-    first, is_new = questions.keep_written(**said)
-    assert questions.keep_written(**said) == (first, False)
+    first, _ = wrote(VISA)
+    assert wrote(VISA) == (first, False)
     GoldenQuestion.objects.all().delete()
-    again, _ = questions.keep_written(**said)
+    again, is_new = wrote(VISA)
     assert is_new
     assert again.name != first.name
