@@ -71,7 +71,7 @@ def apply(*, now: datetime | None = None) -> dict[str, int] | None:
 
 def _is_done(now: datetime) -> bool:
     """Whether the last run was today, by the clock of the office, and left nothing over."""
-    last = AuditEvent.objects.filter(kind=APPLIED).order_by("-id").first()
+    last = AuditEvent.objects.filter(kind=APPLIED).order_by("-at", "-id").first()
     same_day = last is not None and timezone.localdate(last.at) == timezone.localdate(now)
     return last is not None and same_day and not json.loads(last.payload)["more"]
 

@@ -12,11 +12,8 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let the audit record vouch for the rows of this app, and be searched by what it names."""
-        from ieim.audit import admin
+        """Let the audit record vouch for the rows of this app."""
         from ieim.audit.audited import register
         from review import audited
-        from review.queue import filters
 
-        admin.find_by(filters.chain_of)
         register(*audited.KINDS)

@@ -25,7 +25,7 @@ from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Code
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.topology import REPLY
-from review import services
+from review import reading, services
 from review.models import ReviewItem
 from review.scope import TRIAGE, Person
 
@@ -138,6 +138,7 @@ def feedback_page(request: HttpRequest) -> HttpResponse:
     visible = listed(member(request), with_items=every)
     page = Paginator(visible, PAGE).get_page(request.GET.get("page"))
     rows = [view(each) for each in page]
+    reading.note_feedback((row.turn_id for row in rows), member(request))
     context = {"page": page, "rows": rows, "every": every}
     return render(request, "review/feedback/feedback.html", context)
 

@@ -1,36 +1,48 @@
-"""Who has read what a citizen wrote: an event of the conversation's own chain."""
+"""Who has read what a citizen wrote: an event of the conversation, of lists one of the staff's."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
+from uuid import UUID
 
-from django.core.cache import cache
 from django.db import transaction
 
 from ieim.audit import services as audit
 from ieim.people.models import User
+from ieim.people.reading import note_listed, remember, unread
 from review.models import ReviewItem
 
-AGAIN: Final = 3600
-"""Seconds in which further looks of the same person are the same reading."""
+READ: Final = "review.read"
+"""The kind of the event of an item that was opened."""
+LISTED: Final = "review.listed"
+"""The kind of the event of rows of the queue, which begin with the message."""
+FEEDBACK_LISTED: Final = "review.feedback_listed"
+"""The kind of the event of a page of citizens' feedback."""
 
 
 def note(item: ReviewItem, by: User) -> None:
-    """Record that a member of staff reads an item, once an hour.
+    """Record that a member of staff reads an item or its conversation, once an hour.
 
-    A cache that is away lets every look be recorded; nothing of an erased conversation is read.
+    Nothing of an erased conversation is read.
     """
-    key = f"ieim.read.{item.pk}.{by.pk}"
-    try:
-        is_new = cache.add(key, True, timeout=AGAIN)
-    except Exception:  # noqa: BLE001  # whatever the cache raises: rather twice than not at all
-        is_new = True
-    if not is_new:
+    if not unread(READ, [item.pk], by):
         return
     with transaction.atomic():
         audit.record(
             chain=item.turn.session_id,
-            kind="review.read",
+            kind=READ,
             actor=by.actor,
             payload={"item": str(item.pk), "turn": str(item.turn_id)},
         )
+    remember(READ, [item.pk], by)
+
+
+def note_rows(items: Iterable[UUID], by: User) -> None:
+    """Record that rows of the queue are shown: one event a page, each row once an hour."""
+    note_listed(LISTED, "items", items, by)
+
+
+def note_feedback(turns: Iterable[UUID], by: User) -> None:
+    """Record that citizens' feedback and the messages before it are shown, by turn."""
+    note_listed(FEEDBACK_LISTED, "turns", turns, by)

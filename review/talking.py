@@ -26,7 +26,7 @@ from conversations.turns.locking import locked
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
-from review import claims, scope
+from review import claims, reading, scope
 from review.deciding import texts
 from review.deciding.locking import DECIDE, Refused
 from review.deciding.records import actor_of
@@ -82,8 +82,10 @@ class Talk:
 
 
 def talk_view(pk: UUID, user: User) -> Talk:
-    """Return the conversation of an item; raises ``ReviewItem.DoesNotExist`` as the item page."""
+    """Return the conversation of an item, which is recorded as read; raises
+    ``ReviewItem.DoesNotExist`` as the item page."""
     item = visible(user).select_related("turn__session", "claimed_by").get(pk=pk)
+    reading.note(item, user)
     now = timezone.now()
     session = item.turn.session
     takeover = people.running(session.pk)

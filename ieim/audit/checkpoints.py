@@ -96,7 +96,7 @@ def summary(checkpoint: AuditCheckpoint) -> dict[str, JSONValue]:
 
 def last_sealed() -> tuple[int, datetime] | None:
     """Return the checkpoint that was sealed last and when, as far as the record says it."""
-    event = AuditEvent.objects.filter(kind=SEALED).first()
+    event = AuditEvent.objects.filter(kind=SEALED).order_by("-at", "-pk").first()
     return (json.loads(event.payload)["number"], event.at) if event else None
 
 

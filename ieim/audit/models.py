@@ -88,7 +88,11 @@ class AuditEvent(AppendOnlyModel):
         constraints = [
             models.UniqueConstraint(fields=["chain", "seq"], name="audit_event_once"),
         ]
-        indexes = [models.Index(fields=["kind", "-id"], name="audit_event_kind")]
+        indexes = [
+            models.Index(fields=["at", "id"], name="audit_event_at"),
+            models.Index(fields=["kind", "at", "id"], name="audit_event_kind_at"),
+            models.Index(fields=["actor", "at", "id"], name="audit_event_actor_at"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.chain}/{self.seq} {self.kind}"

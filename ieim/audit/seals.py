@@ -279,7 +279,7 @@ def _stored(number: int) -> Mapping[str, Any] | None:
 
 
 def _signed(checkpoint: AuditCheckpoint, key: Ed25519PrivateKey, before: _Seal | None) -> str:
-    told = {**summary(checkpoint), "key": _name(key.public_key())}
+    told = {**summary(checkpoint), "key": name_of(key.public_key())}
     if before:
         told["previous"] = before.digest
     return rfc8785.dumps({**told, "signature": key.sign(rfc8785.dumps(told)).hex()}).decode()
@@ -299,6 +299,7 @@ def _parsed(line: str, key: Ed25519PublicKey) -> _Seal | None:
         return None
 
 
-def _name(key: Ed25519PublicKey) -> str:
+def name_of(key: Ed25519PublicKey) -> str:
+    """Return what a seal calls its key: the first 16 hex digits of the SHA-256 of its bytes."""
     raw = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
     return sha256(raw).hexdigest()[:16]

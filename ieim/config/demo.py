@@ -75,6 +75,14 @@ ACCOUNTS = (
         Role.PUBLISHER,
         _EVERY,
     ),
+    DemoAccount(
+        "auditor",
+        "Otto Audit",
+        "the audit record, to read",
+        "demo-auditor",
+        Role.AUDITOR,
+        _EVERY,
+    ),
 )
 
 

@@ -14,12 +14,17 @@ from ieim.people.entering import LogIn, LogOut
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
-    """Send staff to their work: the queue, the knowledge, or else the admin.
+    """Send staff to their work: the record, the queue, the knowledge, or else the admin.
+
+    Who reads the record and decides nothing is an auditor.
 
     403 for whom nobody has given a role yet.
     """
     if not request.user.get_all_permissions():
         raise PermissionDenied
+    decides = request.user.has_perm("review.decide_reviewitem")
+    if request.user.has_perm("audit.view_auditevent") and not decides:
+        return redirect("audit:events")
     if request.user.has_perm("review.view_reviewitem"):
         return redirect("review:queue")
     editor = request.user.has_perm("knowledge.view_release")
@@ -53,6 +58,7 @@ urlpatterns = [
     path("staff/tokens/", include("ieim.people.tokens.urls")),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),
+    path("audit/", include("review.auditing.views")),
     path("", include("ieim.studio.standards.publishing")),
     path("", include("ieim.administration.urls")),
     path("knowledge/standards/", include("ieim.studio.standards.views")),

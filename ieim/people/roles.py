@@ -70,7 +70,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "review.view_reviewitem",
         "review.view_decision",
         "review.view_metrics",
-        *_each("audit", ("auditevent", "auditcheckpoint"), ("view",)),
+        "audit.view_auditevent",
     ),
     Role.ADMINISTRATOR: (
         *_each("people", ("user", "agencyscope"), _ALL),

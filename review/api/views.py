@@ -74,6 +74,7 @@ class Items(View):
             page = selectors.page(listed, after=after, before=before)
         except UnknownPage as error:
             raise ParseError(gettext("There is no such page of the list.")) from error
+        reading.note_rows((item.pk for item in page.items), self.user)
         shown = {
             "tab": filters.tab,
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),

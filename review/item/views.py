@@ -56,6 +56,7 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
         seen = _seen(request, pk, form, action, payload)
     except Invalid as invalid:
         return _page(request, pk, request.POST, problems=invalid.problems, status=422)
+    reading.note(loaded.item, member(request))
     context = previews.preview_context(loaded, form, payload, seen)
     context["warnings"] = pages.warnings(seen, form)
     once_more = previews.ONCE_MORE in request.POST and context["why_confirm"]

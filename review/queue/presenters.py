@@ -20,6 +20,7 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop, ngettext
 
+from conversations.models import Session
 from conversations.outages import selectors as outages
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
@@ -131,11 +132,12 @@ def conversation_sentence(found: Conversation) -> str:
     )
 
 
-def recorded(user: User, found: Conversation) -> str:
+AUDITS = "audit.view_auditevent"
+
+
+def recorded(user: User, session: Session) -> str:
     """Return the address of what is recorded of a conversation, empty for who may not read it."""
-    if not user.has_perm("audit.view_auditevent"):
-        return ""
-    return f"{reverse('admin:audit_auditevent_changelist')}?{urlencode({'q': found.reference})}"
+    return reverse("audit:chain", args=[session.pk]) if user.has_perm(AUDITS) else ""
 
 
 def _capped(count: int) -> str:
@@ -355,7 +357,7 @@ def queue_page(
         "no_agency": scope is not None and not scope,
         "groups": _groups(rows, apart=not listed.done and found is None),
         "found": conversation_sentence(found) if found else "",
-        "recorded": recorded(user, found) if found else "",
+        "recorded": recorded(user, listed.session) if listed.session else "",
         "item_query": f"?{item_query}" if item_query else "",
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
-from review import claims, scope
+from review import claims, reading, scope
 from review.claims import ClaimRefused, ClaimTaken
 from review.models import ReviewItem
 from review.queue import filters as lists
@@ -45,6 +45,8 @@ def queue(request: HttpRequest) -> HttpResponse:
     except (UnknownFilter, UnknownPage) as error:
         problem = queue_presenters.problem(error)
         shown = queue_page(member(request), Filters(), {}, now)
+    rows = (row["id"] for group in shown["groups"] for row in group["rows"])
+    reading.note_rows(rows, member(request))
     context = {"queue": shown, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 

@@ -55,6 +55,7 @@ def test_the_demo_accounts_have_their_roles_and_agencies() -> None:
         "supervisor": ["supervisor"],
         "editor": ["knowledge editor"],
         "publisher": ["knowledge publisher"],
+        "auditor": ["auditor"],
     }
     assert agencies_of(User.objects.get(username="admin")) is None
     assert agencies_of(User.objects.get(username="supervisor")) is None

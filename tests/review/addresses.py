@@ -20,6 +20,7 @@ STAFF = frozenset(Role)
 SEES = frozenset({Role.CASEWORKER, Role.SUPERVISOR, Role.AUDITOR})
 DECIDES = frozenset({Role.CASEWORKER, Role.SUPERVISOR})
 SUPERVISES = frozenset({Role.SUPERVISOR})
+AUDITS = frozenset({Role.AUDITOR})
 EDITS = frozenset({Role.EDITOR})
 PUBLISHES = frozenset({Role.PUBLISHER})
 KNOWS = EDITS | PUBLISHES
@@ -187,6 +188,7 @@ ACCESS: Mapping[str, Who] = {
     "knowledge_api:publish": PUBLISHES,
     "knowledge_api:refuse": PUBLISHES,
     "knowledge_api:withdraw": EDITS,
+    **dict.fromkeys(("audit:events", "audit:chain", "audit:download"), AUDITS),
     "review_api:items": SEES,
     "review_api:item": SEES,
     "review_api:claim": DECIDES,
@@ -228,8 +230,6 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
         for name in ("release", "publication")
     },
     "studio_goldenquestion": {},
-    "audit_auditevent": {Role.AUDITOR: _READ},
-    "audit_auditcheckpoint": {Role.AUDITOR: _READ},
 }
 """What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
 for people of every agency to add; labels, help lines, examples and texts also to change."""

@@ -36,6 +36,7 @@ class Kind(StrEnum):
     NOTICE = "notice"
     SERVICE = "service whose answers are recalled"
     ENTRY = "entry of the draft"
+    CHAIN = "chain of the record, whosever items its conversation has"
     AGENCY = "agency of the draft"
     LABEL = "label, help line, example or text of the draft"
     TOKEN = "token of somebody else"
@@ -54,6 +55,7 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.ENTRY: SCOPED,
     Kind.AGENCY: SCOPED,
     Kind.LABEL: {NONE: OK},
+    Kind.CHAIN: {OWN: OK, FOREIGN: OK},
     Kind.TOKEN: {OWN: OK},
     Kind.PUBLIC: {OWN: OK},
 }
@@ -104,6 +106,7 @@ KINDS: Mapping[str, Kind] = {
         for name in ("draft_service", "service", "release", "again")
     },
     "knowledge_api:release": Kind.PUBLIC,
+    "audit:chain": Kind.CHAIN,
     "tokens:revoke": Kind.TOKEN,
     "administration:save": Kind.PUBLIC,
     "people:agree": Kind.PUBLIC,
@@ -123,8 +126,6 @@ ACCOUNTS: Mapping[str, Row] = {
 }
 """For an administrator: a caseworker's account, a superuser's, an administrator's, one's own."""
 SUPERUSER: Mapping[str, str] = {
-    "audit_auditevent": "v",
-    "audit_auditcheckpoint": "v",
     "knowledge_release": "v",
     "knowledge_publication": "v",
     "studio_goldenquestion": "vc",

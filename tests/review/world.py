@@ -16,8 +16,6 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from conversations.models import CorrectionNotice, Turn
-from ieim.audit.checkpoints import take_checkpoint
-from ieim.audit.models import AuditCheckpoint, AuditEvent
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.models import Publication
 from ieim.knowledge.notices import services as notices
@@ -93,7 +91,6 @@ class World:
         self.entries["risk_examples"] = self._example()
         self.account = self._account(variant)
         self.grant = Grant.objects.create(user=self.chief, rights=[], asked_at=timezone.now())
-        take_checkpoint()
 
     def address(self, name: str, names: tuple[str, ...], me: User | None) -> str:
         """Return where the objects are, ``names`` being what the address takes."""
@@ -130,6 +127,7 @@ class World:
             "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
             "token": self.token.pk,
             "name": self.question.name,
+            "chain": self.item.turn.session_id,
             "section_name": "contacts",
             "grant_id": self.grant.pk,
             "number": 1,
@@ -155,8 +153,6 @@ class World:
             "people_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
             "studio_goldenquestion": lambda: self.question,
             "knowledge_publication": Publication.objects.first,
-            "audit_auditevent": AuditEvent.objects.first,
-            "audit_auditcheckpoint": AuditCheckpoint.objects.first,
         }
         found = first[model]() if model in first else None
         return 1 if found is None else found.pk

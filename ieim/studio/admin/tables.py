@@ -10,10 +10,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
-from ieim.audit.admin import ReadOnly
 from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.selectors import current_number
+from ieim.people.access import member
+from ieim.people.reading import note_listed
 from ieim.pipeline.message.screen import spelled
 from ieim.studio.admin.base import refused
 from ieim.studio.admin.files import FilesAdmin
@@ -31,6 +32,7 @@ from ieim.studio.models import (
     Service,
     Translation,
 )
+from ieim.studio.trying.selectors import LISTED
 
 if TYPE_CHECKING:
     Inline = admin.TabularInline[DraftEntry, Agency]
@@ -191,6 +193,19 @@ class CaseTextAdmin(FilesAdmin):
     fields = ["case", "language", "text", "position", "seen"]
 
 
+class ReadOnly:
+    """Nobody adds, changes or deletes here, superusers included."""
+
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
 @admin.register(Release)
 class ReleaseAdmin(ReadOnly, OfRelease):
     """Releases, without their content, which can be megabytes."""
@@ -226,6 +241,13 @@ class GoldenQuestionAdmin(OfGolden):
     def case_as_text(self, question: GoldenQuestion) -> str:
         """Return the case as JSON; what would turn the direction of its words is spelled out."""
         return spelled(json.dumps(question.case, ensure_ascii=False, indent=2))
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        """Show a question, which is recorded: its words may have been a citizen's."""
+        note_listed(LISTED, "questions", [kwargs["obj"].name], member(request))
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import NoReverseMatch, reverse
@@ -30,6 +30,10 @@ VERDICTS: Mapping[str, str] = {
     "review": gettext_noop("A person gets it"),
     "unlabelled": gettext_noop("Answered; nobody has said what is right"),
 }
+
+
+LISTED: Final = "golden.listed"
+"""The kind of the event that somebody is shown golden questions: some were citizens' messages."""
 
 
 @dataclass(frozen=True, slots=True)

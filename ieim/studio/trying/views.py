@@ -17,6 +17,7 @@ from conversations.turns.refusing import Refused
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
+from ieim.people.reading import note_listed
 from ieim.people.scope import agencies_of
 from ieim.pipeline.message.screen import MAX_CHARS, refusal
 from ieim.studio.models import GoldenQuestion, Proposal
@@ -64,6 +65,8 @@ def golden(request: HttpRequest, proposal: int) -> HttpResponse:
     """The golden questions of a proposal: start them, watch them, read what changes."""
     found = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
     page = selectors.golden_page(found, member(request))
+    seen = (row["name"] for kind in page.kinds for row in kind["rows"] if row["text"])
+    note_listed(selectors.LISTED, "questions", seen, member(request))
     return render(request, "studio/trying/golden.html", {"page": page})
 
 
@@ -85,6 +88,9 @@ def questions(request: HttpRequest) -> HttpResponse:
     page = Paginator(found, PAGE).get_page(request.GET.get("page"))
     release = knowledge.current_release()
     rows = [question_view(question, release) for question in page]
+    note_listed(
+        selectors.LISTED, "questions", (question.name for question in page), member(request)
+    )
     return render(request, "studio/trying/questions.html", {"page": page, "rows": rows})
 
 
@@ -145,6 +151,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
     if not selectors.visible(question, agencies_of(request.user)):
         raise Http404
     if request.method != "POST":
+        note_listed(selectors.LISTED, "questions", [question.name], member(request))
         row = question_view(question, knowledge.current_release())
         return render(request, "studio/trying/question_remove.html", {"row": row})
     services.remove(question=question, by=member(request))

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
+from ieim.audit.services import record_system
 from review import corrections
 
 
@@ -45,6 +47,13 @@ class Command(BaseCommand):
             else:
                 lines.append(json.dumps(case, ensure_ascii=False))
         text = "".join(f"{line}\n" for line in lines)
+        since = options["since"] and options["since"].isoformat()
+        with transaction.atomic():
+            record_system(
+                kind="review.exported",
+                actor="system",
+                payload={"since": since, "cases": len(lines)},
+            )
         if options["out"] is None:
             self.stdout.write(text, ending="")
         else:

@@ -16,6 +16,7 @@ UNITS = ROOT / "deploy/systemd"
 NAMES = (
     *("ieim-web@8001.service", "ieim-worker@1.service", "ieim-beat.service"),
     *("ieim-backup.service", "ieim-backup.timer", "ieim-seal.service", "ieim-seal.timer"),
+    *("ieim-verify.service", "ieim-verify.timer"),
 )
 MOST_EXPOSED = 20
 """Of systemd's 100; a unit that says nothing has 96."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import rfc8785
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
-from ieim.audit.canonical import instant
-from ieim.audit.models import AuditEvent
+from ieim.audit import exporting
 from ieim.audit.verify import reading
 
 
@@ -34,26 +31,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print; raises :class:`CommandError` for a time that is none."""
-        found = AuditEvent.objects.order_by("chain", "seq")
-        if options["session"]:
-            found = found.filter(chain=options["session"])
-        if options["since"]:
-            found = found.filter(at__gte=_time(options["since"]))
-        if options["until"]:
-            found = found.filter(at__lt=_time(options["until"]))
+        since, until = (_time(options[name]) for name in ("since", "until"))
+        found = exporting.events(chain=options["session"], since=since, until=until)
         with reading():
             for event in found.iterator(chunk_size=500):
-                told = {
-                    **{name: getattr(event, name) for name in ("seq", "kind", "actor")},
-                    **{name: getattr(event, name) for name in ("prev_hash", "hash")},
-                    "chain": str(event.chain),
-                    "at": instant(event.at),
-                    "payload": json.loads(event.payload),
-                }
-                self.stdout.write(rfc8785.dumps(told).decode())
+                self.stdout.write(exporting.line(event))
 
 
-def _time(text: str) -> datetime:
+def _time(text: str | None) -> datetime | None:
+    if not text:
+        return None
     try:
         found = parse_datetime(text)
         day = None if found else parse_date(text)

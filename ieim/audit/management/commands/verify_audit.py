@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from tqdm import tqdm
 
 from ieim.audit.audited import Discrepancy
+from ieim.audit.canonical import JSONValue
 from ieim.audit.checkpoints import expected, faults, summary
 from ieim.audit.comparing import Comparison, second_look
 from ieim.audit.models import AuditCheckpoint, AuditEvent
 from ieim.audit.places import SealError, place
-from ieim.audit.seals import compared, public_key
+from ieim.audit.seals import compared, name_of, public_key
+from ieim.audit.selectors import VERIFIED
+from ieim.audit.services import record_system
 from ieim.audit.stamps import Authority
 from ieim.audit.verify import ChainReport, reading, verify, verify_all
 
@@ -33,7 +36,8 @@ class Command(BaseCommand):
         "chain from its first event to its head, check that everything that a checkpoint "
         "saw (see checkpoint_audit) is still there, and compare every row that the events vouch "
         "for with what is stored: messages, stages, attempts, spans, replies, decisions, "
-        "signatures, releases, prompts. Changes nothing; may run beside a live system. Prints a "
+        "signatures, releases, prompts. Changes nothing, but for the event that --record asks "
+        "for; may run beside a live system. Prints a "
         "line a broken chain, with its first break, and a line a row that does not hold. Exits 0 "
         "only when everything holds."
     )
@@ -74,6 +78,11 @@ class Command(BaseCommand):
             "restored backup)",
         )
         parser.add_argument(
+            "--record",
+            action="store_true",
+            help="record the outcome as an event (audit.verified), which the auditors' page shows",
+        )
+        parser.add_argument(
             "--json",
             action="store_true",
             help="print one JSON object: ok, chains, events, broken (chain, seq, break, message), "
@@ -85,15 +94,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, print, and raise :class:`CommandError` unless everything holds."""
-        if bool(options["seals"]) != bool(options["public_key"]):
-            raise CommandError("--seals and --public-key go together")
-        if options["seals"] and options["expect"]:
-            raise CommandError("--seals expects the newest seal: leave --expect out")
-        sealed = None
+        _require_fitting(options)
+        sealed, seal = None, None
         if options["seals"]:
             try:
                 key, chain = public_key(options["public_key"]), options["tsa_chain"]
                 authority = Authority(chain) if chain else None
+                seal = {"file": str(options["seals"]), "key": name_of(key)}
                 sealed = compared(place(options["seals"]), key, authority)
             except SealError as error:
                 raise CommandError(str(error)) from error
@@ -111,6 +118,11 @@ class Command(BaseCommand):
             result["faults"] += told.pop("faults")
             result["ok"] = result["ok"] and not sealed.faults
             result["seals"] = told
+        if options["record"]:
+            try:
+                _record(result, options["expect"], seal)
+            except DatabaseError as error:
+                raise CommandError(f"the outcome could not be recorded: {error}") from error
         if options["json"]:
             self.stdout.write(json.dumps(result))
         else:
@@ -148,6 +160,30 @@ def _of_seals(told: dict[str, Any]) -> str:
     if told["stamped_at"]:
         return f"{line}, the newest of {told['stamped_at']}, {told['unstamped_since']:,} came after"
     return f"{line}, which --tsa-chain checks" if told["stamped"] else line
+
+
+def _require_fitting(options: dict[str, Any]) -> None:
+    """Raise :class:`CommandError` for options that do not go together."""
+    if bool(options["seals"]) != bool(options["public_key"]):
+        raise CommandError("--seals and --public-key go together")
+    if options["seals"] and options["expect"]:
+        raise CommandError("--seals expects the newest seal: leave --expect out")
+    if options["record"] and options["session"]:
+        raise CommandError("--record is of the whole record: leave --session out")
+
+
+@transaction.atomic
+def _record(result: dict[str, Any], expect: str | None, seal: Mapping[str, str] | None) -> None:
+    """Record how many of each did not hold; which they are, the command prints."""
+    checkpoint = AuditCheckpoint.objects.filter(digest=expect).first() if expect else None
+    payload: dict[str, JSONValue] = {
+        **{name: result[name] for name in ("ok", "chains", "events", "since")},
+        **{name: len(result[name]) for name in ("broken", "differing", "faults")},
+        "vouched": result["rows"],
+        "expected": summary(checkpoint) if checkpoint else None,
+        "seal": seal,
+    }
+    record_system(kind=VERIFIED, actor="system", payload=payload)
 
 
 def _verify(session: UUID | None, expect: str | None, nothing_since: bool) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Auditors: whether the record is whole, what it says of a conversation, and who read what."""

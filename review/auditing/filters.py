@@ -1,0 +1,163 @@
+"""What an auditor looks for: read from an address, and made a search of the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime, time, timedelta
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conversations.models import Session
+from ieim.audit import selectors
+from ieim.audit.models import AuditHead
+from ieim.audit.selectors import Search
+from review.queue.filters import chain_of
+
+LONGEST: Final = 160
+"""Characters of one field; no actor is longer."""
+MOST_DAYS: Final = 366
+"""Days of one download; export_audit writes more."""
+
+
+class BadSearch(ValueError):
+    """An address that cannot be searched for; ``message`` says what to do, ``field`` where."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.message, self.field = message, field
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The address as it was typed; what is empty does not matter."""
+
+    about: str = ""
+    kind: str = ""
+    who: str = ""
+    first: str = ""
+    last: str = ""
+
+    @classmethod
+    def parse(cls, params: Mapping[str, str]) -> Filters:
+        """Read an address; raises :class:`BadSearch` for what nobody could have typed."""
+        given = {each.name: params.get(each.name, "").strip() for each in fields(cls)}
+        for name, value in given.items():
+            if len(value) > LONGEST or not value.isprintable():
+                raise BadSearch(gettext("This cannot be read. Type it anew."), name)
+        return cls(**given)
+
+    @property
+    def query(self) -> str:
+        """The address's query string."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return urlencode({name: value for name, value in values.items() if value})
+
+    @property
+    def only_about(self) -> bool:
+        """Whether a conversation is asked for and nothing else: its timeline answers that."""
+        return bool(self.about) and not (self.kind or self.who or self.first or self.last)
+
+    def search(self) -> Search:
+        """Return what is looked for; raises :class:`BadSearch`."""
+        since, until = period(self.first, self.last)
+        chain, naming = about(self.about) if self.about else (None, ())
+        return Search(
+            kind=self.kind,
+            actors=_actors(self.who) if self.who else None,
+            chain=chain,
+            naming=naming,
+            since=since,
+            until=until,
+        )
+
+
+def about(typed: str) -> tuple[UUID, tuple[str, ...]]:
+    """Return the chain that was meant, and the message or item whose events alone were.
+
+    Raises :class:`BadSearch` where nothing is recorded of it.
+    """
+    found = chain_of(typed)
+    try:
+        pk = UUID(typed)
+    except ValueError:
+        pk = None
+    if found is None and pk is not None and AuditHead.objects.filter(pk=pk).exists():
+        return pk, ()
+    if found is None:
+        raise BadSearch(
+            gettext(
+                "Nothing is recorded under this. Type a citizen’s reference, such as K7M-4QX9, or "
+                "the whole id of a session, a message or an item."
+            ),
+            "about",
+        )
+    return found, () if pk is None else (str(pk),)
+
+
+def period(first: str, last: str) -> tuple[datetime | None, datetime | None]:
+    """Return the moment that a first day begins and that a last one is over, None for none.
+
+    Raises :class:`BadSearch`.
+    """
+    begins, ends = _day(first, "first"), _day(last, "last")
+    if begins and ends and begins > ends:
+        raise BadSearch(gettext("The first day is after the last day. Swap the two."), "first")
+    return (
+        _midnight(begins) if begins else None,
+        _midnight(ends + timedelta(days=1)) if ends else None,
+    )
+
+
+def whole_period(first: str, last: str) -> tuple[datetime, datetime]:
+    """Return the period of a download, which has both its days; raises :class:`BadSearch`."""
+    since, until = period(first, last)
+    if since is None or until is None:
+        missing = "last" if since else "first"
+        raise BadSearch(gettext("Enter the first and the last day of the download."), missing)
+    if until - since > timedelta(days=MOST_DAYS, hours=2):
+        message = gettext(
+            "That is more than {number} days. Choose fewer, or use manage.py export_audit."
+        )
+        raise BadSearch(message.format(number=MOST_DAYS), "first")
+    return since, until
+
+
+def session_of(chain: UUID) -> Session | None:
+    """Return the conversation of a chain, None where it is none's."""
+    return Session.objects.filter(pk=chain).first()
+
+
+def _day(typed: str, field: str) -> date | None:
+    if not typed:
+        return None
+    try:
+        found = date.fromisoformat(typed)
+    except ValueError:
+        found = None
+    # Not every time zone has a midnight at the ends of what a date can be.
+    if found is None or not 2000 <= found.year <= 9000:
+        raise BadSearch(gettext("This is not a date. Write it as 2026-01-31."), field)
+    return found
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def _actors(typed: str) -> list[str]:
+    """Return the actors that a name is of: the person's, and of programs that acted for them."""
+    if typed in ("citizen", "system"):
+        return [typed]
+    name = typed if typed.startswith("staff:") else f"staff:{typed}"
+    found = [each for each in selectors.actors() if each == name or each.startswith(f"{name}/")]
+    if not found:
+        raise BadSearch(
+            gettext("Nobody of this name is in the record. Type a user name, citizen or system."),
+            "who",
+        )
+    return found

@@ -1,0 +1,187 @@
+"""What an event says, in plain words: by its kind, with what of its payload has a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from django.utils.translation import gettext, gettext_noop
+
+from ieim.studio.labels import origin_label, stage_label
+from review import finding_texts, labels
+
+KINDS: Mapping[str, str] = {
+    "administration.changed": gettext_noop("The settings were changed"),
+    "audit.checkpoint": gettext_noop("A checkpoint of the record was taken"),
+    "audit.continued": gettext_noop("What belongs to an earlier event, continued"),
+    "audit.exported": gettext_noop("Events were downloaded"),
+    "audit.sealed": gettext_noop("The record was sealed"),
+    "audit.verified": gettext_noop("The record was verified"),
+    "correction.confirmed": gettext_noop("A correction of answers was confirmed"),
+    "directive.added": gettext_noop("A notice was added"),
+    "directive.ended": gettext_noop("A notice was ended"),
+    "golden.failed": gettext_noop("Asking the golden questions failed"),
+    "golden.finished": gettext_noop("The golden questions were asked"),
+    "golden.kept": gettext_noop("A golden question was kept"),
+    "golden.listed": gettext_noop("Golden questions were read"),
+    "golden.removed": gettext_noop("A golden question was removed"),
+    "golden.started": gettext_noop("Asking the golden questions began"),
+    "knowledge.changed": gettext_noop("An entry of the draft was changed"),
+    "knowledge.imported": gettext_noop("Knowledge was imported"),
+    "knowledge.merged": gettext_noop("The draft was brought up to date"),
+    "knowledge.proposal_refused": gettext_noop("A proposal was turned down"),
+    "knowledge.proposal_withdrawn": gettext_noop("A proposal was withdrawn"),
+    "knowledge.proposed": gettext_noop("Knowledge was proposed for publication"),
+    "knowledge.published": gettext_noop("A release was published"),
+    "mail.asked": gettext_noop("The citizen asked to be told by e-mail"),
+    "mail.confirmed": gettext_noop("The citizen confirmed the e-mail address"),
+    "mail.due": gettext_noop("The citizen is to be told by e-mail"),
+    "mail.ended": gettext_noop("The request to be told by e-mail ended"),
+    "mail.postponed": gettext_noop("An e-mail could not be sent yet"),
+    "mail.sent": gettext_noop("The citizen was told by e-mail"),
+    "people.factor_added": gettext_noop("A second factor was added"),
+    "people.factor_failed": gettext_noop("A second factor was wrong"),
+    "people.factor_removed": gettext_noop("A second factor was removed"),
+    "people.logged_in": gettext_noop("Somebody logged in"),
+    "people.logged_out": gettext_noop("Somebody logged out"),
+    "people.login_failed": gettext_noop("A password was wrong"),
+    "people.login_refused": gettext_noop("A login was refused"),
+    "people.password_link_sent": gettext_noop("A link for a new password was sent"),
+    "people.reset_asked": gettext_noop("A new password was asked for"),
+    "people.rights_asked": gettext_noop("Rights that need a second administrator were asked for"),
+    "people.rights_given_alone": gettext_noop("Rights were given without a second administrator"),
+    "people.rights_refused": gettext_noop("Rights were refused"),
+    "people.role_added": gettext_noop("A role was added"),
+    "people.role_changed": gettext_noop("A role was changed"),
+    "people.role_deleted": gettext_noop("A role was deleted"),
+    "people.session_ended": gettext_noop("A session of staff was ended"),
+    "people.token_made": gettext_noop("A token for a program was made"),
+    "people.token_revoked": gettext_noop("A token was revoked"),
+    "people.token_used": gettext_noop("A token was used"),
+    "people.user_added": gettext_noop("An account was added"),
+    "people.user_changed": gettext_noop("An account or its rights were changed"),
+    "people.user_deleted": gettext_noop("An account was deleted"),
+    "person.asked": gettext_noop("The citizen asked for a person"),
+    "person.ended": gettext_noop("The request for a person ended"),
+    "reply.feedback": gettext_noop("The citizen said something of the answer"),
+    "reply.rated": gettext_noop("The citizen said whether the answer was useful"),
+    "retention.applied": gettext_noop("What was over its time was erased"),
+    "review.assigned": gettext_noop("An item was given to somebody"),
+    "review.claimed": gettext_noop("Somebody claimed the item"),
+    "review.decided": gettext_noop("A person decided"),
+    "review.exported": gettext_noop("Decided items were written to a file"),
+    "review.feedback": gettext_noop("An item was opened because of the citizen’s feedback"),
+    "review.feedback_listed": gettext_noop("Citizens’ feedback was read"),
+    "review.listed": gettext_noop("Rows of the queue were shown"),
+    "review.opened": gettext_noop("An item for a person was opened"),
+    "review.read": gettext_noop("Somebody read the item"),
+    "review.released": gettext_noop("The claim was given back"),
+    "review.replaced": gettext_noop("The item was replaced by another"),
+    "review.signatures_withdrawn": gettext_noop("Signatures were withdrawn"),
+    "review.signed": gettext_noop("An agency signed its part"),
+    "review.signed_by_author": gettext_noop("An agency’s part was signed by who wrote it"),
+    "review.taken_over": gettext_noop("Somebody took the item over from a colleague"),
+    "session.erased": gettext_noop("The conversation was erased"),
+    "stage.asked_again": gettext_noop("A step was asked anew"),
+    "stage.attempt": gettext_noop("The model was asked"),
+    "stage.over_budget": gettext_noop("A step stopped: no budget was left"),
+    "stage.replaced": gettext_noop("A person’s answer took the place of a step’s"),
+    "stage.unanswered": gettext_noop("The model gave no answer"),
+    "stage.unused": gettext_noop("An answer of the model was not needed"),
+    "takeover.begun": gettext_noop("A person took the conversation over"),
+    "takeover.ended": gettext_noop("The assistant answers again"),
+    "takeover.said": gettext_noop("A person wrote to the citizen"),
+    "triage.disagreement": gettext_noop("Rules and model disagreed on labels: the rules won"),
+    "turn.answered": gettext_noop("The citizen got an answer"),
+    "turn.asking": gettext_noop("The citizen was asked back"),
+    "turn.awaiting_model": gettext_noop("The message waits for the model"),
+    "turn.chosen": gettext_noop("Asking back ended"),
+    "turn.closed": gettext_noop("The message was closed without an answer"),
+    "turn.corrected": gettext_noop("The citizen was shown a correction"),
+    "turn.flagged": gettext_noop("Signs of danger or risk were noted"),
+    "turn.needs_review": gettext_noop("The message stopped: a person has to look"),
+    "turn.received": gettext_noop("The citizen sent a message"),
+    "turn.reopened": gettext_noop("The message was opened again"),
+    "turn.said_safe": gettext_noop("The citizen said that they are safe"),
+    "webhook.given_up": gettext_noop("Telling a webhook was given up"),
+    "webhook.made": gettext_noop("A webhook was made"),
+    "webhook.removed": gettext_noop("A webhook was removed"),
+    "webhook.rotated": gettext_noop("A webhook got a new secret"),
+    "webhook.sent_again": gettext_noop("A webhook is told again"),
+    "webhook.started": gettext_noop("A webhook was started"),
+    "webhook.stopped": gettext_noop("A webhook was stopped"),
+}
+
+
+def sentence(kind: str) -> str:
+    """Return what happened; the kind as it is where it has no sentence."""
+    return gettext(KINDS[kind]) if kind in KINDS else kind
+
+
+def more(payload: Mapping[str, Any]) -> list[str]:
+    """Return what of a payload has a name in plain words, in short phrases."""
+    return [phrase for key, words in _NAMED.items() if key in payload for phrase in words(payload)]
+
+
+def _action(payload: Mapping[str, Any]) -> Iterator[str]:
+    action = str(payload["action"])
+    yield gettext(labels.ACTIONS_DONE[action]) if action in labels.ACTIONS_DONE else action
+
+
+def _origin(payload: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        yield origin_label(str(payload["origin"]))
+    except KeyError:
+        yield str(payload["origin"])
+
+
+def _passed(payload: Mapping[str, Any]) -> Iterator[str]:
+    message = gettext("passed every check") if payload["passed"] else gettext("did not pass")
+    yield gettext("attempt {number}: {message}").format(
+        number=payload.get("attempt", "?"), message=message
+    )
+
+
+def _codes(payload: Mapping[str, Any]) -> Iterator[str]:
+    if codes := payload["codes"]:
+        yield finding_texts.summary([str(code) for code in codes])
+
+
+def _holds(payload: Mapping[str, Any]) -> Iterator[str]:
+    yield gettext("It holds") if payload["ok"] else gettext("It does not hold")
+
+
+def _count(key: str, one: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
+    def words(payload: Mapping[str, Any]) -> Iterator[str]:
+        found = payload[key]
+        if isinstance(found, list):
+            yield gettext(one).format(number=len(found))
+
+    return words
+
+
+def _as_it_is(key: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
+    def words(payload: Mapping[str, Any]) -> Iterator[str]:
+        if isinstance(payload[key], str):
+            yield payload[key]
+
+    return words
+
+
+_NAMED: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
+    "stage": lambda payload: iter([stage_label(str(payload["stage"]))]),
+    "action": _action,
+    "origin": _origin,
+    "passed": _passed,
+    "codes": _codes,
+    "ok": _holds,
+    "agency": _as_it_is("agency"),
+    "username": _as_it_is("username"),
+    "role": _as_it_is("role"),
+    "name": _as_it_is("name"),
+    "section": _as_it_is("section"),
+    "items": _count("items", gettext_noop("Items: {number}")),
+    "turns": _count("turns", gettext_noop("Messages: {number}")),
+    "questions": _count("questions", gettext_noop("Questions: {number}")),
+}
+"""What of a payload is shown beside the sentence; all of it stands in the event's JSON."""
