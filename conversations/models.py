@@ -21,6 +21,7 @@ from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 
 __all__ = [
+    "ERASED_MARK",
     "Artifact",
     "Attempt",
     "Choice",
@@ -50,6 +51,10 @@ __all__ = [
     "Unused",
     "Webhook",
 ]
+
+
+ERASED_MARK = "erased:"
+"""What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
 
 
 class Session(models.Model):

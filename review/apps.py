@@ -13,7 +13,8 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the audit record vouch for the rows of this app."""
-        from ieim.audit.audited import register
-        from review import audited
+        from ieim.audit.audited import register, register_check
+        from review import audited, scope
 
         register(*audited.KINDS)
+        register_check(scope.set_faults)

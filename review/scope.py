@@ -8,12 +8,14 @@ it over.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
+from ieim.audit.audited import Discrepancy, Fault
+from ieim.audit.comparing import of_store
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.topology import AWAITED
@@ -33,11 +35,24 @@ def agency_set(ids: Collection[str]) -> AgencySet | None:
     unique = sorted(set(ids))
     if not unique:
         return None
-    digest = hashlib.sha256("\n".join(unique).encode()).hexdigest()
+    digest = _digest(unique)
     found, new = AgencySet.objects.get_or_create(digest=digest, defaults={"ids": unique})
     if new:
         SetMember.objects.bulk_create(SetMember(set=found, agency=agency) for agency in unique)
     return found
+
+
+def set_faults() -> Iterator[Discrepancy]:
+    """Yield the sets that are not what their digest says, or whose members are others."""
+    sets = AgencySet.objects.prefetch_related("members").order_by("pk")
+    for found in sets.iterator(chunk_size=100):
+        members = sorted(member.agency for member in found.members.all())
+        if found.ids != members or found.digest != _digest(members):
+            yield from of_store("agency_set", [str(found.pk)], Fault.CHANGED)
+
+
+def _digest(ids: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
 def agencies_of_item(item: ReviewItem) -> frozenset[str]:

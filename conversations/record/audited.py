@@ -7,9 +7,12 @@ events vouch for stays as it was hashed.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from conversations.models import (
+    ERASED_MARK,
     Attempt,
     Choice,
     Correction,
@@ -22,12 +25,14 @@ from conversations.models import (
     Rating,
     Replacement,
     Reply,
+    Session,
     Stage,
     Takeover,
     Turn,
 )
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit.audited import AuditedModel
+from ieim.pipeline.canonical import digest
 
 _ENDED = {status.value for status in (*DONE_STAGE_STATUSES, StageStatus.NEEDS_REVIEW)}
 _ANSWER = ("output", "state_merge", "result")
@@ -67,6 +72,46 @@ def _of_choice(choice: Choice) -> dict[str, Any]:
     return {name: getattr(choice, name) for name in names if getattr(choice, name)}
 
 
+def _told_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what events of before 0.3 say of a message beside their digest of all of it."""
+    told = {name: payload.get(name) for name in ("text_sha256", "number", "release")}
+    return (str(payload["turn"]), digest(told)) if told["text_sha256"] else None
+
+
+def _as_told(turn: Turn) -> dict[str, Any]:
+    text = hashlib.sha256(turn.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"text_sha256": text, "number": turn.number, "release": turn.release_number}
+
+
+def _opens_nothing(session: Session) -> bool:
+    """Whether an erasure has taken a session's secrets; before 0.3 it had one of them only."""
+    opens = {session.secret_sha256, session.link_sha256} - {""}
+    return opens == {f"{ERASED_MARK}{session.pk.hex}"}
+
+
+SESSION = AuditedModel(
+    "session",
+    Session.objects.all,
+    ("id", "reference", "secret_sha256", "link_sha256", "created_at"),
+    chain="id",
+    # An empty one has no event; what it holds is vouched for by itself.
+    blank=lambda session: True,
+    tombstone=_opens_nothing,
+    once=True,
+    joined=True,
+)
+TOLD = AuditedModel(
+    "turn_told",
+    Turn.objects.all,
+    (),
+    chain="session_id",
+    more=_as_told,
+    # Only events of before 0.3 say it.
+    blank=lambda turn: True,
+    tombstone=lambda turn: not turn.text,
+    once=True,
+    told={"turn.received": _told_before},
+)
 TEXT = AuditedModel(
     "turn_text",
     Turn.objects.all,
@@ -206,7 +251,6 @@ MAIL = AuditedModel(
     ("id", "turn_id", "session_id", "language", "state", "asked_at", "ended_at"),
     chain="session_id",
 )
-KINDS = (
-    *(TEXT, SIGNS, BOTH, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, FEEDBACK),
-    *(CORRECTION, NOTICE, PERSON, TAKEOVER, LINE, MAIL),
-)
+_OF_TURNS = (TOLD, TEXT, SIGNS, BOTH, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE)
+_OF_REPLIES = (REPLY, RATING, FEEDBACK, CORRECTION, NOTICE)
+KINDS = (SESSION, *_OF_TURNS, *_OF_REPLIES, PERSON, TAKEOVER, LINE, MAIL)

@@ -9,15 +9,13 @@ from django.db.models import Model, Q
 from django.utils import timezone
 
 from conversations import models, notify, ports
-from conversations.models import Session, Stage, Turn
+from conversations.models import ERASED_MARK, Session, Stage, Turn
 from conversations.states import TurnState
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.audit.services import ERASED
 
-_ERASED = "erased:"
-"""What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
-ERASED_SESSIONS = Q(secret_sha256__startswith=_ERASED)
+ERASED_SESSIONS = Q(secret_sha256__startswith=ERASED_MARK)
 """The sessions of which nothing is left but their place."""
 
 _OF_TURNS: tuple[type[Model], ...] = (
@@ -80,7 +78,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
         model._default_manager.filter(session=session).delete()
     for model in _OF_TURNS:
         model._default_manager.filter(turn__session=session).delete()
-    session.secret_sha256 = session.link_sha256 = f"{_ERASED}{session.pk.hex}"
+    session.secret_sha256 = session.link_sha256 = f"{ERASED_MARK}{session.pk.hex}"
     session.save(update_fields=["secret_sha256", "link_sha256"])
     # An id that no page shows: each looks at the whole session, and finds nothing any more.
     transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
@@ -89,4 +87,4 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
 
 def is_erased(session: Session) -> bool:
     """Whether nothing is left of a session but its place."""
-    return session.secret_sha256.startswith(_ERASED)
+    return session.secret_sha256.startswith(ERASED_MARK)

@@ -28,7 +28,7 @@ from django.utils.translation import gettext, gettext_noop
 from conversations import logged
 from conversations.models import ClientTurn, Replacement, Session, Turn, opened_by_link
 from conversations.person import takeovers
-from conversations.record.audited import REPLACEMENT, SIGNS, TEXT
+from conversations.record.audited import REPLACEMENT, SESSION, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import erasing, flags, help_lines, limits, moves, refusing
 from conversations.turns.locking import locked
@@ -280,7 +280,7 @@ def store(
         queued_at=timezone.now(),
     )
     logged.note(session=session.pk, turn=turn.pk)
-    rows = [TEXT.row(turn), SIGNS.row(turn)]
+    rows = [SESSION.row(session), TEXT.row(turn), SIGNS.row(turn)]
     if replaces is not None:
         rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))
     payload: dict[str, Any] = {

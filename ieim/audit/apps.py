@@ -12,3 +12,11 @@ class AuditConfig(AppConfig):
     label = "audit"
     verbose_name = "Audit"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Have ``migrate`` vouch for what was there before."""
+        from django.db.models.signals import post_migrate
+
+        from ieim.audit.joining import join
+
+        post_migrate.connect(join, sender=self)

@@ -20,6 +20,8 @@ JSONValue: TypeAlias = (
 
 Row: TypeAlias = tuple[str, str, str]
 """A stored row that an event vouches for: its kind, its id, the digest of its content."""
+GONE = "gone"
+"""In the place of a digest: the row was removed, and is not to be there from now on."""
 MAX_PAYLOAD_BYTES = 64 * 1024
 MAX_DEPTH = 32
 MAX_INTEGER = 2**53 - 1

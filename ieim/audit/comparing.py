@@ -9,9 +9,20 @@ from django.db import DatabaseError, transaction
 from django.db.models import Exists, Model, OuterRef
 
 from ieim.audit import verify
-from ieim.audit.audited import AuditedModel, Discrepancy, Expected, Fault, Key, checks, registered
+from ieim.audit.audited import (
+    ANY,
+    AuditedModel,
+    Discrepancy,
+    Expected,
+    Fault,
+    Key,
+    Vouched,
+    checks,
+    registered,
+)
 from ieim.audit.canonical import stands
 from ieim.audit.models import AuditEvent, AuditHead
+from ieim.audit.services import FOR_GOOD
 from ieim.audit.verify import ChainReport
 
 CHAINS, ROWS = 200, 4000
@@ -90,26 +101,31 @@ def compare(reports: Sequence[ChainReport]) -> Iterator[Discrepancy]:
         except _UNREADABLE:
             for chain in left:
                 yield from _of_one_chain(model, chain, left[chain], keys)
+    may_go = {model.kind for model in registered() if model.may_go}
     for chain, expected in left.items():
-        for kind, id_ in expected:
-            yield _found(chain, kind, id_, Fault.MISSING)
+        for (kind, id_), vouched in expected.items():
+            # Of what a version before recorded nobody knows whether it stayed.
+            if kind not in may_go and vouched.digest != ANY:
+                yield _found(chain, kind, id_, Fault.MISSING, vouched.seq)
 
 
 def _of_kind(model: AuditedModel, left: dict[UUID, Expected], keys: Keys) -> list[Discrepancy]:
     """Compare all rows of a kind, and strike out of ``left`` what was there."""
     found = []
     seen: set[tuple[UUID, Key]] = set()
+    vouched: Vouched | None
     for chain, row in model.of_chains(list(left)):
         key = (model.kind, str(row.pk))
         # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
-        if key not in left[chain] or (chain, key) in seen:
+        vouched = left[chain].get(key)
+        if vouched is None or (chain, key) in seen:
             before = (model.formerly, key[1]) in left[chain]
             fault = None if before or model.blank(row) else Fault.UNVOUCHED
         else:
-            fault = _fault(model, row, left[chain][key], keys.get(chain, b""))
+            fault = _fault(model, row, vouched.digest, keys.get(chain, b""))
         seen.add((chain, key))
         if fault is not None:
-            found.append(_found(chain, *key, fault))
+            found.append(_found(chain, *key, fault, vouched.seq if vouched else 0))
     for chain, key in seen:
         left[chain].pop(key, None)
     return found
@@ -119,7 +135,8 @@ def _fault(model: AuditedModel, row: Model, recorded: str | None, key: bytes) ->
     if recorded is None:
         assert model.tombstone is not None  # noqa: S101 - only such rows are left
         return None if model.tombstone(row) else Fault.UNVOUCHED
-    return None if stands(model.row(row), recorded, key) else Fault.CHANGED
+    as_recorded = recorded == ANY or stands(model.row(row), recorded, key)
+    return None if as_recorded else Fault.CHANGED
 
 
 def _of_one_chain(
@@ -142,26 +159,32 @@ def _one_by_one(
             row = model.rows().filter(pk=id_).first()
             if row is None:
                 continue
-            fault = _fault(model, row, left[(kind, id_)], key)
+            fault = _fault(model, row, left[(kind, id_)].digest, key)
         except _UNREADABLE:
             fault = Fault.UNREADABLE
-        del left[(kind, id_)]
+        event = left.pop((kind, id_)).seq
         if fault is not None:
-            yield _found(chain, kind, id_, fault)
+            yield _found(chain, kind, id_, fault, event)
 
 
 def _without_events() -> Iterator[UUID]:
-    """Yield the ids of sessions whose rows no chain tells of."""
+    """Yield the ids of chains that have no event, of whose rows there may be some."""
+    told = set(AuditHead.objects.filter(chain__in=FOR_GOOD).values_list("chain", flat=True))
     for model in registered():
-        # What hangs on a row of another kind is found with that one's session.
-        if model.chain and "__" not in model.chain:
+        if not model.chain:
+            if model.home not in told and model.rows().exists():
+                yield model.home
+        # What hangs on a row of another kind is found with that one's session, and a session in
+        # which nobody has said anything has no event.
+        elif model.chain != "id" and "__" not in model.chain:
             events = AuditEvent.objects.filter(chain=OuterRef(model.chain))
             bare = model.rows().order_by().filter(~Exists(events))
             yield from bare.values_list(model.chain, flat=True).distinct()
 
 
-def _found(chain: UUID, kind: str, id_: str, fault: Fault) -> Discrepancy:
-    return Discrepancy(str(chain), kind, id_, fault, _SAYS[fault].format(kind, id_))
+def _found(chain: UUID, kind: str, id_: str, fault: Fault, event: int = 0) -> Discrepancy:
+    says = _SAYS[fault].format(kind, id_) + (f" (event {event} of {chain})" if event else "")
+    return Discrepancy(str(chain), kind, id_, fault, says, event)
 
 
 def of_store(kind: str, ids: Iterable[str], fault: Fault) -> Iterator[Discrepancy]:

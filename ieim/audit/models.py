@@ -19,6 +19,9 @@ PEOPLE_CHAIN = UUID("00000000-0000-8000-8000-000000000002")
 """The chain of staff: logins, and changes of accounts, roles and agency scopes. Apart from the
 system's, because who logs in must not wait for an import or a publication to end."""
 
+VECTORS_CHAIN = UUID("00000000-0000-8000-8000-000000000003")
+"""The chain of the vectors that the search compares: made in batches, while others publish."""
+
 
 class AppendOnlyError(RuntimeError):
     """Something tried to change or remove what is only ever added to."""

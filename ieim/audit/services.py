@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from ieim.audit.canonical import (
@@ -22,13 +23,19 @@ from ieim.audit.canonical import (
     instant,
     vouch,
 )
-from ieim.audit.models import PEOPLE_CHAIN, SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.models import (
+    PEOPLE_CHAIN,
+    SYSTEM_CHAIN,
+    VECTORS_CHAIN,
+    AuditEvent,
+    AuditHead,
+)
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
 
 
-FOR_GOOD: Final = frozenset({SYSTEM_CHAIN, PEOPLE_CHAIN})
+FOR_GOOD: Final = frozenset({SYSTEM_CHAIN, PEOPLE_CHAIN, VECTORS_CHAIN})
 """The chains of what is never erased: the digests of their rows need no key."""
 
 KEY_BYTES: Final = 32
@@ -49,6 +56,7 @@ def record(
     payload: Mapping[str, JSONValue],
     actor: str,
     rows: Sequence[Row] = (),
+    were: Sequence[str | None] | None = None,
 ) -> AuditEvent:
     """Append an event to ``chain`` (a session's id) inside the caller's transaction.
 
@@ -56,7 +64,9 @@ def record(
     or ``staff:<username>``. ``payload`` carries ids, codes, digests and counts, never a citizen's
     words. ``rows`` are the stored rows that the event vouches for, as
     :meth:`~ieim.audit.audited.AuditedModel.row` gives them; the payload's ``rows`` are these, of a
-    session with its key (:class:`ieim.audit.models.AuditHead`). Until
+    session with its key (:class:`ieim.audit.models.AuditHead`). ``were`` are the digests that the
+    same rows had before, None for one that was not there, in a chain without a key: so no change
+    hides an earlier one that no event tells of. With them the payload has both, though empty. Until
     the transaction ends, other writers of the same chain wait. Returns the (first) event.
 
     Raises :class:`RuntimeError` outside ``transaction.atomic()``: the event and what it tells of
@@ -69,26 +79,58 @@ def record(
             "transaction.atomic(), in the same block as the change that it records"
         )
     _check(kind, actor)
-    if "rows" in payload:
-        raise PayloadError("rows is the name of what an event vouches for: pass them as rows")
+    if "rows" in payload or "were" in payload:
+        raise PayloadError("rows and were are what an event vouches for: pass them as such")
     canonical(payload)  # What cannot be recorded is refused before anybody waits for it.
     head = lock_head(chain)
     if chain not in FOR_GOOD and not head.key:
         head.key = token_bytes(KEY_BYTES)
     vouched = [vouch(row, bytes(head.key)) for row in rows]
-    if rows:
-        payload = {**payload, "rows": vouched[:MAX_ROWS]}
     if kind == ERASED:
         head.key = b""
-    event = _append(head, kind, canonical(payload), actor)
+    event = _append(head, kind, canonical({**payload, **_part(vouched, were, 0)}), actor)
     for start in range(MAX_ROWS, len(rows), MAX_ROWS):
-        more: dict[str, JSONValue] = {"of": event.seq, "rows": vouched[start : start + MAX_ROWS]}
+        more = {"of": event.seq, **_part(vouched, were, start)}
         _append(head, CONTINUED, canonical(more), actor)
     return event
 
 
+def record_each(*, kind: str, rows: Mapping[UUID, Row]) -> None:
+    """Append to each of many chains an event of the system that vouches for one row.
+
+    It takes three statements for any number, and so gives no chain a key that has none: the rows
+    have to hold something random. A chain without an event yet is left out. Inside the caller's
+    transaction, as :func:`record`.
+    """
+    _check(kind, "system")
+    heads = AuditHead.objects.filter(pk__in=list(rows), seq__gt=0)
+    AuditEvent.objects.bulk_create(
+        _next(head, kind, canonical({"rows": [vouch(rows[head.chain], bytes(head.key))]}), "system")
+        for head in heads.select_for_update().order_by("pk")
+    )
+    event = AuditEvent.objects.filter(chain=OuterRef("chain"), seq=OuterRef("seq") + 1)
+    heads.update(seq=F("seq") + 1, hash=Subquery(event.values("hash")))
+
+
+def _part(
+    rows: Sequence[Row], were: Sequence[str | None] | None, start: int
+) -> dict[str, JSONValue]:
+    within = slice(start, start + MAX_ROWS)
+    if were is not None:
+        return {"rows": rows[within], "were": were[within]}
+    return {"rows": rows[within]} if rows else {}
+
+
 def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
     """Append an event to the chain of a locked ``head``, and move the head to it."""
+    event = _next(head, kind, data, actor)
+    event.save()
+    AuditHead.objects.filter(pk=head.chain).update(seq=head.seq, hash=head.hash, key=head.key)
+    return event
+
+
+def _next(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
+    """Return the unsaved next event of a chain, with ``head`` moved to it."""
     chain = head.chain
     at = timezone.now()
     seq = head.seq + 1
@@ -111,9 +153,7 @@ def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
         prev_hash=head.hash,
         hash=digest,
     )
-    event.save()
     head.seq, head.hash = seq, digest
-    AuditHead.objects.filter(pk=chain).update(seq=seq, hash=digest, key=head.key)
     return event
 
 

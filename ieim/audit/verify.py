@@ -19,7 +19,7 @@ from django.db.models import BinaryField, Exists, Func, OuterRef, Q, QuerySet, S
 from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
-from ieim.audit.audited import Expected, SecondDigest, note
+from ieim.audit.audited import ChangedBefore, Expected, SecondDigest, note
 from ieim.audit.canonical import GENESIS, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead, CheckpointHead
 
@@ -43,6 +43,8 @@ class Break(StrEnum):
     """There are events and no head."""
     SECOND_DIGEST = "second_digest"
     """An event vouches for another content of a row that never changes."""
+    CHANGED_BEFORE = "changed_before"
+    """An event changes a row that was not then as the record had it."""
     CHECKPOINT = "checkpoint"
     """An event that a checkpoint saw is not there any more."""
 
@@ -235,10 +237,13 @@ def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
 def _noted(rows: Expected, seq: int, row: _Row) -> Problem | None:
     """Add what an event vouches for to ``rows``, also beyond a break: it says what to look for."""
     try:
-        note(rows, str(row[1], "utf-8"), row[4])
-    except SecondDigest as row:
-        message = f"event {seq} vouches for another content of {row}, which never changes"
+        note(rows, str(row[1], "utf-8"), row[4], seq)
+    except SecondDigest as which:
+        message = f"event {seq} vouches for another content of {which}, which never changes"
         return Problem(Break.SECOND_DIGEST, seq, message)
+    except ChangedBefore as which:
+        message = f"event {seq} changed {which}, which was not then as the record had it"
+        return Problem(Break.CHANGED_BEFORE, seq, message)
     except (TypeError, ValueError, KeyError) as error:
         return Problem(Break.UNREADABLE, seq, f"event {seq} cannot be read: {error}")
     return None

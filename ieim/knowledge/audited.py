@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ieim.audit.audited import AuditedModel
 from ieim.audit.canonical import Row
-from ieim.knowledge.models import Publication, Release
+from ieim.audit.models import VECTORS_CHAIN
+from ieim.knowledge.models import Publication, Release, Vector
 from ieim.pipeline.canonical import digest
 
 RELEASE = AuditedModel(
@@ -21,7 +22,16 @@ PUBLICATION = AuditedModel(
     ("id", "release_id", "published_at", "published_by_id"),
     once=True,
 )
-KINDS = (RELEASE, PUBLICATION)
+VECTOR = AuditedModel(
+    "vector",
+    Vector.objects.all,
+    ("embedder", "sha256", "value"),
+    # Whoever deletes them loses nothing but time; one that is made again is another row.
+    may_go=True,
+    joined=True,
+    home=VECTORS_CHAIN,
+)
+KINDS = (RELEASE, PUBLICATION, VECTOR)
 
 
 def published(release: Release, publication: Publication) -> list[Row]:

@@ -22,7 +22,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from django.conf import settings
+from django.db import transaction
 
+from ieim.audit.canonical import JSONValue
+from ieim.audit.models import VECTORS_CHAIN
+from ieim.audit.services import lock_head, record
+from ieim.knowledge.audited import VECTOR
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import EmbedderUnavailable, Matrix, Shortlist
@@ -164,8 +169,7 @@ def kept_model(embedder: str, name: str) -> bytes | None:
 
 def keep_model(embedder: str, name: str, data: bytes) -> None:
     """Keep what was trained; what another process has kept meanwhile stays."""
-    row = Vector(embedder=embedder, sha256=_digest(name), value=data)
-    Vector.objects.bulk_create([row], ignore_conflicts=True)
+    _keep(embedder, {_digest(name): data})
 
 
 def _reading(embedder: CheckedEmbedder) -> Reading | None:
@@ -232,15 +236,28 @@ def _make(embedder: CheckedEmbedder, texts: Mapping[str, str]) -> None:
     for batch in _batches(missing, BATCH):
         digests = sorted(set(batch) - _stored(embedder.id, batch))
         vectors = embedder.documents([texts[digest] for digest in digests])
-        Vector.objects.bulk_create(
-            (
-                Vector(embedder=embedder.id, sha256=digest, value=row.astype("<f4").tobytes())
-                for digest, row in zip(digests, vectors, strict=True)
-            ),
-            ignore_conflicts=True,
-        )
+        values = (row.astype("<f4").tobytes() for row in vectors)
+        _keep(embedder.id, dict(zip(digests, values, strict=True)))
     if missing:
         logger.info("%s vectors were made with %s", len(missing), embedder.id)
+
+
+@transaction.atomic
+def _keep(embedder: str, values: Mapping[str, bytes]) -> None:
+    """Store values by digest, with their audit event; what is there stays as it is."""
+    lock_head(VECTORS_CHAIN)
+    missing = sorted(values.keys() - _stored(embedder, list(values)))
+    rows = [Vector(embedder=embedder, sha256=each, value=values[each]) for each in missing]
+    if rows:
+        stored = map(VECTOR.row, Vector.objects.bulk_create(rows))
+        payload: dict[str, JSONValue] = {"embedder": embedder, "vectors": len(rows)}
+        record(
+            chain=VECTORS_CHAIN,
+            kind="knowledge.vectors_made",
+            payload=payload,
+            actor="system",
+            rows=list(stored),
+        )
 
 
 def _stored_vectors(embedder: str, digests: Sequence[str]) -> Matrix | None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import Group, Permission
 from django.utils.translation import gettext
 
@@ -30,7 +31,8 @@ KEPT_BACK = frozenset({Role.ADMINISTRATOR})
 @dataclass(frozen=True, slots=True)
 class Account:
     """All of an account that matters for what somebody may; ``profile`` is names and address,
-    ``password`` the stored hash, ``roles`` the names of its groups."""
+    ``password`` the stored hash, ``roles`` the names of its groups, ``identities`` how providers
+    know its owner."""
 
     pk: int
     username: str
@@ -42,6 +44,7 @@ class Account:
     roles: frozenset[str]
     permissions: frozenset[str]
     agencies: frozenset[str]
+    identities: frozenset[str]
 
     @property
     def powers(self) -> tuple[object, ...]:
@@ -66,6 +69,7 @@ def account_of(pk: int) -> Account | None:
         roles=frozenset(user.groups.values_list("name", flat=True)),
         permissions=names_of(user.user_permissions.all()),
         agencies=frozenset(user.agency_scopes.values_list("agency", flat=True)),
+        identities=frozenset(SocialAccount.objects.filter(user=pk).values_list("uid", flat=True)),
     )
 
 

@@ -15,5 +15,8 @@ class PeopleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have logins recorded."""
-        from ieim.people import signing_in  # noqa: F401  # its receivers
+        """Have logins recorded, and let the audit record vouch for accounts."""
+        from ieim.audit.audited import register
+        from ieim.people import audited, signing_in  # noqa: F401  # its receivers
+
+        register(*audited.KINDS)

@@ -28,12 +28,15 @@ from allauth.mfa.utils import is_mfa_enabled
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import transaction
+from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
+from ieim.audit.canonical import GONE
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
+from ieim.people.audited import FACTOR
 from ieim.people.models import User
 
 logger = logging.getLogger(__name__)
@@ -89,10 +92,20 @@ class Adapter(DefaultMFAAdapter):
 
 
 def _keys() -> MultiFernet:
-    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    salt = "ieim.people.factors"
-    digests = (salted_hmac(salt, "", secret=key, algorithm="sha256").digest() for key in keys)
-    return MultiFernet([Fernet(urlsafe_b64encode(digest)) for digest in digests])
+    return MultiFernet(map(_key, (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)))
+
+
+def _key(secret: str) -> Fernet:
+    digest = salted_hmac("ieim.people.factors", "", secret=secret, algorithm="sha256").digest()
+    return Fernet(urlsafe_b64encode(digest))
+
+
+def _is_present(text: str) -> bool:
+    try:
+        _key(settings.SECRET_KEY).decrypt(text.encode())
+    except InvalidToken:
+        return False
+    return True
 
 
 @receiver(user_logged_in)
@@ -108,10 +121,33 @@ def _renew(*, authenticator: Authenticator, **kwargs: Any) -> None:
     """Encrypt with the present key what was encrypted with an earlier one."""
     # Read anew: what allauth passes does not know that a recovery code was just used.
     stored = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
-    kept = {name: stored.data[name] for name in _SECRETS if name in stored.data}
-    if kept:
-        stored.data |= {name: _keys().rotate(text.encode()).decode() for name, text in kept.items()}
+    old = {name: stored.data[name] for name in _SECRETS if name in stored.data}
+    old = {name: text for name, text in old.items() if not _is_present(text)}
+    if old:
+        stored.data |= {name: _keys().rotate(text.encode()).decode() for name, text in old.items()}
         stored.save(update_fields=["data"])
+
+
+# Allauth saves outside a transaction: a factor and its event stand or fall together.
+Authenticator.save = transaction.atomic(Authenticator.save)
+
+
+@receiver([post_save, post_delete], sender=Authenticator)
+def _vouch(*, instance: Authenticator, update_fields: Any = None, **signal: Any) -> None:
+    """Record every change of a factor but its use; of what allauth does, nothing else tells all."""
+    if update_fields == {"last_used_at"}:
+        return
+    kind, id_, digest = FACTOR.row(instance)
+    known = {"user": instance.user_id, "factor": str(instance.type)}
+    row = (kind, id_, GONE if signal["signal"] is post_delete else digest)
+    with transaction.atomic():
+        record(
+            chain=PEOPLE_CHAIN,
+            kind="people.way_in_changed",
+            payload=known,
+            actor="system",
+            rows=[row],
+        )
 
 
 @receiver(authenticator_added)

@@ -64,7 +64,7 @@ def follow(identity: str, claims: Mapping[str, Any]) -> User | None:
         user.agency_scopes.exclude(agency__in=agencies).delete()
         for agency in sorted(agencies):
             AgencyScope.objects.get_or_create(user=user, agency=agency)
-    SocialAccount.objects.get_or_create(user=user, provider=PROVIDER, uid=identity)
+        SocialAccount.objects.get_or_create(user=user, provider=PROVIDER, uid=identity)
     if user.is_active and (roles or user.is_superuser):
         return user
     _refused(user)

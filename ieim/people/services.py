@@ -8,20 +8,25 @@ a second administrator has to agree to (:mod:`ieim.people.four_eyes.rights`) wai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext
 
+from ieim.audit.audited import moved
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
 from ieim.people.accounts import Account, account_of, names_of, why_not
+from ieim.people.audited import ACCOUNT, ROLE, Standing, rows_of, rows_of_accounts, still_there
 from ieim.people.four_eyes import asking, rights
 from ieim.people.models import Grant, User
 from ieim.people.roles import PERMISSIONS
@@ -54,10 +59,12 @@ def changing(
     with transaction.atomic():
         lock_head(PEOPLE_CHAIN)
         before = {pk: account_of(pk) for pk in accounts}
-        made: list[int] = []
-        yield made
-        for pk in dict.fromkeys((*accounts, *made)):
-            grant = _settle(before.get(pk), account_of(pk), by)
+        made: list[int] = [*accounts]
+        rows = Rows(lambda: rows_of_accounts(made))
+        with _recorded_around():
+            yield made
+        for pk in dict.fromkeys(made):
+            grant = _settle(before.get(pk), account_of(pk), rows, by)
             if grant is not None and asked is not None:
                 asked.append(grant)
 
@@ -74,10 +81,11 @@ def changing_role(*groups: int, by: User | None) -> Iterator[list[int]]:
     with transaction.atomic():
         lock_head(PEOPLE_CHAIN)
         before = {pk: _role(pk) for pk in groups}
-        made: list[int] = []
+        made: list[int] = [*groups]
+        rows = Rows(lambda: rows_of(ROLE, Q(pk__in=made)) | rows_of(ACCOUNT, Q(groups__in=made)))
         yield made
-        for pk in dict.fromkeys((*groups, *made)):
-            _settle_role(before.get(pk), _role(pk), by)
+        for pk in dict.fromkeys(made):
+            _settle_role(before.get(pk), _role(pk), rows, by)
 
 
 @transaction.atomic
@@ -98,7 +106,53 @@ def make_roles() -> None:
             made.append(group.pk)
 
 
-def _settle(before: Account | None, after: Account | None, by: User | None) -> Grant | None:
+@transaction.atomic
+def rehash(user: User) -> None:
+    """Save the new hash of a password that stays the same, and record it."""
+    if _around.get():
+        user.save(update_fields=["password"])
+        return
+    lock_head(PEOPLE_CHAIN)
+    rows = Rows(lambda: rows_of(ACCOUNT, Q(pk=user.pk)))
+    user.save(update_fields=["password"])
+    known: Changes = {"user": user.pk, "username": user.get_username()}
+    _record("people.password_rehashed", known, None, rows)
+
+
+class Rows:
+    """Rows as the record has them, and how they have changed since.
+
+    They are read when it is made, and anew for each event.
+    """
+
+    def __init__(self, read: Callable[[], Standing]) -> None:
+        self._read = read
+        self._known = read()
+
+    def moved(self) -> dict[str, Any]:
+        """Return what an event says of the changes since the last one."""
+        before, after = self._known, self._read()
+        # What names somebody who is gone no longer belongs to them, and may still be there.
+        self._known = after | still_there(before.keys() - after.keys())
+        return moved(before, self._known)
+
+
+_around: ContextVar[bool] = ContextVar("_around", default=False)
+"""Whether what is done is recorded around it."""
+
+
+@contextmanager
+def _recorded_around() -> Iterator[None]:
+    token = _around.set(True)
+    try:
+        yield
+    finally:
+        _around.reset(token)
+
+
+def _settle(
+    before: Account | None, after: Account | None, rows: Rows, by: User | None
+) -> Grant | None:
     if before == after:
         return None
     grant = None
@@ -108,9 +162,10 @@ def _settle(before: Account | None, after: Account | None, by: User | None) -> G
         if after is not None and (grant := asking.hold_back(before, after, by)):
             after = account_of(after.pk)
     if before != after:
-        record_change(before, after, by=by)
+        record_change(before, after, rows, by=by)
     if by is not None and grant is not None:
         asking.ask(grant, by)
+        rows.moved()  # it has recorded these itself
     return grant
 
 
@@ -126,11 +181,13 @@ def _why_no_password(by: User, before: Account | None, after: Account | None) ->
 def record_change(
     before: Account | None,
     after: Account | None,
+    rows: Rows,
     *,
     by: User | None,
     agreed: Grant | None = None,
 ) -> None:
-    """Record what has become of an account; ``agreed`` is the request that ``by`` agreed to."""
+    """Record what has become of an account and ``rows``; ``agreed`` is the request that ``by``
+    agreed to."""
     shown = after or before
     if shown is None:
         raise ValueError("an account that never was")
@@ -138,7 +195,7 @@ def record_change(
     payload: Changes = {"user": shown.pk, "username": shown.username}
     if agreed is not None:
         payload |= {"grant": agreed.pk, "asked_by": agreed.asked_by_id}
-    _record(f"people.user_{what}", payload | _changes(before, after), by)
+    _record(f"people.user_{what}", payload | _changes(before, after), by, rows)
 
 
 def _changes(before: Account | None, after: Account | None) -> Changes:
@@ -148,7 +205,7 @@ def _changes(before: Account | None, after: Account | None) -> Changes:
         was, now = (getattr(side, name) if side else None for side in (before, after))
         if was != now:
             changes[f"{name}_was"], changes[name] = was, now
-    for name in ("profile", "password"):
+    for name in ("profile", "password", "identities"):
         was, now = (getattr(side, name) if side else None for side in (before, after))
         if was != now:
             changes[name] = "changed"
@@ -176,7 +233,7 @@ def _role(pk: int) -> _Role | None:
     return _Role(group.name, names_of(group.permissions.all()), tuple(members))
 
 
-def _settle_role(before: _Role | None, after: _Role | None, by: User | None) -> None:
+def _settle_role(before: _Role | None, after: _Role | None, rows: Rows, by: User | None) -> None:
     shown = after or before
     if shown is None or before == after:
         return
@@ -191,9 +248,9 @@ def _settle_role(before: _Role | None, after: _Role | None, by: User | None) -> 
             "role of it, and give them that."
         )
         raise NotAllowed(message)
-    _record(f"people.role_{what}", payload | _moved("permissions", was, now), by)
+    _record(f"people.role_{what}", payload | _moved("permissions", was, now), by, rows)
 
 
-def _record(kind: str, payload: Changes, by: User | None) -> None:
+def _record(kind: str, payload: Changes, by: User | None, rows: Rows) -> None:
     actor = "system" if by is None else by.actor
-    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor)
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor, **rows.moved())

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from conversations.models import Session
 from ieim.audit import selectors
 from ieim.audit.checkpoints import last_sealed
-from ieim.audit.models import PEOPLE_CHAIN, SYSTEM_CHAIN, AuditEvent
+from ieim.audit.models import PEOPLE_CHAIN, SYSTEM_CHAIN, VECTORS_CHAIN, AuditEvent
 from ieim.audit.selectors import Page, Search
 from ieim.people.models import User
 from ieim.pipeline.message.screen import spelled
@@ -58,7 +58,11 @@ class Row:
 def rows(events: Sequence[AuditEvent], user: User) -> list[Row]:
     """Return events as rows for ``user``; a constant number of queries."""
     payloads = [_payload(event) for event in events]
-    chains = {PEOPLE_CHAIN: gettext("Staff"), SYSTEM_CHAIN: gettext("No conversation")}
+    chains = {
+        PEOPLE_CHAIN: gettext("Staff"),
+        SYSTEM_CHAIN: gettext("No conversation"),
+        VECTORS_CHAIN: gettext("Search"),
+    }
     of = Session.objects.filter(pk__in={event.chain for event in events})
     chains |= dict(of.values_list("pk", "reference"))
     items = _may_open([payload.get("item") for payload in payloads], user)
@@ -206,6 +210,8 @@ def _title(chain: UUID, session: Session | None) -> str:
         return gettext("Staff: logins, rights, and what they read in lists")
     if chain == SYSTEM_CHAIN:
         return gettext("What belongs to no conversation")
+    if chain == VECTORS_CHAIN:
+        return gettext("Search: the vectors that were made for it")
     return gettext("What happened to {chain}").format(chain=chain)
 
 

@@ -10,9 +10,11 @@ settings of a city.
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 
 from conversations.mail import services as mail
@@ -21,17 +23,24 @@ from conversations.rating import rate
 from conversations.turns import erasing, executor, services
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
-from ieim.people.models import User
+from ieim.knowledge.vectors import kept_for
+from ieim.people.models import EVERY_AGENCY, AgencyScope, Grant, User
+from ieim.people.roles import Role
+from ieim.people.services import changing
+from ieim.people.tokens import services as tokens
 from ieim.pipeline.tasks import InlineExecutor
+from ieim.search.embedders import CheckedEmbedder
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from ieim.studio.recall import services as sending
 from review import deciding, talking
 from review.models import Action
 from tests.conversations.person.asking import item_of, taken_over, wants
+from tests.embedders import Ideas
 from tests.fixtures import VISA, demo_bundle
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
+from tests.review.people import person
 
 HELD = 22
 ANSWERED = 6
@@ -59,6 +68,8 @@ def build() -> None:
         _talked(eva)
         _told_by_mail(patch)
         _erased(eva)
+        _staff()
+        kept_for(CheckedEmbedder(Ideas(), clock=monotonic), ["passport", "refund", "visa"])
         furnish()
 
 
@@ -141,6 +152,24 @@ def _told_by_mail(patch: pytest.MonkeyPatch) -> None:
     MailRequest.objects.filter(pk=asked.pk).update(confirm_sha256=secret_digest("mail"))
     mail.confirm(secret="mail")
     mail.stop(secret="mail")
+
+
+def _staff() -> None:
+    """Roles, two administrators of whom one waits for the other, a token and a second factor."""
+    root, _, idle = (
+        person(name, role, "taxes")
+        for name, role in (
+            ("root", Role.ADMINISTRATOR),
+            ("bea", Role.ADMINISTRATOR),
+            ("idle", Role.CASEWORKER),
+        )
+    )
+    editor, _ = person("ed", Role.EDITOR, "taxes"), person("gone", Role.CASEWORKER, "taxes")
+    with changing(idle.pk, by=root):
+        AgencyScope.objects.create(user=idle, agency=EVERY_AGENCY)
+    assert Grant.objects.get().state == Grant.State.ASKED
+    tokens.make(by=editor, name="feed", scopes=["knowledge:read"], agencies=["taxes"], days=9)
+    Authenticator.objects.create(user=editor, type=Authenticator.Type.TOTP, data={"secret": "x"})
 
 
 def _erased(eva: User) -> None:

@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - the names put into statements are our own tables'
-"""Fourteen ways to tamper with what is stored, as a database's owner can, at any position.
+"""Ways to tamper with what is stored, as a database's owner can, at any position.
 
 Each takes the number of a position (a deletion: the row's key) and returns the kind and the id of
 what was tampered with.
@@ -191,3 +191,162 @@ DELETIONS = (
 )
 """With the rows that each of them can delete."""
 ADDITIONS = (add_attempt,)
+
+_OF_EVA = "(SELECT id FROM people_user WHERE username = 'eva')"
+_COPY_OF_TOKEN = (
+    "INSERT INTO people_token (id, user_id, name, prefix, sha256, scopes, agencies, created_at, "
+    "expires_at) SELECT '00000000000040008000000000000009', user_id, name, 'ieim_forged', "
+    "'forged', scopes, agencies, created_at, expires_at FROM people_token"
+)
+_SESSION = "WHERE substr(secret_sha256, 1, 7) <> 'erased:'"
+STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "made a superuser": (
+        ("UPDATE people_user SET is_superuser = TRUE WHERE username = 'eva'",),
+        *("account", "changed"),
+    ),
+    "switched on again": (
+        ("UPDATE people_user SET is_active = NOT is_active WHERE username = 'eva'",),
+        *("account", "changed"),
+    ),
+    "another's password": (
+        (
+            "UPDATE people_user SET password = (SELECT password FROM people_user "
+            "WHERE username = 'zoe') WHERE username = 'eva'",
+        ),
+        *("account", "changed"),
+    ),
+    "another address for links": (
+        ("UPDATE people_user SET email = 'mallory@example.org' WHERE username = 'eva'",),
+        *("account", "changed"),
+    ),
+    "one agency more": (
+        (f"INSERT INTO people_agencyscope (user_id, agency) VALUES ({_OF_EVA}, 'forged')",),
+        *("account", "changed"),
+    ),
+    "one agency less": (
+        (f"DELETE FROM people_agencyscope WHERE user_id = {_OF_EVA}",),
+        *("account", "changed"),
+    ),
+    "one role more": (
+        (
+            "INSERT INTO people_user_groups (user_id, group_id) SELECT "
+            f"{_OF_EVA}, id FROM auth_group WHERE name = 'administrator'",
+        ),
+        *("account", "changed"),
+    ),
+    "one permission more": (
+        (
+            "INSERT INTO people_user_user_permissions (user_id, permission_id) SELECT "
+            f"{_OF_EVA}, id FROM auth_permission WHERE codename = 'delete_user'",
+        ),
+        *("account", "changed"),
+    ),
+    "an identity at the provider": (
+        (
+            "INSERT INTO socialaccount_socialaccount (user_id, provider, uid, extra_data, "
+            f"last_login, date_joined) VALUES ({_OF_EVA}, 'openid', 'forged', '{{}}', "
+            "CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)",
+        ),
+        *("account", "changed"),
+    ),
+    "an account that nobody made": (
+        (
+            "INSERT INTO people_user (username, password, first_name, last_name, email, is_active, "
+            "is_staff, is_superuser, date_joined) SELECT 'mallory', password, first_name, "
+            "last_name, email, TRUE, TRUE, TRUE, date_joined FROM people_user "
+            "WHERE username = 'eva'",
+        ),
+        *("account", "unvouched"),
+    ),
+    "an account that is gone": (
+        (
+            "DELETE FROM people_user_groups WHERE user_id = (SELECT id FROM people_user "
+            "WHERE username = 'gone')",
+            "DELETE FROM people_agencyscope WHERE user_id = (SELECT id FROM people_user "
+            "WHERE username = 'gone')",
+            "DELETE FROM people_user WHERE username = 'gone'",
+        ),
+        *("account", "missing"),
+    ),
+    "a role that may more": (
+        (
+            "INSERT INTO auth_group_permissions (group_id, permission_id) SELECT g.id, p.id "
+            "FROM auth_group g, auth_permission p "
+            "WHERE g.name = 'caseworker' AND p.codename = 'delete_user'",
+        ),
+        *("role", "changed"),
+    ),
+    "a permission under another's name": (
+        (
+            "DELETE FROM auth_permission WHERE codename = 'view_session'",
+            "UPDATE auth_permission SET codename = 'view_session' "
+            "WHERE codename = 'triage_reviewitem'",
+        ),
+        *("role", "changed"),
+    ),
+    "a role that nobody made": (
+        ("INSERT INTO auth_group (name) VALUES ('forged')",),
+        *("role", "unvouched"),
+    ),
+    "a factor that is gone": (("DELETE FROM mfa_authenticator",), "factor", "missing"),
+    "another secret of a factor": (
+        ('UPDATE mfa_authenticator SET data = \'{"secret": "forged"}\'',),
+        *("factor", "changed"),
+    ),
+    "a factor that nobody set up": (
+        (
+            "INSERT INTO mfa_authenticator (user_id, type, data, created_at) SELECT "
+            f"{_OF_EVA}, 'webauthn', data, created_at FROM mfa_authenticator",
+        ),
+        *("factor", "unvouched"),
+    ),
+    "a token for every agency": (
+        ("UPDATE people_token SET agencies = '[\"*\"]'",),
+        *("token", "changed"),
+    ),
+    "a token that ends later": (
+        ("UPDATE people_token SET expires_at = '2099-01-01 00:00:00'",),
+        *("token", "changed"),
+    ),
+    "a token of somebody else's": (
+        ("UPDATE people_token SET sha256 = 'forged'",),
+        *("token", "changed"),
+    ),
+    "a token that nobody made": ((_COPY_OF_TOKEN,), "token", "unvouched"),
+    "a token that is gone": (("DELETE FROM people_token",), "token", "missing"),
+    "rights that somebody else asked for": (
+        (f"UPDATE people_grant SET asked_by_id = {_OF_EVA}",),
+        *("grant", "changed"),
+    ),
+    "other rights than were asked for": (
+        ("UPDATE people_grant SET rights = '[\"superuser\"]'",),
+        *("grant", "changed"),
+    ),
+    "a link to another's conversation": (
+        (f"UPDATE conversations_session SET link_sha256 = 'forged' {_SESSION}",),
+        *("session", "changed"),
+    ),
+    "a token to another's conversation": (
+        (f"UPDATE conversations_session SET secret_sha256 = reference {_SESSION}",),
+        *("session", "changed"),
+    ),
+    "another service that is near": (
+        (
+            "UPDATE knowledge_vector SET value = (SELECT value FROM knowledge_vector "
+            "ORDER BY id DESC LIMIT 1) WHERE id = (SELECT min(id) FROM knowledge_vector)",
+        ),
+        *("vector", "changed"),
+    ),
+    "a vector that nobody made": (
+        (
+            "INSERT INTO knowledge_vector (embedder, sha256, value) SELECT embedder, 'forged', "
+            "value FROM knowledge_vector WHERE id = (SELECT min(id) FROM knowledge_vector)",
+        ),
+        *("vector", "unvouched"),
+    ),
+    "a set that another agency is in": (
+        ("UPDATE review_setmember SET agency = agency || 'x'",),
+        *("agency_set", "changed"),
+    ),
+}
+"""By what is done: the statements, the kind of the rows, and what is wrong with them then."""

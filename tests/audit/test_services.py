@@ -113,7 +113,7 @@ def test_it_falls_with_its_transaction() -> None:
         ({"a": {1, 2}}, "/a is a set"),
         ({"a": "x" * 65_529}, r"65,537 bytes, 65,536 is the limit"),
         (["a"], "the payload is a list"),
-        ({"rows": []}, "rows is the name of what an event vouches for"),
+        ({"rows": []}, "rows and were are what an event vouches for"),
     ],
 )
 def test_it_refuses_a_payload(payload: Any, message: str) -> None:
@@ -239,7 +239,8 @@ def test_it_vouches_for_more_rows_than_one_event_holds() -> None:
     assert json.loads(event.payload)["n"] == 1
     report = verify(SYSTEM_CHAIN)
     assert report.ok
-    assert report.rows == {(kind, id_): digest for kind, id_, digest in rows}
+    assert {(*key, row.digest) for key, row in report.rows.items()} == set(rows)
+    assert {row.seq for row in report.rows.values()} == {1, 2, 3}
 
 
 @pytest.mark.django_db

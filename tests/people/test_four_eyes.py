@@ -20,7 +20,7 @@ from ieim.people.models import AgencyScope, Grant, User
 from ieim.people.roles import Role
 from ieim.people.services import NotAllowed, changing
 from tests.people.test_who_changes_whom import SCOPES, USERS, events, group, new
-from tests.review.people import browser, person
+from tests.review.people import browser, person, vouched
 from tests.studio.admin.admin_pages import filled
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +44,7 @@ def bea(ada: User) -> User:
 def carl() -> User:
     carl = person("carl", Role.CASEWORKER, "passports")
     User.objects.filter(pk=carl.pk).update(email="carl@example.org")
-    return User.objects.get(pk=carl.pk)
+    return vouched(User.objects.get(pk=carl.pk))
 
 
 @pytest.fixture

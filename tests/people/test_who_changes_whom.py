@@ -57,9 +57,13 @@ def right(name: str) -> int:
 
 
 def events(kind: str = "") -> list[tuple[str, str, dict[str, Any]]]:
-    """The changes of people, oldest first: kind, actor, payload."""
+    """The changes of people, oldest first: kind, actor, payload without the rows."""
     found = AuditEvent.objects.filter(chain=PEOPLE_CHAIN, kind__startswith=f"people.{kind}")
-    return [(each.kind, each.actor, json.loads(each.payload)) for each in found.order_by("seq")]
+    told = [(each.kind, each.actor, json.loads(each.payload)) for each in found.order_by("seq")]
+    for _, _, payload in told:
+        payload.pop("rows", None)
+        payload.pop("were", None)
+    return told
 
 
 def powers(user: User) -> Any:

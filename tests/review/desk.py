@@ -21,6 +21,7 @@ from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest
 from review import deciding
 from review.models import Action, Decision, ReviewItem
+from tests.review.people import vouched
 
 Says = str | Callable[[dict[str, Any]], None]
 """A raw answer, or what is changed in the engine's."""
@@ -72,12 +73,12 @@ def unsure(answer: dict[str, Any]) -> None:
 
 def person(name: str, *permissions: str, agencies: Sequence[str] = (EVERY_AGENCY,)) -> User:
     """Return a member of staff with rights on review items, for some agencies."""
-    user = User.objects.create_user(name, is_staff=True)
     wanted = [f"{each}_reviewitem" for each in permissions or ("view", "decide")]
+    user = User.objects.create_user(name, is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
     for agency in agencies:
         AgencyScope.objects.create(user=user, agency=agency)
-    return User.objects.get(pk=user.pk)
+    return vouched(User.objects.get(pk=user.pk))
 
 
 def run(turn: Turn, model: Scripted | None = None) -> Turn:

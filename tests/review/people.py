@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.test import Client
 
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import record
+from ieim.people.audited import rows_of_accounts
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import make_roles
@@ -24,6 +28,14 @@ def person(
         user.groups.add(Group.objects.get(name=role.value))
     for agency in agencies or (EVERY_AGENCY,):
         AgencyScope.objects.create(user=user, agency=agency)
+    return vouched(user)
+
+
+@transaction.atomic
+def vouched(user: User) -> User:
+    """Somebody whose account is on the record as it is, as if a command had made it so."""
+    rows = [(*key, digest) for key, digest in rows_of_accounts([user.pk]).items()]
+    record(chain=PEOPLE_CHAIN, kind="tests.account", payload={}, actor="system", rows=rows)
     return user
 
 
@@ -31,7 +43,7 @@ def editor_and_publisher(username: str, *agencies: str, name: str = "") -> User:
     """Somebody with both roles, who still publishes nothing of their own."""
     user = person(username, Role.EDITOR, *agencies, name=name)
     user.groups.add(Group.objects.get(name=Role.PUBLISHER.value))
-    return User.objects.get(pk=user.pk)  # permissions are kept on the object
+    return vouched(User.objects.get(pk=user.pk))  # permissions are kept on the object
 
 
 def browser(user: User) -> Client:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head
 from ieim.people.accounts import account_of, why_not
+from ieim.people.audited import GRANT, rows_of, rows_of_accounts
 from ieim.people.four_eyes import rights
 from ieim.people.four_eyes.asking import record_grant
 from ieim.people.models import Grant, User
-from ieim.people.services import NotAllowed, record_change
+from ieim.people.services import NotAllowed, Rows, record_change
 
 
 @transaction.atomic
@@ -27,7 +29,7 @@ def agree(*, grant_id: int, by: User) -> Grant:
         raise NotAllowed(_("Another administrator has to agree, who does not get the rights."))
     if asker is None or not rights.administrators().filter(pk=asker.pk).exists():
         raise NotAllowed(_("Who asked is no administrator any more. Refuse it, and ask anew."))
-    before = account_of(grant.user_id)
+    before, rows = account_of(grant.user_id), Rows(lambda: rows_of_accounts([grant.user_id]))
     if before is None or before.profile[-1] != grant.address:
         raise NotAllowed(_("The account’s e-mail address has changed. Refuse it, and ask anew."))
     try:
@@ -38,7 +40,7 @@ def agree(*, grant_id: int, by: User) -> Grant:
     if why := why_not(asker, before, after):
         raise NotAllowed(why)
     _decide(grant, Grant.State.AGREED, by)
-    record_change(before, after, by=by, agreed=grant)
+    record_change(before, after, rows, by=by, agreed=grant)
     return grant
 
 
@@ -47,8 +49,9 @@ def refuse(*, grant_id: int, by: User) -> Grant:
     """Refuse what was asked for, or withdraw it. Raises as :func:`agree` does."""
     lock_head(PEOPLE_CHAIN)
     grant = _open(grant_id, by)
+    before = rows_of(GRANT, Q(pk=grant.pk))
     _decide(grant, Grant.State.REFUSED, by)
-    record_grant("people.rights_refused", grant, by)
+    record_grant("people.rights_refused", grant, by, before)
     return grant
 
 

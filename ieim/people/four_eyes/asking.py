@@ -9,15 +9,18 @@ from contextlib import suppress
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from ieim.audit.audited import moved
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
 from ieim.people import post
 from ieim.people.accounts import Account
+from ieim.people.audited import GRANT, Standing, rows_of
 from ieim.people.four_eyes import rights
 from ieim.people.models import Grant, User
 from ieim.people.roles import Role
@@ -44,17 +47,21 @@ def hold_back(before: Account | None, after: Account, by: User) -> Grant | None:
 def ask(grant: Grant, by: User) -> None:
     """Save a request, or that one administrator gave the rights alone, with its audit event."""
     grant.address = grant.user.email
-    same = Grant.objects.filter(user=grant.user, rights=grant.rights, state=Grant.State.ASKED)
-    same.delete()  # asked again: what was asked before may name an earlier address
+    same = Q(user=grant.user, rights=grant.rights, state=Grant.State.ASKED)
+    before = rows_of(GRANT, same)
+    Grant.objects.filter(
+        same
+    ).delete()  # asked again: what was asked before may name an earlier address
     grant.save()
     if grant.state == Grant.State.ALONE:
-        record_grant("people.rights_given_alone", grant, by)
+        record_grant("people.rights_given_alone", grant, by, before)
         transaction.on_commit(lambda: _tell(grant), robust=True)
     else:
-        record_grant("people.rights_asked", grant, by)
+        record_grant("people.rights_asked", grant, by, before)
 
 
-def record_grant(kind: str, grant: Grant, by: User) -> None:
+def record_grant(kind: str, grant: Grant, by: User, before: Standing) -> None:
+    """Record a request and what else became of the rows ``before``."""
     shown = [right for right in grant.rights if not right.startswith("address:")]
     if len(shown) < len(grant.rights):
         shown.append("address")  # of whom it is, the record does not keep
@@ -64,7 +71,8 @@ def record_grant(kind: str, grant: Grant, by: User) -> None:
         "username": grant.user.get_username(),
         "rights": [*shown],
     }
-    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by.actor)
+    rows = moved(before, rows_of(GRANT, Q(pk=grant.pk)))
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by.actor, **rows)
 
 
 def _tell(grant: Grant) -> None:

@@ -6,16 +6,20 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from ieim.audit.audited import moved
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
+from ieim.people.audited import TOKEN, rows_of
 from ieim.people.models import EVERY_AGENCY, Token, User
 from ieim.people.scope import agencies_of
 from ieim.people.tokens import selectors
@@ -70,7 +74,7 @@ def make(
             expires_at=now + timedelta(days=days),
         )
         of: dict[str, JSONValue] = {"scopes": [*chosen], "agencies": [*wanted], "days": days}
-        _record("people.token_made", token, by.actor, of)
+        _record("people.token_made", token, by.actor, of, rows=[TOKEN.row(token)])
     return token, text
 
 
@@ -82,9 +86,11 @@ def revoke(*, token_id: UUID, by: User) -> Token:
     """
     token = selectors.listed(by).select_for_update(of=("self",)).get(pk=token_id)
     if token.revoked_at is None:
+        before = rows_of(TOKEN, Q(pk=token_id))
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
-        _record("people.token_revoked", token, by.actor)
+        changed = moved(before, rows_of(TOKEN, Q(pk=token_id)))
+        _record("people.token_revoked", token, by.actor, **changed)
     return token
 
 
@@ -122,7 +128,11 @@ def _digest(text: str) -> str:
 
 
 def _record(
-    kind: str, token: Token, actor: str, more: Mapping[str, JSONValue] | None = None
+    kind: str,
+    token: Token,
+    actor: str,
+    more: Mapping[str, JSONValue] | None = None,
+    **rows: Any,
 ) -> None:
     payload = {"token": token.prefix, "user": token.user_id, **(more or {})}
-    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor)
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor, **rows)

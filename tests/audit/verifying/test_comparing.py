@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from io import StringIO
@@ -13,14 +14,24 @@ from django.db import transaction
 from pytest_django import DjangoAssertNumQueries
 
 from conversations.models import Turn
-from conversations.record.audited import BOTH
+from conversations.record.audited import BOTH, SIGNS, TEXT
 from conversations.turns import erasing, flags, running, services
 from ieim.audit import comparing
+from ieim.audit.audited import VOUCHED_FROM
 from ieim.audit.canonical import Row
+from ieim.audit.models import PEOPLE_CHAIN, VECTORS_CHAIN, AuditEvent
 from ieim.audit.services import record
+from ieim.audit.verify import Break, verify
+from ieim.knowledge.models import Vector
+from ieim.people.audited import ACCOUNT
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.people.services import changing
 from tests.audit.owner import triggers_lifted
+from tests.audit.tampering import do
 from tests.fixtures import VISA, Ask
 from tests.review.conftest import make_turn
+from tests.review.people import person
 
 pytestmark = pytest.mark.both_databases
 
@@ -53,6 +64,80 @@ def test_it_says_that_rows_without_digests_are_not_vouched_for(db: None) -> None
         ("turn_text", str(turn.pk), "unvouched")
     ]
     assert "is not vouched for" in found[0].message
+
+
+def test_no_honest_change_hides_one_that_no_event_tells_of(db: None) -> None:
+    ada, ben = (person(name, Role.CASEWORKER, "taxes") for name in ("ada", "ben"))
+    do("UPDATE people_user SET is_superuser = TRUE WHERE username = 'ada'")
+    with changing(ada.pk, ben.pk, by=None):
+        User.objects.filter(pk__in=[ada.pk, ben.pk]).update(first_name="A")
+    problem = verify(PEOPLE_CHAIN).problem
+    assert problem
+    assert problem.code is Break.CHANGED_BEFORE
+    assert f"changed account {ada.pk}, which was not then as the record had it" in problem.message
+    # The event about ben names no row any more: ada's has named both.
+    do("UPDATE people_user SET is_superuser = TRUE WHERE username = 'ben'")
+    assert [each.id for each in comparing.second_look(PEOPLE_CHAIN)] == [str(ben.pk)]
+
+
+def test_what_was_there_before_is_vouched_for_once(published: None) -> None:
+    """As at the end of ``migrate`` on a database of a version that did not vouch for it."""
+    Vector.objects.create(embedder="e", sha256="a", value=b"x")
+    turn, erased = make_turn(), make_turn("Another one")
+    for each in (turn, erased):
+        rows = [TEXT.row(each), SIGNS.row(each)]
+        chain = each.session_id
+        with transaction.atomic():
+            record(chain=chain, kind="turn.received", payload={}, actor="citizen", rows=rows)
+    erasing.erase_session(session_id=erased.session_id)
+    user = User.objects.create_user("ada")
+    for _ in range(2):
+        call_command("migrate", verbosity=0)
+    joined = AuditEvent.objects.filter(kind=VOUCHED_FROM)
+    chains = {turn.session_id, PEOPLE_CHAIN, VECTORS_CHAIN}
+    assert sorted(joined.values_list("chain", flat=True)) == sorted(chains)
+    for chain in (PEOPLE_CHAIN, VECTORS_CHAIN):
+        assert comparing.second_look(chain) == []
+    do("UPDATE conversations_session SET link_sha256 = 'forged' WHERE link_sha256 = ''")
+    assert verify(turn.session_id).ok
+    found = comparing.second_look(turn.session_id)
+    assert [(each.kind, each.fault, each.event) for each in found] == [("session", "changed", 2)]
+    # Another such event does not make an account one of before.
+    User.objects.filter(pk=user.pk).update(is_superuser=True)
+    rows = [ACCOUNT.row(ACCOUNT.rows().get(pk=user.pk))]
+    with transaction.atomic():
+        record(chain=PEOPLE_CHAIN, kind=VOUCHED_FROM, payload={}, actor="system", rows=rows)
+    problem = verify(PEOPLE_CHAIN).problem
+    assert problem
+    assert problem.code is Break.SECOND_DIGEST
+
+
+def test_no_later_event_of_an_older_kind_vouches_for_another_message(db: None) -> None:
+    turn = make_turn()
+    of = turn.session_id
+    told: dict[str, str | int] = {"turn": str(turn.pk), "number": 1, "release": 1}
+
+    def vouch(kind: str, **payload: str | int) -> None:
+        rows = [BOTH.row(turn)]
+        with transaction.atomic():
+            record(chain=of, kind=kind, payload=payload, actor="system", rows=rows)
+
+    def receive() -> None:
+        told["text_sha256"] = hashlib.sha256(turn.text.encode()).hexdigest()
+        vouch("turn.received", **told)
+
+    receive()
+    vouch("turn.flagged")
+    assert comparing.second_look(turn.session_id) == []
+    with triggers_lifted():
+        Turn.objects.filter(pk=turn.pk).update(text="I never asked")
+    turn.text = "I never asked"
+    vouch("turn.flagged")
+    assert [each.kind for each in comparing.second_look(of)] == ["turn_told"]
+    receive()
+    problem = verify(of).problem
+    assert problem
+    assert problem.code is Break.SECOND_DIGEST
 
 
 def test_it_compares_many_chains_in_a_few_queries(

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
 from conversations.models import Attempt, Session, Turn
-from conversations.record.audited import BOTH, REPLY, TEXT
+from conversations.record.audited import BOTH, REPLY, TEXT, TOLD
 from ieim.audit.audited import AuditedModel, registered
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
@@ -28,6 +28,7 @@ from tests.audit.tampering import (
     CHANGES,
     DELETIONS,
     POSITIONS,
+    STAFF,
     Tampered,
     at,
     do,
@@ -80,7 +81,10 @@ def test_it_reports_nothing_on_a_sound_database(digest: str) -> None:
     events = AuditEvent.objects.values_list("payload", flat=True)
     told = {row[0] for event in events for row in json.loads(event).get("rows", ())}
     # Every kind is there, or the tests below would show nothing.
-    assert told == {vouched.kind for vouched in registered()} - {BOTH.kind}  # of older events
+    assert told == {vouched.kind for vouched in registered()} - {
+        BOTH.kind,
+        TOLD.kind,
+    }  # of older events
 
 
 def test_there_are_fourteen_kinds() -> None:
@@ -184,6 +188,17 @@ def test_it_finds_what_else_is_vouched_for(statement: str, kind: str, fault: str
     with tampering():
         with triggers_lifted():
             do(statement)
+        assert {(each[0], each[2]) for each in differing()} == {(kind, fault)}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("done", STAFF)
+def test_it_finds_what_was_done_to_who_may_what(done: str) -> None:
+    statements, kind, fault = STAFF[done]
+    with tampering():
+        with triggers_lifted():
+            for statement in statements:
+                do(statement)
         assert {(each[0], each[2]) for each in differing()} == {(kind, fault)}
 
 

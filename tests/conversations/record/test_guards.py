@@ -37,6 +37,7 @@ MAY_CHANGE_UNSEEN = {
     "turn": OF_TURNS,
     # Each vouches for what the other does not.
     "turn_text": OF_TURNS | {"risks", "language"},
+    "turn_told": OF_TURNS | {"risks", "language", "session_id", "created_at"},
     "turn_signs": OF_TURNS | {"session_id", "number", "text", "release_number", "created_at"},
     # Its own column is vouched for as "more", and so are a reply's citations.
     "stage": {"id", "status", "started_at", "finished_at"},
@@ -56,11 +57,17 @@ MAY_CHANGE_UNSEEN = {
     "takeover": {"silent_at"},
     "span": {"stands"},  # by its stage, which says what stands
     "release": {"content"},  # as "more"
+    "account": {"last_login"},
+    "factor": {"last_used_at"},
+    "token": {"last_used_at"},
+    "grant": {"address"},  # soon guessed
 }
 """Columns that change without an event that says to what; docs/operating.md names them."""
 
 VOUCHED_AS_MORE = {
     "attempt": {"cached_tokens"},
+    "turn_told": {"text", "number", "release_number"},
+    "grant": {"rights"},
     "choice": {"several", "also"},
 }
 """Columns that are hashed where they hold something."""

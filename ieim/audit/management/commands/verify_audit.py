@@ -36,10 +36,10 @@ class Command(BaseCommand):
         "chain from its first event to its head, check that everything that a checkpoint "
         "saw (see checkpoint_audit) is still there, and compare every row that the events vouch "
         "for with what is stored: messages, stages, attempts, spans, replies, decisions, "
-        "signatures, releases, prompts. Changes nothing, but for the event that --record asks "
-        "for; may run beside a live system. Prints a "
-        "line a broken chain, with its first break, and a line a row that does not hold. Exits 0 "
-        "only when everything holds."
+        "signatures, releases, prompts, vectors, accounts, roles, tokens. Changes nothing, but for "
+        "the event that --record asks for; may run beside a live system. Prints a line a broken "
+        "chain, with its first break, and a line a row that does not hold. Exits 0 only when "
+        "everything holds."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -86,7 +86,8 @@ class Command(BaseCommand):
             "--json",
             action="store_true",
             help="print one JSON object: ok, chains, events, broken (chain, seq, break, message), "
-            "rows (how many are vouched for), differing (chain, kind, id, fault, message), faults "
+            "rows (how many are vouched for), differing (chain, kind, id, fault, message, and "
+            "event, the number of the one that vouches for it, or 0), faults "
             "(of the checkpoints), since (events after the expected checkpoint, or null), "
             "checkpoint (the newest, or null), seals (with --seals: newest, at, count, stamped, "
             "stamped_at, unstamped_since)",

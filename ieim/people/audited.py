@@ -1,0 +1,130 @@
+"""The rows of staff that audit events vouch for (see :mod:`ieim.audit.audited`).
+
+Their digests have no key: an account's is over the salt of its password's hash (or over the random
+characters that stand for none), a token's over a digest of 256 random bits. Who reads the record
+alone can try neither names nor passwords, and not at all once the row is gone. A request for rights
+has nothing random in it, so the address that it may name is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import Group
+from django.db.models import Q
+
+from ieim.audit.audited import ANY, AuditedModel, Key
+from ieim.audit.canonical import GONE
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.people.models import Grant, Token, User
+
+
+def _of_account(user: Any) -> dict[str, Any]:
+    """What opens the account, and what it opens; roles by number, because names may change."""
+    return {
+        "roles": sorted(group.pk for group in user.groups.all()),
+        "permissions": _names(user.user_permissions.all()),
+        "agencies": sorted(scope.agency for scope in user.agency_scopes.all()),
+        "identities": sorted([tie.provider, tie.uid] for tie in user.socialaccount_set.all()),
+    }
+
+
+def _names(permissions: Any) -> list[str]:
+    return sorted(f"{each.content_type.app_label}.{each.codename}" for each in permissions)
+
+
+def _rights(grant: Grant) -> dict[str, Any]:
+    return {"rights": [right.partition("address:")[0] or "address" for right in grant.rights]}
+
+
+def _recorded_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what an event says of an account that a version before wrote."""
+    return None if "rows" in payload else (str(payload["user"]), ANY)
+
+
+def _deleted_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
+    return None if "rows" in payload else (str(payload["user"]), GONE)
+
+
+ACCOUNT = AuditedModel(
+    "account",
+    lambda: User.objects.prefetch_related(
+        "groups",
+        "user_permissions__content_type",
+        "agency_scopes",
+        "socialaccount_set",
+    ).order_by("pk"),
+    (
+        *("id", "username", "first_name", "last_name", "email", "password"),
+        *("is_active", "is_staff", "is_superuser", "date_joined"),
+    ),
+    more=_of_account,
+    told={
+        "people.user_added": _recorded_before,
+        "people.user_changed": _recorded_before,
+        "people.user_deleted": _deleted_before,
+    },
+    joined=True,
+    home=PEOPLE_CHAIN,
+)
+FACTOR = AuditedModel(
+    "factor",
+    Authenticator.objects.all,
+    ("id", "user_id", "type", "data", "created_at"),
+    joined=True,
+    home=PEOPLE_CHAIN,
+)
+ROLE = AuditedModel(
+    "role",
+    lambda: Group.objects.prefetch_related("permissions__content_type").order_by("pk"),
+    ("id", "name"),
+    more=lambda group: {"permissions": _names(group.permissions.all())},
+    joined=True,
+    home=PEOPLE_CHAIN,
+)
+TOKEN = AuditedModel(
+    "token",
+    Token.objects.all,
+    (
+        *("id", "user_id", "name", "prefix", "sha256", "scopes", "agencies"),
+        *("created_at", "expires_at", "revoked_at"),
+    ),
+    joined=True,
+    home=PEOPLE_CHAIN,
+)
+GRANT = AuditedModel(
+    "grant",
+    Grant.objects.all,
+    ("id", "user_id", "state", "asked_by_id", "asked_at", "decided_by_id", "decided_at"),
+    more=_rights,
+    joined=True,
+    home=PEOPLE_CHAIN,
+)
+KINDS = (ACCOUNT, FACTOR, ROLE, TOKEN, GRANT)
+
+Standing = dict[Key, str]
+"""The digests of rows as they are stored."""
+
+
+def rows_of(model: AuditedModel, which: Q) -> Standing:
+    """Return those of a kind."""
+    return {(kind, id_): digest for kind, id_, digest in map(model.row, model.rows().filter(which))}
+
+
+def still_there(keys: Collection[Key]) -> Standing:
+    """Return those of the rows that are there."""
+    found: Standing = {}
+    for model in KINDS:
+        ids = [id_ for kind, id_ in keys if kind == model.kind]
+        found |= rows_of(model, Q(pk__in=ids)) if ids else {}
+    return found
+
+
+def rows_of_accounts(users: Collection[int]) -> Standing:
+    """Return the rows of accounts: their own, their tokens, and the requests for rights that name
+    them."""
+    named = Q(user__in=users) | Q(asked_by__in=users) | Q(decided_by__in=users)
+    own, tokens = rows_of(ACCOUNT, Q(pk__in=users)), rows_of(TOKEN, Q(user__in=users))
+    return own | tokens | rows_of(GRANT, named)
