@@ -1,20 +1,14 @@
--- Who may do what in the database, once, as PostgreSQL's administrator:
+-- What only an administrator of PostgreSQL can do, once: three roles and a database.
 --   runuser -u postgres -- psql --file deploy/postgresql/roles.sql
--- The roles are named as the accounts of the machine that use them (peer authentication): no
--- password. ieim-owner migrates and owns the tables, so it alone can take the audit record's
--- triggers off; ieim is what web, worker and beat are, and owns nothing.
+-- ieim-owner migrates and owns the tables, so it alone could take the audit record's triggers off;
+-- ieim is what web, worker and beat are; ieim-audit seals and verifies. On one machine they are named
+-- as its accounts (peer authentication), so there is no password. What the two may do is granted by
+-- `manage.py grant_roles ieim ieim-audit`, as ieim-owner, after each migration.
 \set ON_ERROR_STOP on
 CREATE ROLE "ieim-owner" LOGIN;
 CREATE ROLE ieim LOGIN;
+CREATE ROLE "ieim-audit" LOGIN;
 CREATE DATABASE ieim OWNER "ieim-owner" ENCODING 'UTF8' TEMPLATE template0;
-REVOKE ALL ON DATABASE ieim FROM PUBLIC;
-GRANT CONNECT ON DATABASE ieim TO ieim;
 \connect ieim
-REVOKE ALL ON SCHEMA public FROM PUBLIC;
-GRANT ALL ON SCHEMA public TO "ieim-owner";
-GRANT USAGE ON SCHEMA public TO ieim;
--- Of every table that a migration will make:
-ALTER DEFAULT PRIVILEGES FOR ROLE "ieim-owner" IN SCHEMA public
-    GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ieim;
-ALTER DEFAULT PRIVILEGES FOR ROLE "ieim-owner" IN SCHEMA public
-    GRANT SELECT, USAGE ON SEQUENCES TO ieim;
+-- Up to PostgreSQL 14 it belongs to the administrator.
+ALTER SCHEMA public OWNER TO "ieim-owner";

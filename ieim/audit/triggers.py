@@ -7,10 +7,9 @@ firing a delete trigger), on PostgreSQL TRUNCATE.
 There is no switch that lets a session pass: whoever can run SQL could set it. Where something may
 happen after all, a condition over the rows themselves says when (:func:`ended_by`: only after an
 event that stays in the record). What is left is what no trigger can stop: a table's owner can drop
-the triggers. In production the role that the application uses should therefore not own the tables
-(migrate as the owner; of the tables of this app grant SELECT and INSERT, and UPDATE on
-audit_audithead only); what an owner does is then found by ``verify_audit`` and by a checkpoint kept
-elsewhere.
+the triggers. In production the role that the application uses therefore does not own the tables
+(:mod:`ieim.audit.roles`); what an owner does is then found by ``verify_audit`` and by a checkpoint
+kept elsewhere.
 
 That is also why ``manage.py flush`` fails on a database with events. Test suites, whose
 transactional tests flush, own their database: they take the triggers off around that flush and put

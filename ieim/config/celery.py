@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
 from celery.concurrency.thread import TaskPool as Threads
 from celery.signals import (
+    after_task_publish,
+    beat_init,
     before_task_publish,
     heartbeat_sent,
     task_postrun,
@@ -17,6 +21,9 @@ from celery.signals import (
     worker_ready,
     worker_shutdown,
 )
+
+_SIGNS = Path(tempfile.gettempdir())
+"""Where a worker and beat touch a file while they are at work: its age is a container's health."""
 
 app = Celery("ieim")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -63,10 +70,20 @@ def _beats(**_signal: Any) -> None:
     from ieim.config import health
 
     if health.beat("worker"):
+        (_SIGNS / "ieim-worker").touch()
         # Here too: it reads the models, which this module is loaded before.
         from ieim.config.monitoring import processes
 
         processes.report("worker")
+
+
+@beat_init.connect
+def _sends(**_signal: Any) -> None:
+    after_task_publish.connect(_has_sent)
+
+
+def _has_sent(**_signal: Any) -> None:
+    (_SIGNS / "ieim-beat").touch()
 
 
 @task_prerun.connect

@@ -24,6 +24,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from conversations.mail import sending
+from ieim.audit import roles
 from ieim.audit.checkpoints import last_sealed
 from ieim.config import health
 from ieim.knowledge import selectors as knowledge
@@ -68,6 +69,7 @@ def examine(mail_to: str = "") -> Iterator[Told]:
     Where ``mail_to`` is an address, one e-mail is sent to it.
     """
     yield from processes()
+    yield rights()
     yield release()
     yield storage(settings.IEIM_DATA_DIR)
     yield clock()
@@ -94,6 +96,23 @@ def processes() -> Iterator[Told]:
                 result = async_to_sync(check.get_result)()
             said = "answers" if result.error is None else f"{result.error} {_TO_DO[name]}"
             yield Told(name, said, result.error is None)
+
+
+def rights() -> Told:
+    """Ask whether the database's role could undo what the triggers of the record refuse."""
+    if connection.vendor != "postgresql":
+        return Told("rights", "the database has no roles")
+    try:
+        undoing = roles.undoing()
+    except DatabaseError:
+        return Told("rights", "cannot be asked without the database.", good=False)
+    if not undoing:
+        return Told("rights", "the database's role owns no table and can take no trigger off")
+    said = f"The database's role {'; '.join(undoing)}: it could undo the audit record"
+    if not settings.PRODUCTION:
+        return Told("rights", f"development: {said[0].lower()}{said[1:]}")
+    to_do = "Use a role that owns nothing (DATABASE_URL), and run `manage.py grant_roles`."
+    return Told("rights", f"{said}. {to_do}", good=False)
 
 
 def release() -> Told:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,8 +24,9 @@ _RATE = re.compile(rf"[1-9][0-9]{{0,8}}/({'|'.join(SECONDS)})")
 class Env:
     """The environment variables of one process.
 
-    A variable that is set to nothing but white space counts as not set. ``seen`` holds the name of
-    every variable that was asked for.
+    A variable that is set to nothing but white space counts as not set. Where ``NAME_FILE`` is set
+    in place of ``NAME``, the value is what that file holds: so a secret need not stand in the
+    environment. ``seen`` holds the name of every variable that was asked for.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
@@ -34,7 +36,9 @@ class Env:
 
     def problem(self, name: str, what: str) -> None:
         """Note that ``name`` is not usable; ``what`` says why and what to set."""
-        self._problems.append(f"{name} {what}")
+        problem = f"{name} {what}"
+        if problem not in self._problems:
+            self._problems.append(problem)
 
     def check(self) -> None:
         """Raise ImproperlyConfigured naming every noted problem, if there is any."""
@@ -48,7 +52,17 @@ class Env:
     def text(self, name: str, default: str = "") -> str:
         """The value without surrounding white space."""
         self.seen.add(name)
-        return self._values.get(name, "").strip() or default
+        value = self._values.get(name, "").strip()
+        file = self._values.get(f"{name}_FILE", "").strip()
+        if file and value:
+            self.problem(name, f"is set, and {name}_FILE too. Set one of them.")
+        elif file:
+            try:
+                value = Path(file).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                hint = f"Set it to a file that holds {name}."
+                self.problem(f"{name}_FILE", f"cannot be read ({error}). {hint}")
+        return value or default
 
     def required(self, name: str, hint: str, *, when: bool = True, default: str = "") -> str:
         """The value; its absence is a problem where ``when``. ``hint`` says what to set."""

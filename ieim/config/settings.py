@@ -215,6 +215,8 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = not PRODUCTION
+# Pages name files by their digests alone.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # WhiteNoise answers with a file, which Django reads whole under ASGI: right for files this small.
 warnings.filterwarnings(
     "ignore", message="StreamingHttpResponse must consume", module="django.core.handlers.asgi"

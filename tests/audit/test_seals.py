@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import ProgrammingError, connection, transaction
+from django.db import transaction
 
 from ieim.audit import seals
 from ieim.audit.models import AuditCheckpoint, CheckpointHead
 from tests.audit.keeper import CHAIN, Keeper, happen
 from tests.audit.owner import rewind, triggers_lifted
-from tests.checks import ROOT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -162,21 +161,3 @@ def test_a_file_without_a_seal_vouches_for_nothing(keeper: Keeper) -> None:
         call_command("verify_audit", **both)
     with pytest.raises(CommandError, match="leave --expect out"):
         call_command("verify_audit", **both, expect="0" * 64)
-
-
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no roles")
-def test_its_role_of_the_database_can_seal_and_nothing_else(keeper: Keeper) -> None:
-    happen()
-    text = (ROOT / "deploy/postgresql/audit.sql").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith(("--", "\\"))]
-    # A cluster's roles outlive a database: the transaction takes this one back.
-    script = "\n".join(lines).replace('"ieim-audit"', '"ieim-audit-test"')
-    script = script.replace("DATABASE ieim", f'DATABASE "{connection.settings_dict["NAME"]}"')
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(script.replace('FOR ROLE "ieim-owner" ', ""))
-        cursor.execute('SET LOCAL ROLE "ieim-audit-test"')
-        keeper.seal()
-        assert keeper.verify() == ""
-        with pytest.raises(ProgrammingError, match="permission denied"), transaction.atomic():
-            cursor.execute("UPDATE conversations_turn SET state = 'closed'")
-        transaction.set_rollback(True)

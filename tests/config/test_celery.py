@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from celery import signals
 from celery.concurrency import prefork, solo, thread
 
+from ieim.config import celery, health
+from ieim.config.monitoring import processes
 from ieim.knowledge.following import Follower
 
 
@@ -36,3 +40,22 @@ def test_a_worker_with_threads_follows_what_is_published(told: list[str]) -> Non
 def test_one_without_threads_does_not(told: list[str], pool: type) -> None:
     signals.worker_ready.send(sender=Consumer(pool))
     assert told == []
+
+
+def test_a_worker_at_work_and_a_beat_that_has_sent_leave_a_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(celery, "_SIGNS", tmp_path)
+    monkeypatch.setattr(health, "beat", lambda _kind: True)
+    monkeypatch.setattr(processes, "report", lambda _kind: None)
+    signals.after_task_publish.send(sender="turns")  # a web process, say
+    assert list(tmp_path.iterdir()) == []
+    signals.heartbeat_sent.send(sender=None)
+    assert [each.name for each in tmp_path.iterdir()] == ["ieim-worker"]
+    signals.beat_init.send(sender=None)
+    try:
+        assert not (tmp_path / "ieim-beat").exists()
+        signals.after_task_publish.send(sender="sweep")
+        assert (tmp_path / "ieim-beat").exists()
+    finally:
+        signals.after_task_publish.disconnect(celery._has_sent)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import connection, transaction
 
 from ieim.audit.checkpoints import SEALED
 from ieim.audit.services import record_system
@@ -116,6 +116,21 @@ def test_a_clock_that_is_fast_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(doctor, "datetime", Fast)
     assert "5.0 s" in wrong(doctor.clock())
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_an_owner_of_the_tables_is_no_role_for_a_site(settings: Any) -> None:
+    assert doctor.rights().good, "development may"
+    settings.PRODUCTION = True
+    assert "grant_roles" in wrong(doctor.rights())
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE another")
+        cursor.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+        cursor.execute("GRANT USAGE ON SCHEMA public TO another")
+        cursor.execute("SET LOCAL ROLE another")
+        assert doctor.rights().good, doctor.rights()
+        transaction.set_rollback(True)
 
 
 @pytest.mark.django_db

@@ -100,7 +100,7 @@ class Machine:
 
     def set_up(self) -> None:
         """Make what a Debian server has before the first command, and the archives."""
-        for folder in (*FOLDERS, "bin", "run", "etc/nginx/sites-available"):
+        for folder in (*FOLDERS, "bin", "run", "etc/nginx/snippets", "etc/nginx/sites-available"):
             (self.root / folder).mkdir(parents=True)
         for folder in ("opt/ieim", "etc/ieim", "var/backups/ieim"):
             (self.root / folder).rmdir()

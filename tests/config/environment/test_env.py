@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -22,6 +24,21 @@ def test_it_takes_white_space_for_nothing() -> None:
     assert env.text("NAME", "default") == "default"
     assert env.text("OTHER") == "value"
     assert env.seen == {"NAME", "OTHER"}
+
+
+def test_a_value_may_stand_in_a_file_and_nowhere_beside(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret\n", encoding="utf-8")
+    env = Env({"KEY": " ", "KEY_FILE": f"{tmp_path}/key"})
+    assert env.required("KEY", "Set it.") == "secret"
+    assert env.seen == {"KEY"}
+    assert problems(env) == ""
+    env = Env({"KEY": "a", "KEY_FILE": f"{tmp_path}/key", "OTHER_FILE": f"{tmp_path}/gone"})
+    for _ in range(2):
+        env.text("KEY")
+        env.text("OTHER")
+    said = problems(env)
+    assert said.count("KEY is set, and KEY_FILE too. Set one of them.") == 1
+    assert "OTHER_FILE cannot be read" in said
 
 
 def test_it_tells_every_problem_at_once() -> None:

@@ -1,0 +1,159 @@
+"""Who may do what in PostgreSQL: the tables' owner, the application, and who seals the record.
+
+A table's owner can take its triggers off (:mod:`ieim.audit.triggers`). So the owner migrates and
+runs nothing else; the application's role reads and writes rows, of the record it only adds some;
+the audit role reads everything and writes checkpoints.
+"""
+
+from __future__ import annotations
+
+from django.db import connection, transaction
+from psycopg import sql
+
+from ieim.audit.models import AuditCheckpoint, AuditEvent, AuditHead, CheckpointHead
+
+_ADDED_TO = tuple(model._meta.db_table for model in (AuditEvent, AuditCheckpoint, CheckpointHead))
+_HEADS = AuditHead._meta.db_table
+
+
+class RolesError(Exception):
+    """Roles cannot be granted what they need; the message says why and what to do."""
+
+
+@transaction.atomic
+def grant(application: str, audit: str) -> list[str]:
+    """Give both roles exactly what they need, of this schema's tables and of those to come.
+
+    What they or everybody had beside it is taken away. Run it as the owner of the tables or as an
+    administrator, after each migration. Returns a sentence for each role about what it may do now;
+    raises :class:`RolesError`, and then nothing has changed.
+    """
+    database, schema, owner = _place()
+    for role in (application, audit):
+        if not _asked("SELECT 1 FROM pg_roles WHERE rolname = %s", role):
+            hint = f'CREATE ROLE "{role}" LOGIN'
+            raise RolesError(f"There is no role {role}. Let an administrator make it: {hint}")
+        if role == owner:
+            raise RolesError(
+                f"{role} owns the tables, and an owner cannot be kept from anything. Let another "
+                "role own them, and migrate as that: docs/installing.md, “The database”."
+            )
+    names = {
+        "database": sql.Identifier(database),
+        "schema": sql.Identifier(schema),
+        "owner": sql.Identifier(owner),
+        "app": sql.Identifier(application),
+        "audit": sql.Identifier(audit),
+        "added_to": sql.SQL(", ").join(map(sql.Identifier, _ADDED_TO)),
+        "heads": sql.Identifier(_HEADS),
+    }
+    with connection.cursor() as cursor:
+        for statement in _STATEMENTS:
+            cursor.execute(sql.SQL(statement).format(**names))
+    left = [f"{role} {each}" for role in (application, audit) for each in undoing(role)]
+    # PostgreSQL only warns where somebody gives what is not theirs to give.
+    (reached,) = _asked(
+        "SELECT has_database_privilege(%s, %s, 'CONNECT') "
+        "AND has_schema_privilege(%s, %s, 'USAGE')",
+        *(application, database, application, schema),
+    )
+    if not reached:
+        left.append(f"{application} cannot reach the schema {schema} of {database}")
+    if left:
+        raise RolesError(
+            f"Nothing was changed, because afterwards {'; '.join(left)}. Run this as the owner of "
+            "the database, and let an administrator take away what is too much."
+        )
+    return [
+        f"{application} reads and writes rows, of the audit record it only adds some; it owns no "
+        "table and can neither alter nor empty one, nor take a trigger off.",
+        f"{audit} reads everything, adds checkpoints to the audit record, and writes nothing else.",
+    ]
+
+
+_STATEMENTS = (
+    "REVOKE ALL ON DATABASE {database} FROM PUBLIC, {app}, {audit}",
+    "GRANT CONNECT ON DATABASE {database} TO {app}, {audit}",
+    "REVOKE ALL ON SCHEMA {schema} FROM PUBLIC, {app}, {audit}",
+    "GRANT USAGE ON SCHEMA {schema} TO {app}, {audit}",
+    "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM PUBLIC, {app}, {audit}",
+    "REVOKE ALL ON ALL SEQUENCES IN SCHEMA {schema} FROM PUBLIC, {app}, {audit}",
+    "GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {app}, {audit}",
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {app}",
+    "REVOKE UPDATE, DELETE ON {added_to} FROM {app}",
+    "REVOKE DELETE ON {heads} FROM {app}",
+    "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {audit}",
+    "GRANT INSERT ON {added_to} TO {audit}",
+    "GRANT INSERT, UPDATE ON {heads} TO {audit}",
+    # Of the tables of later migrations, so that a release that is being replaced can go on.
+    "ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {schema} "
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {app}",
+    "ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {schema} "
+    "GRANT SELECT ON TABLES TO {audit}",
+    "ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {schema} "
+    "GRANT SELECT, USAGE ON SEQUENCES TO {app}, {audit}",
+)
+
+
+def undoing(role: str = "") -> list[str]:
+    """Return by which ways a role could undo what the triggers keep, in words; empty for none.
+
+    Without a name it is the role of this connection. A role of which it is a member counts as it.
+    """
+    later = connection.pg_version >= 150000  # type: ignore[attr-defined]  # PostgreSQL's alone
+    return [str(each) for each in _asked(_UNDOING + (_REPLICA if later else ""), role, role)]
+
+
+# A superuser is a member of every role and has every privilege: that is told once.
+_UNDOING = """
+WITH asked AS (
+    SELECT oid, rolsuper, rolcreaterole FROM pg_roles
+    WHERE rolname = CASE WHEN %s = '' THEN current_user ELSE %s END
+), tables AS (
+    SELECT c.oid, c.relname, c.relowner FROM pg_class c
+    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+)
+SELECT 'is a superuser' FROM asked WHERE rolsuper
+UNION ALL SELECT 'may give itself other roles (CREATEROLE)' FROM asked
+    WHERE rolcreaterole AND NOT rolsuper
+UNION ALL SELECT 'owns tables, first ' || min(relname) FROM asked, tables
+    WHERE NOT rolsuper AND pg_has_role(asked.oid, relowner, 'MEMBER') HAVING count(*) > 0
+UNION ALL SELECT 'can empty tables or give them triggers, first ' || min(relname) FROM asked, tables
+    WHERE NOT rolsuper AND NOT pg_has_role(asked.oid, relowner, 'MEMBER')
+    AND has_table_privilege(asked.oid, tables.oid, 'TRUNCATE, TRIGGER') HAVING count(*) > 0
+UNION ALL SELECT 'can make objects of its own in the schema' FROM asked
+    WHERE NOT rolsuper AND has_schema_privilege(asked.oid, current_schema(), 'CREATE')
+"""
+_REPLICA = """
+UNION ALL SELECT 'can switch triggers off (session_replication_role)' FROM asked
+    WHERE NOT rolsuper AND has_parameter_privilege(asked.oid, 'session_replication_role', 'SET')
+"""
+
+
+def _place() -> tuple[str, str, str]:
+    """Return the database, the schema and the owner of its tables; raises :class:`RolesError`."""
+    if connection.vendor != "postgresql":
+        raise RolesError("This database has no roles: they are PostgreSQL's.")
+    (schema,) = _asked("SELECT current_schema()")
+    if schema is None:
+        raise RolesError(
+            "The tables' owner cannot reach their schema. Let an administrator give it to it: "
+            "ALTER SCHEMA public OWNER TO …"
+        )
+    owners = _asked(
+        "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+    )
+    if not owners:
+        raise RolesError("There are no tables yet. Run `manage.py migrate` first.")
+    if len(owners) > 1:
+        raise RolesError(
+            f"The tables belong to {', '.join(map(str, owners))}. Let one role own them: "
+            "ALTER TABLE … OWNER TO …"
+        )
+    return str(connection.settings_dict["NAME"]), str(schema), str(owners[0])
+
+
+def _asked(query: str, *values: str) -> list[object]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        return [row[0] for row in cursor.fetchall()]
