@@ -90,6 +90,27 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_BEFORE = 32
+_PARTS = vocabulary()["parts"]
+_HAN = "\u4e00-\u9fff"
+_PART_NUMBER = r"[0-9]{1,5}(?:\s?[-/]\s?[0-9]{1,4})?[A-Za-z]?(?!\w)"
+_HAN_NUMBER = r"(?:[0-9]{1,5}(?:[-之][0-9]{1,4})?[A-Za-z]?|[A-Z]|[一二三四五六七八九十百]{1,4})"
+_STREET = rf"(?:{either(_PARTS['streets_before'])})\.?"
+_PART = re.compile(
+    rf"(?<!\w)(?i:(?P<home>{either(_PARTS['home_before'])})|{either(_PARTS['inside_before'])})"
+    rf"(?![a-z_])[.:]?\s?(?i:no\.?|#|رقم|عدد)?\s?{_PART_NUMBER}"
+    rf"|(?<!\w)(?P<street>{_STREET}(?:\s{_WORD}){{0,5}}?(?:،?\s?(?:رقم|عدد))?\s{_PART_NUMBER}"
+    rf"|[0-9]{{1,5}}،?\s{_STREET}(?:\s{_WORD}){{1,3}})"
+    rf"|(?<!\w)(?P<named>(?i:{either(_PARTS['named'])})\.?(?:\s{_WORD}){{1,2}})"
+    rf"|(?P<road>[{_HAN}]{{1,6}}?(?:{either(_PARTS['streets_after'])}))?"
+    rf"附?{_HAN_NUMBER}(?:(?P<own>{either(_PARTS['home_after'])})|{either(_PARTS['inside_after'])})"
+)
+_BETWEEN = re.compile(rf"[\s,،、.-]{{0,3}}(?:(?:{_WORD}[\s,،、-]{{1,2}}){{0,4}}|[{_HAN}]{{0,8}})")
+"""What may stand between two parts: the name of a street or a quarter."""
+_PARTS_END = re.compile(
+    rf"(?<=[{_HAN}])[0-9]{{1,4}}(?:-[0-9]{{1,4}})?(?![0-9{_HAN}])"
+    rf"|(?:[\s,،-]{{1,3}}{_WORD}){{1,4}}?[\s,،-]{{1,3}}[0-9]{{4,6}}(?!\w)"
+)
+"""What may end them: a flat, or a town with its postcode."""
 # Small words in what looks like a street's name: "2 of the road".
 _NO_NAME = re.compile(
     r"(?<![\w'-])(?:a|an|and|are|as|at|by|for|from|has|have|i|if|in|is|it|me|my|of|off|on|or|our|that|the|their"
@@ -150,6 +171,29 @@ def addresses(text: str) -> Iterator[Found]:
                 yield Found("ADDRESS", start, match.end(), LIKELY)
     for pattern in (_FRENCH, _NAME_FIRST, _BOX):
         yield from map(_found, pattern.finditer(text))
+    yield from _in_parts(text)
+
+
+def _in_parts(text: str) -> Iterator[Found]:
+    """Yield the parts of an address that stand together: with a street and its number, or with one
+    of a home and another part or a cue."""
+    run: list[re.Match[str]] = []
+    for part in [*_PART.finditer(text), None]:
+        if run and part and _are_one(text, run[-1].end(), part.start()):
+            run.append(part)
+            continue
+        street = any(each["street"] or each["road"] for each in run)
+        home = any(each["home"] or each["own"] for each in run)
+        if street or (home and (len(run) > 1 or _has_cue(text, run[0].start()))):
+            rest = _PARTS_END.match(text, run[-1].end())
+            yield Found("ADDRESS", run[0].start(), (rest or run[-1]).end(), LIKELY)
+        # A quarter's name belongs to what stands before it.
+        run = [part] if part and not part["named"] else []
+
+
+def _are_one(text: str, start: int, end: int) -> bool:
+    between = _BETWEEN.fullmatch(text, start, end)
+    return bool(between) and not _NO_NAME.search(text, start, end)
 
 
 def _found(match: re.Match[str]) -> Found:
