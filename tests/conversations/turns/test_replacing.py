@@ -109,7 +109,7 @@ def test_the_audit_says_which_turn_it_replaces(talk: Turn) -> None:
     assert "replaces" not in first
     assert "replaces" not in second
     assert third["replaces"] == str(talk.pk)
-    assert [row[0] for row in third["rows"]] == ["turn_text", "turn_signs", "replacement"]
+    assert [row[0] for row in third["rows"]][-1] == "replacement"
     other = Turn.objects.get(session=talk.session, number=1)
     Replacement.objects.filter(by=new).update(turn=other)
     differing = [(each.kind, each.fault) for each in second_look(talk.session_id)]
