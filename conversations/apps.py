@@ -6,8 +6,6 @@ from django.apps import AppConfig
 
 
 class ConversationsConfig(AppConfig):
-    """Citizens' conversations and how the pipeline is run over them."""
-
     name = "conversations"
     label = "conversations"
     default_auto_field = "django.db.models.BigAutoField"

@@ -6,14 +6,15 @@ from uuid import UUID
 
 from django.db import transaction
 
-from conversations.models import Reply, Session, Tick
-from conversations.turns import erasing
-from conversations.turns.locking import locked
+from conversations.models import Reply, Tick
+from conversations.turns.locking import NothingThere, locked_session
 from ieim.pipeline.reply.cards import Card
 
 
-class NothingToTick(Exception):
+class NothingToTick(NothingThere):
     """The turn is not this session's, or its answer has no such service among several."""
+
+    detail = "This message has no answer with such a card among several."
 
 
 @transaction.atomic
@@ -23,10 +24,7 @@ def tick(*, session_id: UUID, turn_id: UUID, service: str, done: bool) -> None:
     The same again changes nothing. Raises :class:`NothingToTick`, and ``Session.DoesNotExist`` also
     for a session that was erased.
     """
-    # Erasing holds the same row: nothing is written after it.
-    session = locked(Session.objects.all()).get(pk=session_id)
-    if erasing.is_erased(session):
-        raise Session.DoesNotExist(str(session_id))
+    session = locked_session(session_id)
     reply = Reply.objects.filter(turn_id=turn_id, turn__session=session).first()
     cards = reply.body.get("cards", ()) if reply is not None else ()
     there = {Card.from_dict(card).source.reference for card in cards}

@@ -34,10 +34,11 @@ def cite(*, reply: Reply, sources: Sequence[Source], release: Release) -> None:
 
 
 def version(release: Release, agency: str, service: str) -> str:
-    """Return the version of a service in a release; raises KeyError where it is not there."""
+    """Return the version of a service in a release: the lower-case hex SHA-256 over RFC 8785 of
+    :func:`content_of`. Raises KeyError where it is not there."""
     key = (agency, service)
     words = (asdict(t) for t in release.translations if (t.agency, t.service) == key)
-    return digest_of(content_of(asdict(release.services[key]), words))
+    return digest(content_of(asdict(release.services[key]), words))
 
 
 Row = Mapping[str, Any]
@@ -56,11 +57,6 @@ def content_of(service: Row, translations: Iterable[Row]) -> dict[str, Any]:
         if (words["agency"], words["service"]) == key
     }
     return {**content, "translations": texts} if texts else content
-
-
-def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the version's name: the lower-case hex SHA-256 over RFC 8785 of :func:`content_of`."""
-    return digest(content)
 
 
 def content_in(release: Mapping[str, Iterable[Row]], agency: str, service: str) -> dict[str, Any]:

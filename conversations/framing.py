@@ -79,7 +79,6 @@ class _Partitioned(Morsel[str]):
     """A cookie with the attribute that Python's own cookies have from 3.14 on."""
 
     def OutputString(self, attrs: Container[str] | None = None) -> str:  # noqa: N802 - Python's name
-        """Return the cookie as its header has it."""
         return f"{super().OutputString(attrs)}; Partitioned"
 
 
@@ -147,7 +146,7 @@ def prefix_of(token: str | None) -> str:
 def of_socket(scope: Mapping[str, Any]) -> tuple[str, str | None]:
     """Return the path prefix of the addresses of a socket's page, and its citizen's secret."""
     if not scope["path"].startswith(ROOT):
-        return "/", cookies.secret_of_scope(scope)
+        return "/", cookies.secret_of(scope.get("cookies", {}))
     token = scope["url_route"]["kwargs"].get("token")
     brought = scope.get("cookies", {}).get(COOKIE, "") if token is None else token
     carried = unsign(brought)

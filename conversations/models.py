@@ -10,48 +10,22 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from conversations.mail.models import MailRequest
-from conversations.outages.models import Outage
-from conversations.person.models import Line, PersonRequest, Takeover
+# The models of the folders are here too: whoever needs one asks this module.
+from conversations.mail.models import MailRequest as MailRequest
+from conversations.outages.models import Outage as Outage
+from conversations.person.models import Line as Line
+from conversations.person.models import PersonRequest as PersonRequest
+from conversations.person.models import Takeover as Takeover
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
-from conversations.turns.models import Choice, MissingTriage, Replacement
-from conversations.webhooks.models import Delivery, Subscription, Webhook
+from conversations.turns.models import Choice as Choice
+from conversations.turns.models import MissingTriage as MissingTriage
+from conversations.turns.models import Replacement as Replacement
+from conversations.webhooks.models import Delivery as Delivery
+from conversations.webhooks.models import Subscription as Subscription
+from conversations.webhooks.models import Webhook as Webhook
 from ieim.audit.models import AppendOnlyModel, CurrentManager
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
-
-__all__ = [
-    "ERASED_MARK",
-    "Artifact",
-    "Attempt",
-    "Choice",
-    "Citation",
-    "ClientTurn",
-    "Correction",
-    "CorrectionNotice",
-    "Delay",
-    "Delivery",
-    "EvidenceSpan",
-    "Feedback",
-    "Line",
-    "MailRequest",
-    "MissingTriage",
-    "Outage",
-    "PersonRequest",
-    "Rating",
-    "Replacement",
-    "Reply",
-    "ReplyOrigin",
-    "Seat",
-    "Session",
-    "Stage",
-    "Subscription",
-    "Takeover",
-    "Turn",
-    "Unused",
-    "Webhook",
-]
-
 
 ERASED_MARK = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""

@@ -9,21 +9,22 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.chat.presenters import RATED_KINDS
-from conversations.models import Feedback, Rating, Reason, Reply, Session
+from conversations.models import Feedback, Rating, Reason, Reply
 from conversations.record.audited import FEEDBACK, RATING
-from conversations.turns import erasing, flags
+from conversations.turns import events, flags
 from conversations.turns import services as turns
-from conversations.turns.locking import locked
+from conversations.turns.locking import NothingThere, locked_session
 from conversations.turns.refusing import Refused
-from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.screen import refusal, shows_nothing
 from ieim.pipeline.personal.redaction import prepare
 
 
-class NothingToRate(Exception):
+class NothingToRate(NothingThere):
     """The turn is not this session's, or has no answer that can be useful or not."""
+
+    detail = "This message has no answer that can be rated."
 
 
 MAX_CHARS = 500
@@ -49,24 +50,22 @@ def rate(
     reason: str = "",
     text: str = "",
     address: str | None = None,
-) -> tuple[Rating, bool]:
+) -> None:
     """Store whether a session's citizen found an answer useful, and why, with its audit events.
 
-    Returns the verdict, and whether anything has changed: a second one replaces the first
-    and its feedback; the same one again stores nothing, unless it comes with
-    a ``reason`` (of :class:`Reason`; only where it was not useful) or a ``text`` that is new, from
-    which personal data are taken out. A change counts as a message does; ``address`` is as for
-    :func:`conversations.turns.services.admit`. A text that tells of danger opens a review item.
-    Guidance and questions cannot be rated. Raises :class:`NothingToRate`, :class:`FeedbackRefused`,
-    :class:`conversations.turns.refusing.TooMany`, and ``Session.DoesNotExist`` also for a session
-    that was erased.
+    A second verdict replaces the first and its feedback; the same one again stores nothing, unless
+    it comes with a ``reason`` (of :class:`Reason`; only where it was not useful) or a ``text`` that
+    is new, from which personal data are taken out. A change counts as a message does; ``address``
+    is as for :func:`conversations.turns.services.admit`. A text that tells of danger opens a review
+    item. Guidance and questions cannot be rated. Raises :class:`NothingToRate`,
+    :class:`FeedbackRefused`, :class:`conversations.turns.refusing.TooMany`, and
+    ``Session.DoesNotExist`` also for a session that was erased.
     """
     words = _checked_text(useful=useful, reason=reason, text=text)
-    return _rate(session_id, turn_id, useful, reason, words, address)
+    _rate(session_id, turn_id, useful, reason, words, address)
 
 
 def _checked_text(*, useful: bool, reason: str, text: str) -> str:
-    """Return the words to store."""
     if reason and (useful or reason not in Reason.values):
         raise FeedbackRefused(
             gettext("Choose one of the reasons that are offered, for an answer that was no use.")
@@ -87,12 +86,9 @@ def _checked_text(*, useful: bool, reason: str, text: str) -> str:
 @transaction.atomic
 def _rate(
     session_id: UUID, turn_id: UUID, useful: bool, reason: str, words: str, address: str | None
-) -> tuple[Rating, bool]:
-    # Erasing holds the same row: no verdict comes after it.
-    session = locked(Session.objects.all()).get(pk=session_id)
-    if erasing.is_erased(session):
-        raise Session.DoesNotExist(str(session_id))
-    replies = Reply.objects.select_related("rating", "feedback")
+) -> None:
+    session = locked_session(session_id)
+    replies = Reply.objects.select_related("turn", "rating", "feedback")
     reply = replies.filter(turn_id=turn_id, turn__session=session).first()
     if reply is None or reply.body["kind"] not in RATED_KINDS:
         raise NothingToRate(str(turn_id))
@@ -102,39 +98,28 @@ def _rate(
     # Feedback on the same verdict stays; that on the other verdict does not apply.
     feedback = (reason, words) if reason or words or not same else earlier
     if same and feedback == earlier:
-        return reply.rating, False
+        return
     turns.admit(session=session.secret_sha256, text=words, address=address)
-    rating = reply.rating if same else _store_verdict(session, reply, useful)
+    if not same:
+        _store_verdict(reply, useful)
     if feedback != earlier:
-        _store_feedback(session, reply, *feedback)
-    return rating, True
+        _store_feedback(reply, *feedback)
 
 
-def _store_verdict(session: Session, reply: Reply, useful: bool) -> Rating:
+def _store_verdict(reply: Reply, useful: bool) -> None:
     rating, _ = Rating.objects.update_or_create(
         reply=reply, defaults={"useful": useful, "at": timezone.now()}
     )
-    audit.record(
-        chain=session.pk,
-        kind="reply.rated",
-        actor="citizen",
-        payload={"turn": str(reply.turn_id), "useful": useful},
-        rows=[RATING.row(rating)],
-    )
-    return rating
+    rows = [RATING.row(rating)]
+    events.record(reply.turn, "reply.rated", {"useful": useful}, actor="citizen", rows=rows)
 
 
-def _store_feedback(session: Session, reply: Reply, reason: str, words: str) -> None:
+def _store_feedback(reply: Reply, reason: str, words: str) -> None:
     feedback, _ = Feedback.objects.update_or_create(
         reply=reply, defaults={"reason": reason, "text": words, "at": timezone.now()}
     )
-    audit.record(
-        chain=session.pk,
-        kind="reply.feedback",
-        actor="citizen",
-        payload={"turn": str(reply.turn_id), "reason": reason},
-        rows=[FEEDBACK.row(feedback)],
-    )
+    rows = [FEEDBACK.row(feedback)]
+    events.record(reply.turn, "reply.feedback", {"reason": reason}, actor="citizen", rows=rows)
     if risk.find(words):
         codes = [Code.POLICY_RISK.value, Code.CITIZEN_FEEDBACK.value]
         flags.show(turn_id=reply.turn_id, codes=codes)

@@ -58,7 +58,7 @@ class Visit:
 
     @property
     def query(self) -> str:
-        """The visit as a part of an address: :func:`of_query` takes it back."""
+        """The visit as a part of an address: :func:`visit_of` takes it back."""
         return urlencode({"since": self.since, "until": self.until})
 
     def has(self, moment: int) -> bool:
@@ -96,5 +96,4 @@ def mark_seen(response: HttpResponseBase, reference: str, latest: int) -> None:
 
 
 def forget_seen(response: HttpResponseBase) -> None:
-    """Remove the cookie."""
     response.delete_cookie(SEEN_COOKIE, samesite="Lax")

@@ -120,23 +120,13 @@ class IllegalTransition(Exception):
     """A state change that the table does not allow."""
 
 
-def turn_may(current: TurnState, new: TurnState) -> bool:
-    """Whether a turn in ``current`` may become ``new``."""
-    return new in TURN_TRANSITIONS[current]
-
-
-def stage_may(current: StageStatus, new: StageStatus) -> bool:
-    """Whether a stage in ``current`` may become ``new``."""
-    return new in STAGE_TRANSITIONS[current]
-
-
 def require_turn(current: TurnState, new: TurnState) -> None:
     """Raise :class:`IllegalTransition` unless a turn in ``current`` may become ``new``."""
-    if not turn_may(current, new):
+    if new not in TURN_TRANSITIONS[current]:
         raise IllegalTransition(f"a turn that is {current.value} cannot become {new.value}")
 
 
 def require_stage(current: StageStatus, new: StageStatus) -> None:
     """Raise :class:`IllegalTransition` unless a stage in ``current`` may become ``new``."""
-    if not stage_may(current, new):
+    if new not in STAGE_TRANSITIONS[current]:
         raise IllegalTransition(f"a stage that is {current.value} cannot become {new.value}")

@@ -4,7 +4,6 @@ operators have not been told of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
@@ -20,16 +19,7 @@ from conversations.webhooks import delivering
 QUEUED_TOO_LONG = timedelta(seconds=5)
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """How many turns a sweep queued again."""
-
-    forgotten: int
-    abandoned: int
-    retried: int
-
-
-def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
+def sweep(*, now: datetime | None = None, at_start: bool = False) -> None:
     """Queue again every turn that the broker forgot, a worker dropped, or a retry is due for.
 
     ``at_start`` is for a process that is the only worker: every lease is then a dead one. Each turn
@@ -38,33 +28,23 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     now = now or timezone.now()
     running = Turn.objects.filter(state=TurnState.RUNNING.value)
     dead = running if at_start else running.filter(leased_until__lt=now)
-    abandoned = _requeue(dead, now)
+    _requeue(dead, now)
     stale = now if at_start else now - QUEUED_TOO_LONG
-    forgotten = _requeue(
-        Turn.objects.filter(state=TurnState.QUEUED.value, queued_at__lte=stale), now
-    )
-    due = list(
-        Turn.objects.filter(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now).values_list(
-            "pk", flat=True
-        )
-    )
-    for turn_id in due:
+    _requeue(Turn.objects.filter(state=TurnState.QUEUED.value, queued_at__lte=stale), now)
+    due = Turn.objects.filter(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now)
+    for turn_id in due.values_list("pk", flat=True):
         moves.queue(turn_id)
     triage.sweep(now=now, at_start=at_start)
     choosing.expire(now=now)
     takeovers.expire(now=now)
     delivering.sweep(now=now)
     alerts.sweep(now=now)
-    return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 
-def _requeue(turns: QuerySet[Turn], now: datetime) -> int:
-    count = 0
+def _requeue(turns: QuerySet[Turn], now: datetime) -> None:
     for turn_id, queued_at, lease in list(turns.values_list("pk", "queued_at", "lease")):
         mine = turns.filter(pk=turn_id, queued_at=queued_at, lease=lease).update(
             state=TurnState.QUEUED.value, queued_at=now, lease=None, leased_until=None
         )
         if mine:
             moves.queue(turn_id)
-            count += 1
-    return count

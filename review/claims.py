@@ -1,13 +1,11 @@
 """Claims: who works on an item, until when, and what happens when two want the same one.
 
-Every change is a compare-and-set on the item's version. A claim that ran out counts as free, so no
-job has to end it. The turn's row is locked first, as a worker's write does: two that wait for each
-other's rows cannot happen.
+Every change holds the rows of the turn and of the item (:func:`review.deciding.locking.locked`). A
+claim that ran out counts as free, so no job has to end it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -18,16 +16,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.models import Turn
-from conversations.person import takeovers
-from conversations.person.models import Ended
 from ieim.audit import services as audit
 from ieim.people.models import User
 from review import scope
-from review.deciding import permitted, signing
-from review.deciding.locking import DECIDE, SECOND, SUPERVISE
+from review.deciding import locking, permitted, signing
+from review.deciding.locking import DECIDE, NO_CLAIM, SECOND, SUPERVISE
 from review.models import ReviewItem
-from review.queue import selectors
 from review.states import ReviewState
 
 DECIDED = gettext_noop("This item has been decided already.")
@@ -35,44 +29,31 @@ NOT_YOURS = gettext_noop("You do not have this item any more. Claim it again bef
 OWN_DECISION = gettext_noop("You decided this item yourself. Somebody else has to look at it now.")
 
 
-class ClaimTaken(Exception):
-    """Somebody else has the item: ``by`` (a name) until ``until``. Nothing was changed."""
+class ClaimRefused(Exception):
+    """A claim that is refused; the message says why. Nothing was changed."""
+
+
+class ClaimTaken(ClaimRefused):
+    """Somebody else has the item: ``by`` (a name) until ``until``."""
 
     def __init__(self, by: str, until: datetime) -> None:
         message = gettext("{name} has this item until {time}.")
         super().__init__(message.format(name=by, time=f"{timezone.localtime(until):%H:%M}"))
-        self.by = by
-        self.until = until
-
-
-class ClaimRefused(Exception):
-    """A claim that is refused; ``message`` says why. Nothing was changed."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
-
-
-Step = Callable[[ReviewItem], Mapping[str, Any]]
-"""Returns an item's new values, or raises the reason why it must not change."""
+        self.by, self.until = by, until
 
 
 @transaction.atomic
 def claim(*, item_id: UUID, actor: User) -> ReviewItem:
     """Claim a free item, or one whose claim ran out; one's own is renewed.
 
-    Raises :class:`ClaimTaken`, :class:`ClaimRefused`, ``PermissionDenied``, and
-    ``ReviewItem.DoesNotExist`` outside the actor's agencies.
+    Raises :class:`ClaimRefused`, ``PermissionDenied``, and ``ReviewItem.DoesNotExist`` outside the
+    actor's agencies.
     """
-    _require(actor, DECIDE)
-    if holds(_locked(item_id, actor), actor, timezone.now()):
-        return renew(item_id=item_id, actor=actor)
-
-    def step(item: ReviewItem) -> Mapping[str, Any]:
-        _require_free(item)
-        return _claimed(item, actor, until=timezone.now() + _claim_time())
-
-    item = _change(item_id, actor, step)
+    item = _locked(item_id, actor, DECIDE)
+    if item.holder(timezone.now()) == actor:
+        return _renewed(item)
+    _require_free(item)
+    _give(item, to=actor, until=_claim_end())
     _audit(item, "review.claimed", actor)
     return item
 
@@ -84,30 +65,17 @@ def renew(*, item_id: UUID, actor: User) -> ReviewItem:
     This is no change to others, so the version stays and there is no audit event. Raises like
     :func:`claim`.
     """
-    _require(actor, DECIDE)
-    item = _locked(item_id, actor)
+    item = _locked(item_id, actor, DECIDE)
     _require_held(item, actor)
-    until = timezone.now() + _claim_time()
-    if item.claimed_until is None or item.claimed_until < until:
-        held = ReviewItem.objects.filter(pk=item.pk, version=item.version)
-        if not held.update(claimed_until=until):
-            raise ClaimRefused(gettext(NOT_YOURS))
-        item.claimed_until = until
-    return item
+    return _renewed(item)
 
 
 @transaction.atomic
 def release(*, item_id: UUID, actor: User) -> ReviewItem:
     """Give the actor's claim back. Raises like :func:`claim`."""
-    _require(actor, DECIDE)
-
-    def step(item: ReviewItem) -> Mapping[str, Any]:
-        _require_held(item, actor)
-        waits = signing.proposal_of(item) is not None
-        state = ReviewState.SECOND_OPINION if waits else ReviewState.OPEN
-        return {"state": state.value, "claimed_by": None, "claimed_until": None}
-
-    item = _change(item_id, actor, step)
+    item = _locked(item_id, actor, DECIDE)
+    _require_held(item, actor)
+    locking.advance(item, state=signing.waiting_state(item), **NO_CLAIM)
     _audit(item, "review.released", actor)
     return item
 
@@ -115,40 +83,28 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
 @transaction.atomic
 def take_over(*, item_id: UUID, actor: User) -> ReviewItem:
     """Claim an item whoever has it: a supervisor's way. Raises like :func:`claim`."""
-    _require(actor, SUPERVISE)
-    item = _hand_to(item_id, actor, to=actor, until=timezone.now() + _claim_time())
+    item = _locked(item_id, actor, SUPERVISE)
+    _give(item, to=actor, until=_claim_end())
     _audit(item, "review.taken_over", actor)
     return item
 
 
 @transaction.atomic
-def assign(*, items: Iterable[UUID], to: User, actor: User) -> list[ReviewItem]:
-    """Give items to a colleague, whoever has them: all or none.
+def assign(*, item_id: UUID, to: User, actor: User) -> ReviewItem:
+    """Give an item to a colleague, whoever has it.
 
-    They hold until they are due, and for as long as a claim at least. Raises like :func:`claim`,
-    and :class:`ClaimRefused` where the colleague may not have one of them.
+    It is theirs until it is due, and for as long as a claim at least. Raises like :func:`claim`,
+    and :class:`ClaimRefused` where the colleague may not have it.
     """
-    _require(actor, SUPERVISE)
+    item = _locked(item_id, actor, SUPERVISE)
     if not to.is_active or not to.has_perm(DECIDE):
-        raise ClaimRefused(
-            gettext("{name} may not decide items.").format(name=selectors.name_of(to))
-        )
-    given = []
-    for item_id in sorted(items):
-        due = scope.visible(actor).values_list("due_at", flat=True).get(pk=item_id)
-        if not scope.visible(to).filter(pk=item_id).exists():
-            message = gettext("{name} does not work for an item’s agency.")
-            raise ClaimRefused(message.format(name=selectors.name_of(to)))
-        until = max(timezone.now() + _claim_time(), due)
-        item = _hand_to(item_id, actor, to=to, until=until)
-        _audit(item, "review.assigned", actor, to=to)
-        given.append(item)
-    return given
-
-
-def holds(item: ReviewItem, actor: User, now: datetime) -> bool:
-    """Whether the actor has claimed the item and the claim has not run out."""
-    return selectors.is_held(item, now) and item.claimed_by_id == actor.pk
+        raise ClaimRefused(gettext("{name} may not decide items.").format(name=to.display_name))
+    if not scope.sees(to, item):
+        message = gettext("{name} does not work for an item’s agency.")
+        raise ClaimRefused(message.format(name=to.display_name))
+    _give(item, to=to, until=max(_claim_end(), item.due_at))
+    _audit(item, "review.assigned", actor, to=to.get_username())
+    return item
 
 
 def opinion_problem(item: ReviewItem, to: User) -> str:
@@ -160,54 +116,37 @@ def opinion_problem(item: ReviewItem, to: User) -> str:
         return gettext(OWN_DECISION)
     if to.has_perm(SECOND):
         return ""
-    return gettext("{name} may not give a second opinion.").format(name=selectors.name_of(to))
+    return gettext("{name} may not give a second opinion.").format(name=to.display_name)
 
 
-def _hand_to(item_id: UUID, actor: User, *, to: User, until: datetime) -> ReviewItem:
-    def step(item: ReviewItem) -> Mapping[str, Any]:
-        if item.state == ReviewState.DECIDED.value:
-            raise ClaimRefused(gettext(DECIDED))
-        return _claimed(item, to, until=until)
-
-    return _change(item_id, actor, step)
-
-
-def _claimed(item: ReviewItem, to: User, *, until: datetime) -> Mapping[str, Any]:
-    problem = opinion_problem(item, to)
-    if problem:
+def _give(item: ReviewItem, *, to: User, until: datetime) -> None:
+    if item.state == ReviewState.DECIDED.value:
+        raise ClaimRefused(gettext(DECIDED))
+    if problem := opinion_problem(item, to):
         raise ClaimRefused(problem)
-    return {"state": ReviewState.CLAIMED.value, "claimed_by": to, "claimed_until": until}
+    locking.advance(item, state=ReviewState.CLAIMED, claimed_by=to, claimed_until=until)
 
 
-def _change(item_id: UUID, actor: User, step: Step) -> ReviewItem:
-    """Set the values that ``step`` returns on an item; try again where somebody was faster.
-
-    A previous holder leaves the citizen's conversation.
-    """
-    while True:
-        item = _locked(item_id, actor)
-        values = step(item)
-        unchanged = ReviewItem.objects.filter(pk=item.pk, version=item.version)
-        if unchanged.update(version=item.version + 1, **values):
-            for name, value in {**values, "version": item.version + 1}.items():
-                setattr(item, name, value)
-            takeovers.left(item=item.pk, holder=item.claimed_by_id, how=Ended.CLAIM_LOST)
-            return item
+def _renewed(item: ReviewItem) -> ReviewItem:
+    until = _claim_end()
+    if item.claimed_until is None or item.claimed_until < until:
+        item.claimed_until = until
+        item.save(update_fields=["claimed_until"])
+    return item
 
 
-def _locked(item_id: UUID, actor: User) -> ReviewItem:
-    item = scope.visible(actor).get(pk=item_id)
-    Turn.objects.select_for_update().only("pk").get(pk=item.turn_id)
-    return scope.visible(actor).select_related("claimed_by", "turn").get(pk=item_id)
+def _locked(item_id: UUID, actor: User, permission: str) -> ReviewItem:
+    if not actor.has_perm(permission):
+        raise PermissionDenied(f"{actor} lacks {permission}")
+    return locking.find(item_id, actor, lock=True)
 
 
 def _require_free(item: ReviewItem) -> None:
     if item.state == ReviewState.DECIDED.value:
         raise ClaimRefused(gettext(DECIDED))
-    if selectors.is_held(item, timezone.now()):
-        # A held item has a claim with an end, or it would count as free.
-        assert item.claimed_until is not None  # noqa: S101
-        raise ClaimTaken(selectors.name_of(item.claimed_by), item.claimed_until)
+    holder = item.holder(timezone.now())
+    if holder is not None and item.claimed_until is not None:
+        raise ClaimTaken(holder.display_name, item.claimed_until)
 
 
 def _require_held(item: ReviewItem, actor: User) -> None:
@@ -218,26 +157,15 @@ def _require_held(item: ReviewItem, actor: User) -> None:
     raise ClaimRefused(gettext(NOT_YOURS))
 
 
-def _require(actor: User, permission: str) -> None:
-    if not actor.has_perm(permission):
-        raise PermissionDenied(f"{actor} lacks {permission}")
+def _claim_end() -> datetime:
+    return timezone.now() + timedelta(minutes=settings.IEIM_CLAIM_MINUTES)
 
 
-def _claim_time() -> timedelta:
-    return timedelta(minutes=settings.IEIM_CLAIM_MINUTES)
-
-
-def _audit(item: ReviewItem, kind: str, actor: User, *, to: User | None = None) -> None:
+def _audit(item: ReviewItem, kind: str, actor: User, **told: str) -> None:
     payload: dict[str, Any] = {
         "item": str(item.pk),
         "turn": str(item.turn_id),
         "version": item.version,
+        **told,
     }
-    if to is not None:
-        payload["to"] = to.get_username()
-    audit.record(
-        chain=item.turn.session_id,
-        kind=kind,
-        actor=actor.actor,
-        payload=payload,
-    )
+    audit.record(chain=item.turn.session_id, kind=kind, actor=actor.actor, payload=payload)

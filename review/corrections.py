@@ -7,14 +7,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from conversations import selectors
 from conversations.models import Turn
 from ieim.pipeline.topology import REPLY
 from review.deciding import answers
-from review.deciding.signing import PROPOSALS
+from review.deciding.signing import last_proposal
 from review.models import Action, Decision, ReviewItem
 from review.states import ReviewState
 
@@ -25,16 +24,12 @@ class NoCase(Exception):
     """An item whose decision does not say what the right answer is; the message says why."""
 
 
-def corrections(*, since: datetime | None = None) -> QuerySet[ReviewItem]:
-    """Return the decided items, oldest decision first."""
+def cases(*, since: datetime | None = None) -> Iterator[dict[str, Any] | None]:
+    """Yield the case of each decided item, oldest decision first, None for one that makes none."""
     items = ReviewItem.objects.filter(state=ReviewState.DECIDED.value)
     if since is not None:
         items = items.filter(decided_at__gte=since)
-    return items.select_related("turn__session", "turn__reply").order_by("decided_at", "id")
-
-
-def cases(items: QuerySet[ReviewItem]) -> Iterator[dict[str, Any] | None]:
-    """Yield the case of each item, None for one that makes none."""
+    items = items.select_related("turn__session", "turn__reply").order_by("decided_at", "id")
     for item in items.iterator():
         try:
             yield case_of(item)
@@ -74,8 +69,7 @@ def _effective(item: ReviewItem) -> Decision:
     """Return the decision that took effect."""
     if item.state != ReviewState.DECIDED.value:
         raise NoCase(gettext("This item has not been decided yet."))
-    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
-    last = made.order_by("created_at", "id").last()
+    last = last_proposal(item)
     against = [Action.DISAGREE.value, Action.UNDO.value]
     if last is None or last.answers.filter(action__in=against).exists():
         raise NoCase(gettext("The decision was undone."))

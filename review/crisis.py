@@ -43,17 +43,21 @@ def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
     return not sure and turn.state != TurnState.WITH_PERSON.value
 
 
-def labels(turn: Turn) -> tuple[Label, ...]:
-    """Return the labels of a turn's flags that escalate, each once, in the order of the message.
+def codes(turn: Turn) -> tuple[str, ...]:
+    """Return the codes of a turn's risk flags, each once, in the order of the message.
 
     What the citizen wrote of the answer counts as the message does, and comes after it.
     """
-    feedback_codes = [code for code, _ in flags.of_feedback(turn)]
-    codes = dict.fromkeys([*(risk["code"] for risk in turn.risks), *feedback_codes])
-    if not codes:
+    found = [*(risk["code"] for risk in turn.risks), *(code for code, _ in flags.of_feedback(turn))]
+    return tuple(dict.fromkeys(found))
+
+
+def labels(turn: Turn) -> tuple[Label, ...]:
+    """Return the labels of those flags that escalate."""
+    if not (found := codes(turn)):
         return ()
     defined = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return tuple(defined[code] for code in codes if code in defined and defined[code].escalates)
+    return tuple(defined[code] for code in found if code in defined and defined[code].escalates)
 
 
 def help_lines(turn: Turn) -> tuple[str, ...]:

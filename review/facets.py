@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from conversations.models import PersonRequest, Stage, Turn
 from conversations.person import hours
 from conversations.states import DONE_STAGE_STATUSES
 from conversations.turns import help_lines
-from conversations.turns.flags import of_feedback
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Label
@@ -30,7 +30,6 @@ class Facets:
     """
 
     urgency: str
-    language: str
     flags: tuple[str, ...]
     crisis: bool
     unsure: bool = False
@@ -38,18 +37,12 @@ class Facets:
 
 def of_turn(turn: Turn) -> Facets:
     """Return a turn's facets as far as triage has found them; it may still be running."""
-    done = [status.value for status in DONE_STAGE_STATUSES]
-    rows = Stage.objects.filter(turn=turn, contract="classify", status__in=done)
-    classified = rows.values_list("result", flat=True).first() or {}
-    found = classified.get("urgency", {})
+    found = (_of_stage(turn.pk, "classify", "result") or {}).get("urgency", {})
     urgency = found.get("label", "")
     label = _labels(turn).get(urgency) if urgency else None
-    feedback_codes = [code for code, _ in of_feedback(turn)]
-    flags = tuple(dict.fromkeys([*(risk["code"] for risk in turn.risks), *feedback_codes]))
     return Facets(
         urgency=urgency,
-        language=turn.language,
-        flags=flags,
+        flags=crisis.codes(turn),
         crisis=bool(crisis.labels(turn)),
         unsure=policy.is_unsure(label, found.get("confidence")),
     )
@@ -60,14 +53,18 @@ def detected_agencies(turn_id: UUID) -> tuple[str, ...]:
 
     A request for a person has those of the turn that it is about.
     """
-    done = [status.value for status in DONE_STAGE_STATUSES]
-    rows = Stage.objects.filter(turn=turn_id, contract=AGENCY_STAGE, status__in=done)
-    merge = rows.values_list("state_merge", flat=True).first()
+    merge = _of_stage(turn_id, AGENCY_STAGE, "state_merge")
     if merge:
         return tuple(merge[AGENCY_STAGE]["agencyDetected"])
     requests = PersonRequest.objects.filter(turn=turn_id, about__isnull=False)
     about = requests.values_list("about_id", flat=True).first()
     return detected_agencies(about) if about is not None else ()
+
+
+def _of_stage(turn_id: UUID, contract: str, column: str) -> Any:
+    done = [status.value for status in DONE_STAGE_STATUSES]
+    rows = Stage.objects.filter(turn=turn_id, contract=contract, status__in=done)
+    return rows.values_list(column, flat=True).first()
 
 
 def due_at(turn: Turn, facets: Facets, *, priority: int, opened_at: datetime) -> datetime:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -16,40 +14,22 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from conversations.models import Feedback, Reason, Session, Turn
+from conversations.models import Feedback, Session, Turn
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.people.access import member
 from ieim.people.models import User
+from ieim.people.reading import note_listed
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Code
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.topology import REPLY
 from review import reading, services
 from review.models import ReviewItem
-from review.scope import TRIAGE, Person
+from review.scope import TRIAGE
 
 
-@dataclass(frozen=True, slots=True)
-class FeedbackView:
-    """A citizen's feedback on an answer.
-
-    ``question`` is their message without personal data, as it may become a golden question.
-    ``item`` is the review item of the turn that was opened last, None for none.
-    """
-
-    turn_id: UUID
-    reference: str
-    at: datetime
-    useful: bool | None
-    why: str
-    text: str
-    question: str
-    answer: str
-    item: UUID | None = None
-
-
-def visible_feedback(user: Person) -> QuerySet[Feedback]:
+def visible_feedback(user: User) -> QuerySet[Feedback]:
     """Return the feedback that a user may see: on answers made of their agencies' services.
 
     Feedback on an answer without any service needs a role that sees items without an agency.
@@ -65,42 +45,37 @@ def visible_feedback(user: Person) -> QuerySet[Feedback]:
     return rows.filter(pk__in=Feedback.objects.filter(theirs).values("pk"))
 
 
-def listed(user: Person, *, with_items: bool) -> QuerySet[Feedback]:
-    """Return the feedback that a user may see, newest first; all, or only that without an item."""
-    rows = _whole(visible_feedback(user))
+def listed(user: User, *, with_items: bool) -> QuerySet[Feedback]:
+    """Return the feedback that a user may see, newest first; all, or only that without an item.
+
+    ``item`` is the key of the turn's review item that was opened last, None for none.
+    """
+    items = ReviewItem.objects.filter(turn=OuterRef("reply__turn")).order_by("-opened_at")
+    rows = visible_feedback(user).select_related("reply__turn__session", "reply__rating")
+    rows = rows.annotate(item=Subquery(items.values("pk")[:1]))
     if not with_items:
         rows = rows.exclude(Exists(ReviewItem.objects.filter(turn=OuterRef("reply__turn"))))
     return rows.order_by("-at", "-pk")
 
 
-def of_turn(turn: Turn) -> FeedbackView | None:
+def of_turn(turn: Turn) -> Feedback | None:
     """Return the feedback on a turn's answer, None for none; whoever sees the turn may see it."""
     rows = Feedback.objects.filter(reply__turn=turn).exclude(reason="", text="")
-    found = _whole(rows).first()
-    return view(found) if found else None
+    return rows.select_related("reply__rating").first()
 
 
-def _whole(rows: QuerySet[Feedback]) -> QuerySet[Feedback]:
-    """Return rows with everything that :func:`view` reads of them."""
-    items = ReviewItem.objects.filter(turn=OuterRef("reply__turn")).order_by("-opened_at")
-    newest = Subquery(items.values("pk")[:1])
-    return rows.select_related("reply__turn__session", "reply__rating").annotate(item=newest)
+def row(feedback: Feedback) -> dict[str, Any]:
+    """Return feedback as a row of its page.
 
-
-def view(feedback: Any) -> FeedbackView:
-    """Return a row of :func:`listed` as it is shown."""
-    turn = feedback.reply.turn
-    return FeedbackView(
-        turn_id=turn.pk,
-        reference=turn.session.reference,
-        at=feedback.at,
-        useful=feedback.reply.useful,
-        why=str(Reason(feedback.reason).label) if feedback.reason else "",
-        text=feedback.text,
-        question=prepare(turn.text).text,
-        answer=feedback.reply.body.get("title") or feedback.reply.body.get("lead") or "",
-        item=feedback.item,
-    )
+    ``question`` is the message without personal data, as it may become a golden question.
+    """
+    turn, body = feedback.reply.turn, feedback.reply.body
+    return {
+        "feedback": feedback,
+        "turn": turn,
+        "question": prepare(turn.text).text,
+        "answer": body.get("title") or body.get("lead") or "",
+    }
 
 
 @transaction.atomic
@@ -137,8 +112,8 @@ def feedback_page(request: HttpRequest) -> HttpResponse:
     every = request.GET.get("show") == "all"
     visible = listed(member(request), with_items=every)
     page = Paginator(visible, PAGE).get_page(request.GET.get("page"))
-    rows = [view(each) for each in page]
-    reading.note_feedback((row.turn_id for row in rows), member(request))
+    rows = [row(each) for each in page]
+    note_listed(reading.FEEDBACK_LISTED, "turns", (r["turn"].pk for r in rows), member(request))
     context = {"page": page, "rows": rows, "every": every}
     return render(request, "review/feedback/feedback.html", context)
 

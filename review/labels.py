@@ -177,13 +177,27 @@ def nobody_waits(item: ReviewItem) -> str:
     return NOBODY_WAITS_BY_STATE.get(item.turn.state, NOBODY_WAITS_HELP)
 
 
-def agency_names(item: ReviewItem, release: Release | None) -> str:
-    """Return the names of an item's agencies, first the one that has it now; empty for none.
+def label_name(release: Release | None, label_set: str, code: str) -> str:
+    """Return a label's name; a code that the release has not is shown as it is."""
+    label = release.labels.get(label_set, {}).get(code) if release else None
+    return label.name if label else code
 
-    An id that the release has not is shown as it is.
-    """
-    agencies = release.agencies if release else {}
-    names = {each: agencies[each].name if each in agencies else each for each in item.agency_ids}
+
+def agency_name(release: Release | None, agency: str) -> str:
+    """Return an agency's name; an id that the release has not is shown as it is."""
+    found = release.agencies.get(agency) if release else None
+    return found.name if found else agency
+
+
+def service_name(release: Release, agency: str, key: str) -> str:
+    """Return a service's name; a key that the release has not is shown as it is."""
+    found = release.services.get((agency, key))
+    return found.name if found else key
+
+
+def agency_names(item: ReviewItem, release: Release | None) -> str:
+    """Return the names of an item's agencies, first the one that has it now; empty for none."""
+    names = {each: agency_name(release, each) for each in item.agency_ids}
     others = ", ".join(name for each, name in names.items() if each != item.agency)
     if item.agency not in names:
         return others

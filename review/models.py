@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
+from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.states import UNDECIDED, ReviewState
 
@@ -162,6 +164,12 @@ class ReviewItem(models.Model):
     def agency_ids(self) -> tuple[str, ...]:
         """The ids of the agencies that the item belongs to, sorted."""
         return () if self.agencies is None else tuple(self.agencies.ids)
+
+    def holder(self, now: datetime) -> User | None:
+        """Return who has a claim on the item that has not run out, None while it is free."""
+        if self.state != ReviewState.CLAIMED.value or self.claimed_until is None:
+            return None
+        return self.claimed_by if self.claimed_until > now else None
 
 
 class ItemFlag(models.Model):

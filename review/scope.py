@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
 from ieim.audit.audited import Discrepancy, Fault
@@ -99,20 +98,18 @@ def _of_items(turn_id: UUID) -> list[frozenset[str]]:
 
 TRIAGE = "review.triage_reviewitem"
 
-Person = User | AnonymousUser
 
-
-def visible(user: Person) -> QuerySet[ReviewItem]:
+def visible(user: User) -> QuerySet[ReviewItem]:
     """Return the items that a user may see, and work on as far as their role goes."""
     return ReviewItem.objects.filter(_condition(user))
 
 
-def sees(user: Person, item: ReviewItem) -> bool:
+def sees(user: User, item: ReviewItem) -> bool:
     """Whether an item is among those that :func:`visible` returns."""
     return visible(user).filter(pk=item.pk).exists()
 
 
-def _condition(user: Person) -> Q:
+def _condition(user: User) -> Q:
     """Return what makes an item theirs: one of its agencies, that it has none, or a crisis.
 
     Whoever works for every agency sees all; what has no agency yet takes a role that says so.

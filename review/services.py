@@ -157,13 +157,7 @@ def _undecided(turn_id: UUID) -> list[ReviewItem]:
 
 
 def _end(item: ReviewItem) -> None:
-    locking.advance(
-        item,
-        state=ReviewState.DECIDED,
-        decided_at=timezone.now(),
-        claimed_by_id=None,
-        claimed_until=None,
-    )
+    locking.advance(item, state=ReviewState.DECIDED, decided_at=timezone.now(), **locking.NO_CLAIM)
 
 
 def _refresh(item: ReviewItem, turn: Turn, facts: Facets, codes: Sequence[str]) -> None:
@@ -181,7 +175,7 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Facets, codes: Sequence[str]) 
         "priority": priority,
         "urgency": facts.urgency,
         "rank": item.rank,
-        "language": facts.language,
+        "language": turn.language,
         "needs_second": signing.needs_second(item),
         "due_at": facets.due_at(turn, facts, priority=priority, opened_at=item.opened_at),
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -21,18 +22,15 @@ from conversations.models import Line, Session, Takeover, Turn
 from conversations.person import selectors as people
 from conversations.person import takeovers
 from conversations.person.models import Ended
-from conversations.turns import erasing
-from conversations.turns.locking import locked
+from conversations.turns.locking import is_erased, locked
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review import claims, reading, scope
 from review.deciding import texts
 from review.deciding.locking import DECIDE, Refused
-from review.deciding.records import actor_of
 from review.item.presenters import AskedBack, asked_back
 from review.models import ReviewItem
-from review.queue.selectors import is_held
 from review.scope import visible
 
 LEFT = {
@@ -63,44 +61,29 @@ class Entry:
     choice: AskedBack | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Talk:
-    """A conversation as a caseworker reads it.
+def talk_view(pk: UUID, user: User) -> dict[str, Any]:
+    """Return the conversation of an item as a caseworker reads it, which is recorded as read.
 
     ``mine``: they have it now; ``other`` is who else has it, empty for nobody. ``holds``: they have
-    claimed the item; ``holder`` is who else has, empty for nobody.
+    claimed the item; ``holder`` is who else has, empty for nobody. Raises
+    ``ReviewItem.DoesNotExist`` as the item page.
     """
-
-    item: UUID
-    reference: str
-    entries: tuple[Entry, ...]
-    mine: bool
-    other: str
-    holds: bool
-    holder: str
-    decided: bool
-
-
-def talk_view(pk: UUID, user: User) -> Talk:
-    """Return the conversation of an item, which is recorded as read; raises
-    ``ReviewItem.DoesNotExist`` as the item page."""
     item = visible(user).select_related("turn__session", "claimed_by").get(pk=pk)
     reading.note(item, user)
-    now = timezone.now()
     session = item.turn.session
     takeover = people.running(session.pk)
-    holder = item.claimed_by if is_held(item, now) else None
+    holder = item.holder(timezone.now())
     mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
-    return Talk(
-        item=item.pk,
-        reference=session.reference,
-        entries=tuple(_entries(item)),
-        mine=mine,
-        other=takeover.by.display_name if takeover is not None and not mine else "",
-        holds=holder == user,
-        holder=holder.display_name if holder is not None and holder != user else "",
-        decided=item.decided_at is not None,
-    )
+    return {
+        "item": item.pk,
+        "reference": session.reference,
+        "entries": list(_entries(item)),
+        "mine": mine,
+        "other": takeover.by.display_name if takeover is not None and not mine else "",
+        "holds": holder == user,
+        "holder": holder.display_name if holder is not None and holder != user else "",
+        "decided": item.decided_at is not None,
+    }
 
 
 def _entries(item: ReviewItem) -> Iterator[Entry]:
@@ -153,11 +136,7 @@ NOBODY_WAITS = gettext_noop("No citizen waits for this item, so there is nobody 
 
 
 class CannotTalk(Exception):
-    """A message or takeover that is refused; ``message`` says why. Nothing was changed."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """A message or takeover that is refused; the message says why. Nothing was changed."""
 
 
 @transaction.atomic
@@ -197,8 +176,7 @@ def hand_back(*, item_id: UUID, actor: User) -> None:
     if not actor.has_perm(DECIDE):
         raise PermissionDenied
     item = scope.visible(actor).get(pk=item_id)
-    how, by = Ended.HANDED_BACK, actor_of(actor)
-    takeovers.end(how=how, actor=by, item=item.pk, by_id=actor.pk)
+    takeovers.end(how=Ended.HANDED_BACK, actor=actor.actor, item=item.pk, by_id=actor.pk)
 
 
 def _held(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:
@@ -208,7 +186,7 @@ def _held(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:
     found = scope.visible(actor).values_list("turn__session_id", flat=True).get(pk=item_id)
     # The session first, as a message does.
     session = locked(Session.objects.all()).get(pk=found)
-    if erasing.is_erased(session):
+    if is_erased(session):
         raise ReviewItem.DoesNotExist(str(item_id))
     return session, claims.claim(item_id=item_id, actor=actor)
 

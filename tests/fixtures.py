@@ -24,8 +24,7 @@ from ieim.knowledge.models import Publication, Release
 from ieim.pipeline.ports import Model
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.drafts.selectors import DRAFT_MODELS
-from ieim.studio.models import Change
+from ieim.studio.models import DRAFT_MODELS, Change
 
 DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
 VISA = "I want to extend my tourist visa"

@@ -57,7 +57,6 @@ class BearerAuthentication(BaseAuthentication):
         return AnonymousUser(), session
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the ``WWW-Authenticate`` header of a 401."""
         return SCHEME
 
 
@@ -68,7 +67,6 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        """Return the security scheme."""
         description = "The token that `POST /api/v1/sessions/` told."
         return {"type": "http", "scheme": "bearer", "description": description}
 
@@ -77,7 +75,6 @@ class HasSession(BasePermission):
     """Whoever has brought the token of a session."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Whether there is a session."""
         return isinstance(request.auth, Session)
 
 
@@ -92,7 +89,6 @@ class NewSessions(BaseThrottle):
         return self.seconds is None
 
     def wait(self) -> float | None:
-        """Return the seconds to wait."""
         return self.seconds
 
 
@@ -152,7 +148,6 @@ class View(APIView):
     http_method_names = ["get", "head", "post", "put", "delete"]
 
     def get_exception_handler(self) -> Any:
-        """Return the handler that makes problem details."""
         return handle
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -12,11 +12,11 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conversations import checklist, rating
-from conversations.mail import services as mail
+from conversations import rating
 from conversations.models import Session
 from conversations.person import services as person
-from conversations.turns import choosing, refusing, safety, services
+from conversations.turns import choosing, refusing, services
+from conversations.turns.locking import NothingThere
 from conversations.webhooks import outbox
 from ieim.pipeline.findings import pointer
 
@@ -78,15 +78,11 @@ class Problem(exceptions.APIException):
 
 
 class TooLarge(exceptions.APIException):
-    """413."""
-
     status_code = 413
     default_detail = "The body is too large."
 
 
 class LengthRequired(exceptions.APIException):
-    """411."""
-
     status_code = 411
     default_detail = "Send the body with a Content-Length, not in chunks."
 
@@ -114,18 +110,6 @@ def _problem_of_message(refused: refusing.Refused) -> Problem:
     return Problem(slug, refused.message, wait=wait, contacts=contacts, numbers=numbers)
 
 
-NOT_THERE: Mapping[type[Exception], str | None] = {
-    Session.DoesNotExist: None,
-    choosing.NothingToChoose: "The citizen was not asked to choose anything here.",
-    safety.NothingShown: "This message shows no help lines.",
-    services.NothingToReplace: "This answer does not go on with what the talk was about.",
-    rating.NothingToRate: "This message has no answer that can be rated.",
-    checklist.NothingToTick: "This message has no answer with such a card among several.",
-    mail.NotOffered: "Nobody can be told of this message by e-mail.",
-}
-"""What a service raises where there is nothing to write to, and the sentence of its 404."""
-
-
 def as_problem(error: Exception) -> Exception:
     """Return a refusal of this app's services as the API tells it; every other error as it is."""
     match error:
@@ -139,8 +123,10 @@ def as_problem(error: Exception) -> Exception:
             return Problem("webhook-unknown", str(error))
         case refusing.Refused():
             return _problem_of_message(error)
-    if type(error) in NOT_THERE:
-        return exceptions.NotFound(NOT_THERE[type(error)])
+        case NothingThere():
+            return exceptions.NotFound(error.detail)
+        case Session.DoesNotExist():
+            return exceptions.NotFound()
     return error
 
 

@@ -70,7 +70,6 @@ class Export:
     exported_at: datetime
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
         shown = {
             "id": self.session.pk,
             "reference": self.session.reference,

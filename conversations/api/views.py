@@ -63,11 +63,10 @@ def _turn(turn_id: UUID) -> Response:
 
 def _made(turn_id: UUID, status: int) -> Response:
     """Return a turn with its address: 201 or 202 for a new one, 200 for the same again."""
-    return Response(
-        TurnSerializer(selectors.turn_view(turn_id)).data,
-        status=status,
-        headers={"Location": reverse("api:turn", args=[turn_id])},
-    )
+    response = _turn(turn_id)
+    response.status_code = status
+    response.headers["Location"] = reverse("api:turn", args=[turn_id])
+    return response
 
 
 class Sessions(View):

@@ -6,7 +6,6 @@ The signature only keeps made-up secrets out; what opens a conversation is the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.conf import settings
 from django.core import signing
@@ -30,7 +29,6 @@ def put(response: HttpResponseBase, secret: str) -> None:
 
 
 def sealed(secret: str) -> str:
-    """Return the cookie's value."""
     return signing.TimestampSigner(salt=_SALT).sign(secret)
 
 
@@ -42,11 +40,6 @@ def drop(response: HttpResponseBase) -> None:
 def secret_of_request(request: HttpRequest) -> str | None:
     """Return the secret that came with a request, None without one that we signed."""
     return secret_of(request.COOKIES)
-
-
-def secret_of_scope(scope: Mapping[str, Any]) -> str | None:
-    """Return the secret that came with a websocket (``scope["cookies"]``), None without one."""
-    return secret_of(scope.get("cookies", {}))
 
 
 def secret_of(cookies: Mapping[str, str]) -> str | None:

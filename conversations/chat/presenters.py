@@ -190,7 +190,6 @@ class ReplyView:
 
     @property
     def has_checklist(self) -> bool:
-        """Whether it is about several services, to be seen to one after the other."""
         return len(self.cards) > 1
 
     @property
@@ -369,7 +368,6 @@ class StepView:
 
     @property
     def status_text(self) -> str:
-        """The status in words."""
         return words(self.language).statuses[self.status]
 
 
@@ -392,7 +390,6 @@ class FeedbackView:
 
     @property
     def why(self) -> str:
-        """The reason in words."""
         return str(Reason(self.reason).label) if self.reason else ""
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -9,12 +13,34 @@ from django.urls import reverse
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.models import Session
+from conversations.turns.locking import NothingThere
+
+P = ParamSpec("P")
 
 
 def session_of(request: HttpRequest) -> Session | None:
     """Return the session of the browser's cookie, None before its first message."""
     secret = cookies.secret_of_request(request)
     return selectors.session_for_secret(secret) if secret else None
+
+
+def in_session(
+    view: Callable[Concatenate[HttpRequest, Session, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Give a view the session of the browser's cookie; the 404 page without one, and for what is
+    not there in it."""
+
+    @wraps(view)
+    def with_session(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        session = session_of(request)
+        try:
+            if session is not None:
+                return view(request, session, *args, **kwargs)
+        except (Session.DoesNotExist, NothingThere):
+            pass
+        return nothing_there(request)
+
+    return with_session
 
 
 def is_htmx(request: HttpRequest) -> bool:

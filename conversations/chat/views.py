@@ -23,7 +23,14 @@ from conversations.api import exporting
 from conversations.chat import cookies, wording
 from conversations.chat.announcing import after_choosing, turns_without_alert
 from conversations.chat.presenters import ChatView
-from conversations.chat.responses import is_htmx, nothing_there, see_chat, session_of, too_many
+from conversations.chat.responses import (
+    in_session,
+    is_htmx,
+    nothing_there,
+    see_chat,
+    session_of,
+    too_many,
+)
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.returning import Visit
@@ -83,24 +90,20 @@ def ask(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+@in_session
+def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take the choice of this browser's citizen: the number of an option, or ``none``; or the
     numbers that are ticked.
 
     303 to the page at that question, for htmx what came of it, also where it is too late or nothing
     was ticked; 404 where there is no choice, 400 for what is no option.
     """
-    session = session_of(request)
     problem = ""
     try:
-        if session is None:
-            raise choosing.NothingToChoose
         # One form serves all questions of the page, so the ticks are named by their turn.
         given = request.POST.getlist("choice") or request.POST.getlist(f"choice-{turn_id}")
         numbers = choosing.numbers_of(given)
         choosing.choose(session_id=session.pk, turn_id=turn_id, numbers=numbers)
-    except (Session.DoesNotExist, choosing.NothingToChoose):
-        return nothing_there(request)
     except choosing.ChoiceRefused as refused:
         if isinstance(refused, choosing.NothingChosen) and is_htmx(request):
             problem = refused.message
@@ -128,18 +131,15 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+@in_session
+def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Ask a question of this browser's citizen again, without the talk that its answer went on.
 
     303 to the page at the new question, or at the old one where there is no answer to it; 404 where
     its answer goes on with nothing. A refused message is answered as by :func:`ask`.
     """
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
     shown = turn_id
     try:
-        if session is None:
-            raise services.NothingToReplace
         turn, _ = services.ask_again(
             session_id=session.pk,
             turn_id=turn_id,
@@ -147,26 +147,19 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
             way="chat",
         )
         shown = turn.pk
-    except (Session.DoesNotExist, services.NothingToReplace):
-        return nothing_there(request)
     except services.NotAnswered:
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
-        return _not_taken(request, secret, refused)
+        return _not_taken(request, cookies.secret_of_request(request), refused)
     return see_chat(f"turn-{shown}")
 
 
 @require_POST
-def safe(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+@in_session
+def safe(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take it that this browser's citizen is safe; 303 to the page at that question, 404 where it
     shows no help lines."""
-    session = session_of(request)
-    try:
-        if session is None:
-            raise safety.NothingShown
-        safety.say_safe(session_id=session.pk, turn_id=turn_id)
-    except (Session.DoesNotExist, safety.NothingShown):
-        return nothing_there(request)
+    safety.say_safe(session_id=session.pk, turn_id=turn_id)
     return see_chat(f"turn-{turn_id}")
 
 
@@ -199,15 +192,9 @@ def delete(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def help_page(request: HttpRequest) -> HttpResponse:
-    """How to reach a person."""
-    return render(request, "conversations/pages/help.html")
-
-
-@require_safe
-def accessibility(request: HttpRequest) -> HttpResponse:
-    """The accessibility statement."""
-    return render(request, "conversations/pages/accessibility.html")
+def page(request: HttpRequest, page: str) -> HttpResponse:
+    """How to reach a person, or the accessibility statement."""
+    return render(request, f"conversations/pages/{page}.html")
 
 
 @require_safe
@@ -318,18 +305,13 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def tick(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+@in_session
+def tick(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take what a citizen has seen to of an answer over several services: ``done`` or ``open`` is
     the service. 303 to the page at that answer, for htmx the list; 404 where there is no such."""
     done = "done" in request.POST
-    session = session_of(request)
-    try:
-        if session is None:
-            raise checklist.NothingToTick
-        service = request.POST.get("done" if done else "open", "")
-        checklist.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
-    except (Session.DoesNotExist, checklist.NothingToTick):
-        return nothing_there(request)
+    service = request.POST.get("done" if done else "open", "")
+    checklist.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
     turn = selectors.turn_view(turn_id)
     if is_htmx(request):
         context = {"turn": turn, "reply": turn.reply, "chat": True}
@@ -354,11 +336,11 @@ def private_link(request: HttpRequest) -> HttpResponse:
     The address of the page has no secret in it, and nothing keeps what it shows. Without a
     conversation there is nothing to show: back to the empty page.
     """
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
+    session = session_of(request)
     if session is None:
         return redirect("conversations:chat")
-    path, base_url = f"/c/{secret}/", returning.base_url(request)
+    path = f"/c/{cookies.secret_of_request(request)}/"
+    base_url = returning.base_url(request)
     context = {
         "reference": session.reference,
         "resume_path": path,

@@ -102,7 +102,6 @@ class Words:
 
     @property
     def quotes(self) -> tuple[str, str]:
-        """The opening and the closing quotation mark."""
         opening, _, closing = self.quoted.partition("{name}")
         return opening, closing
 
@@ -129,7 +128,6 @@ class Words:
         return both.replace("'", "").format(time, self.day(at))
 
     def within(self, days: int) -> str:
-        """Return the words for a time limit."""
         locale = page_languages.locale(self.language)
         time = format_unit(days, "duration-day", locale=locale)
         return self.checklist["within"].format(time=time)

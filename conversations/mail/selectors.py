@@ -27,7 +27,6 @@ _SHOWN = {
 
 
 def is_configured() -> bool:
-    """Whether there is a mail server."""
     return bool(settings.IEIM_MAIL["HOST"])
 
 
@@ -77,5 +76,4 @@ def answered() -> QuerySet[MailRequest]:
 
 
 def is_answered(request: MailRequest) -> bool:
-    """Whether the turn of a request has its answer."""
     return answered().filter(pk=request.pk).exists()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import smtplib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from email.utils import formataddr, parseaddr
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -24,7 +25,7 @@ from conversations.states import TurnState
 from conversations.turns.executor import release_connection
 from conversations.turns.services import new_secret, secret_digest
 from ieim.administration import selectors as administration
-from ieim.people.mail_server import hand_over
+from ieim.people.post import hand_over
 
 CONFIRMATION, ANSWER = "confirmation", "answer"
 
@@ -145,14 +146,20 @@ def send_due(*, request_id: UUID) -> None:
         return
     request, secret = claimed
     release_connection()
+    settle: Callable[[MailRequest], None] = _sent
     try:
         _send(request, secret)
     except Permanent as refused:
-        _refused(request, code=refused.args[0])
+        logger.warning("The mail server refused a message for good (%s)", refused)
+        settle = partial(services.end, state=MailState.REFUSED, code=refused.args[0])
     except Temporary as postponed:
-        _postponed(request, why=postponed.args[0])
-    else:
-        _sent(request)
+        logger.warning("A message could not be sent (%s); try %s", postponed, request.tries + 1)
+        settle = partial(_postpone, why=postponed.args[0])
+    with transaction.atomic():
+        # Where nobody has ended, erased or claimed it since; its turn is locked.
+        mine = services.held(request.pk)
+        if mine is not None and mine.lease == request.lease:
+            settle(mine)
 
 
 @transaction.atomic
@@ -195,47 +202,24 @@ def _send(request: MailRequest, secret: str) -> None:
         raise Temporary(type(error).__name__) from None
 
 
-@transaction.atomic
 def _sent(request: MailRequest) -> None:
-    mine = _still_mine(request)
-    if mine is None:
-        return
-    which = kind(mine)
-    mine.due_at = mine.lease = mine.leased_until = None
-    mine.save()
-    services.record(mine, "mail.sent", message=which)
+    which = kind(request)
+    request.due_at = request.lease = request.leased_until = None
+    request.save()
+    services.record(request, "mail.sent", message=which)
     if which == ANSWER:
-        services.end(mine, MailState.TOLD)
+        services.end(request, MailState.TOLD)
 
 
-@transaction.atomic
-def _refused(request: MailRequest, *, code: int) -> None:
-    logger.warning("The mail server refused a message for good (%s)", code)
-    mine = _still_mine(request)
-    if mine is not None:
-        services.end(mine, MailState.REFUSED, code=code)
-
-
-@transaction.atomic
-def _postponed(request: MailRequest, *, why: int | str) -> None:
-    logger.warning("A message could not be sent (%s); try %s", why, request.tries + 1)
-    mine = _still_mine(request)
-    if mine is None:
+def _postpone(request: MailRequest, *, why: int | str) -> None:
+    if request.tries >= len(PAUSES):
+        services.end(request, MailState.UNREACHABLE, code=why)
         return
-    if mine.tries >= len(PAUSES):
-        services.end(mine, MailState.UNREACHABLE, code=why)
-        return
-    mine.due_at = timezone.now() + PAUSES[mine.tries]
-    mine.lease = mine.leased_until = None
-    mine.tries += 1
-    mine.save()
-    services.record(mine, "mail.postponed", code=why, tries=mine.tries)
-
-
-def _still_mine(request: MailRequest) -> MailRequest | None:
-    """Return the request, its turn locked, where nobody has ended, erased or claimed it since."""
-    found = services.held(request.pk)
-    return found if found is not None and found.lease == request.lease else None
+    request.due_at = timezone.now() + PAUSES[request.tries]
+    request.lease = request.leased_until = None
+    request.tries += 1
+    request.save()
+    services.record(request, "mail.postponed", code=why, tries=request.tries)
 
 
 def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:

@@ -24,6 +24,7 @@ from conversations.person import contacts
 from conversations.queueing import queue_after_commit
 from conversations.record.audited import MAIL
 from conversations.turns import limits
+from conversations.turns.locking import NothingThere
 from conversations.turns.moves import QUEUE
 from conversations.turns.refusing import Refused
 from conversations.turns.services import secret_digest
@@ -34,8 +35,10 @@ VALID = timedelta(hours=24)
 SEND_MAIL = "conversations.tasks.send_mail"
 
 
-class NotOffered(Exception):
+class NotOffered(NothingThere):
     """There is no mail server, or the turn is not the session's, or it waits for nobody."""
+
+    detail = "Nobody can be told of this message by e-mail."
 
 
 class Unusable(Refused):

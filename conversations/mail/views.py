@@ -12,26 +12,26 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations import selectors
-from conversations.chat.responses import nothing_there, see_chat, session_of, too_many
+from conversations.chat.responses import in_session, nothing_there, see_chat, session_of, too_many
 from conversations.mail import selectors as mails
 from conversations.mail import services
 from conversations.mail.models import OPEN, MailState
-from conversations.models import MailRequest
+from conversations.models import MailRequest, Session
 from conversations.turns.refusing import Refused
 from ieim.people import addresses
 
 
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
-def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+@in_session
+def mail(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """The form for an address, and taking it: 303 to the conversation.
 
     404 where nothing can be asked for, 422 with what is wrong, 429 for too many.
     """
-    session = session_of(request)
-    turn = session.turns.filter(pk=turn_id).first() if session is not None else None
-    if session is None or turn is None or not mails.may_ask(turn):
-        return nothing_there(request)
+    turn = session.turns.filter(pk=turn_id).first()
+    if turn is None or not mails.may_ask(turn):
+        raise services.NotOffered
     context: dict[str, object] = {"turn": selectors.turn_view(turn_id)}
     if request.method != "POST":
         return render(request, "conversations/mail/mail.html", context)
@@ -40,8 +40,6 @@ def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         services.ask(
             session=session, turn_id=turn_id, address=given, origin=addresses.of_request(request)
         )
-    except services.NotOffered:
-        return nothing_there(request)
     except Refused as refused:
         context |= {"refused": refused, "draft": given}
         response = render(request, "conversations/mail/mail.html", context, status=422)
@@ -52,10 +50,10 @@ def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def mail_stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+@in_session
+def mail_stop(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take the wish of this browser's citizen back: 303 to the conversation; 404 for none."""
-    session = session_of(request)
-    if session is None or not session.turns.filter(pk=turn_id).exists():
+    if not session.turns.filter(pk=turn_id).exists():
         return nothing_there(request)
     services.stop_turn(session=session, turn_id=turn_id)
     return see_chat(f"turn-{turn_id}")

@@ -23,7 +23,7 @@ from conversations.outages.services import LASTING
 from conversations.queueing import queue_after_commit
 from conversations.turns.executor import release_connection
 from conversations.turns.moves import QUEUE
-from ieim.people.mail_server import hand_over
+from ieim.people.post import hand_over
 from ieim.pipeline.ports import Cause
 
 logger = logging.getLogger(__name__)

@@ -61,7 +61,6 @@ class Opening:
 
     @property
     def next(self) -> datetime | None:
-        """When it opens again."""
         return None if self.open else self.opens
 
     @property

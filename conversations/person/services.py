@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 
 from conversations import ports, states
 from conversations.mail import services as mail
-from conversations.models import PersonRequest, Session, Turn
+from conversations.models import PersonRequest, Turn
 from conversations.person import contacts, hours, takeovers
 from conversations.person.hours import Slot
 from conversations.person.models import Ended, RequestState, Way
 from conversations.record.audited import PERSON
 from conversations.states import TurnState
-from conversations.turns import erasing, moves, services
-from conversations.turns.locking import locked
+from conversations.turns import moves, services
+from conversations.turns.locking import locked_session
 from conversations.turns.message import IncomingMessage, read
 from conversations.turns.refusing import NO_RELEASE, NotChosen, Refused, with_help
 from conversations.webhooks import outbox
@@ -131,9 +131,7 @@ def withdraw(*, session_id: UUID) -> bool:
     Whoever talks with the citizen leaves. Raises ``Session.DoesNotExist``, also for a
     session that was erased.
     """
-    session = locked(Session.objects.all()).get(pk=session_id)
-    if erasing.is_erased(session):
-        raise Session.DoesNotExist(str(session_id))
+    session = locked_session(session_id)
     request = PersonRequest.objects.filter(session=session, state=RequestState.OPEN).first()
     if request is None:
         return False

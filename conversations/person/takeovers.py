@@ -94,12 +94,12 @@ def say(*, session_id: UUID, item: UUID, by: User, text: str, until: datetime) -
 
 
 @transaction.atomic
-def end(*, how: Ended, actor: str = "system", **which: Any) -> int:
-    """End the running takeovers that ``which`` names (one, most often); returns how many.
+def end(*, how: Ended, actor: str = "system", **which: Any) -> None:
+    """End the running takeovers that ``which`` names (one, most often).
 
     Each is claimed by compare-and-set, so that of two who end it one writes it down.
     """
-    count, now = 0, timezone.now()
+    now = timezone.now()
     for takeover in Takeover.objects.filter(ended_at=None, **which).order_by("pk"):
         open_still = Takeover.objects.filter(pk=takeover.pk, ended_at=None)
         if not open_still.update(ended_at=now, ended=how.value):
@@ -114,8 +114,6 @@ def end(*, how: Ended, actor: str = "system", **which: Any) -> int:
             rows=[TAKEOVER.row(takeover), LINE.row(line)],
         )
         changed(takeover.session_id)
-        count += 1
-    return count
 
 
 def left(*, item: UUID, holder: int | None, how: Ended, actor: str = "system") -> None:
@@ -138,9 +136,8 @@ def current(session_id: UUID) -> Takeover | None:
     return takeover
 
 
-def expire(*, now: datetime) -> int:
-    """End every takeover that has been silent for too long; returns how many."""
-    return end(how=Ended.SILENCE, silent_at__lte=now)
+def expire(*, now: datetime) -> None:
+    end(how=Ended.SILENCE, silent_at__lte=now)
 
 
 def changed(session_id: UUID) -> None:

@@ -77,22 +77,9 @@ def clock(at: datetime | time) -> str:
     )
 
 
-@register.simple_tag
-def page_language() -> page_languages.PageLanguage:
-    """Return the language that the page is in."""
-    return page_languages.of_this_page()
-
-
-@register.simple_tag
-def mailto(words: Words, reference: str, link: str) -> str:
-    """Return the address that opens an e-mail with the private link in it."""
-    return returning.mailto(words, reference, link)
-
-
-@register.filter
-def moment(at: datetime) -> int:
-    """Return a moment in microseconds since 1970."""
-    return returning.moment(at)
+register.simple_tag(page_languages.of_this_page, name="page_language")
+register.simple_tag(returning.mailto)
+register.filter(returning.moment)
 
 
 _NO_BREAK = "\u00a0"
@@ -161,5 +148,4 @@ def _linked(text: str, links: list[Link]) -> SafeString:
 
 @register.simple_tag
 def version() -> str:
-    """Return the version of the software."""
     return str(settings.IEIM_VERSION)

@@ -15,12 +15,12 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations import page_languages
 from conversations.chat import wording
-from conversations.models import Attempt, Session, Takeover, Turn
+from conversations.models import Attempt, Takeover, Turn
 from conversations.record.audited import CHOICE
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import erasing, events, flags, languages, moves, resuming
-from conversations.turns.locking import locked
+from conversations.turns import events, flags, languages, moves, resuming
+from conversations.turns.locking import NothingThere, locked_session
 from conversations.turns.models import Choice, ChoiceOutcome
 from conversations.turns.store import last_output, put_chosen, record_choice
 from ieim.pipeline import choosing
@@ -42,8 +42,10 @@ TOO_LATE = gettext_noop(
 )
 
 
-class NothingToChoose(Exception):
+class NothingToChoose(NothingThere):
     """The turn is not this session's, or it has no choice."""
+
+    detail = "The citizen was not asked to choose anything here."
 
 
 class ChoiceRefused(Exception):
@@ -103,9 +105,7 @@ def choose(*, session_id: UUID, turn_id: UUID, numbers: Collection[int]) -> None
     The same choice again changes nothing. Raises :class:`NothingToChoose`, :class:`ChoiceRefused`,
     and ``Session.DoesNotExist`` also for a session that was erased.
     """
-    session = locked(Session.objects.all()).get(pk=session_id)
-    if erasing.is_erased(session):
-        raise Session.DoesNotExist(str(session_id))
+    session = locked_session(session_id)
     turn = Turn.objects.select_for_update().filter(pk=turn_id, session=session).first()
     choice = None if turn is None else Choice.objects.filter(turn=turn).first()
     if turn is None or choice is None:
@@ -141,10 +141,9 @@ def numbers_of(given: Sequence[str]) -> list[int]:
     raise ChoiceRefused(NOT_OFFERED, late=False)
 
 
-def expire(*, now: datetime) -> int:
-    """Give the turns to a person whose citizen has not chosen in time; returns how many."""
+def expire(*, now: datetime) -> None:
+    """Give the turns to a person whose citizen has not chosen in time."""
     waiting = Choice.objects.filter(outcome=ChoiceOutcome.OPEN, until__lte=now)
-    count = 0
     for turn_id in list(waiting.values_list("turn_id", flat=True)):
         with transaction.atomic():
             turn = Turn.objects.select_for_update().get(pk=turn_id)
@@ -152,8 +151,6 @@ def expire(*, now: datetime) -> int:
             choice = waiting.filter(turn=turn).first()
             if choice is not None and turn.state == TurnState.ASKING.value:
                 _refused(turn, choice, ChoiceOutcome.EXPIRED, by="system")
-                count += 1
-    return count
 
 
 def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> None:
@@ -237,7 +234,6 @@ class ChoiceView:
 
 
 def choice_of(turn: Turn) -> Choice | None:
-    """Return the choice of a turn, None where it has none."""
     return turn.choice if hasattr(turn, "choice") else None
 
 

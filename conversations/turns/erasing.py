@@ -11,7 +11,7 @@ from django.utils import timezone
 from conversations import models, notify, ports
 from conversations.models import ERASED_MARK, Session, Stage, Turn
 from conversations.states import TurnState
-from conversations.turns.locking import locked
+from conversations.turns.locking import is_erased, locked
 from ieim.audit import services as audit
 from ieim.audit.services import ERASED
 
@@ -83,8 +83,3 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
     # An id that no page shows: each looks at the whole session, and finds nothing any more.
     transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
     return erased
-
-
-def is_erased(session: Session) -> bool:
-    """Whether nothing is left of a session but its place."""
-    return session.secret_sha256.startswith(ERASED_MARK)

@@ -13,7 +13,6 @@ from conversations.models import Turn
 from conversations.record.audited import SIGNS, TEXT
 from conversations.states import TurnState
 from conversations.turns import events
-from ieim.audit.canonical import Row
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
@@ -43,10 +42,7 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         for code, (span, sure) in seen.items()
     ]
     if added:
-        turn.risks = [*turn.risks, *added]
-        Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-        codes = [found["code"] for found in added]
-        events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=_rows(turn))
+        _store(turn, [*turn.risks, *added], risk_flags=[found["code"] for found in added])
     if classified["disagreements"]:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
@@ -60,35 +56,34 @@ def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
     }
     if not weaker:
         return
-    turn.risks = [
+    signs = [
         {**found, "source": weaker[found["code"]]}
         if found["source"] in risk.FAINTER and found["code"] in weaker
         else found
         for found in turn.risks
     ]
-    Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-    events.record(turn, "turn.flagged", {"risk_flags_weak": list(weaker)}, rows=_rows(turn))
+    _store(turn, signs, risk_flags_weak=list(weaker))
 
 
 @transaction.atomic
 def add_refusal(*, turn: Turn) -> None:
     """Take it as a weak sign that a model refused to classify a message: of each flag that shows
     help lines and that it has not yet. What was refused is not known."""
-    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    labels = _labels(turn)
     signs = [Risk(code, 0, len(turn.text), "refusal") for code in labels]
     known = {found.code for found in of(turn)}
     added = [sign for sign in risk.shown(signs, labels) if sign.code not in known]
     if added:
-        turn.risks = [*turn.risks, *(sign.as_dict() for sign in added)]
-        Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-        codes = [sign.code for sign in added]
-        events.record(turn, "turn.flagged", {"risk_flags_weak": codes}, rows=_rows(turn))
+        risks = [*turn.risks, *(sign.as_dict() for sign in added)]
+        _store(turn, risks, risk_flags_weak=[sign.code for sign in added])
 
 
-def _rows(turn: Turn) -> list[Row]:
-    """Return what an event vouches for when signs change: of a turn that an earlier version stored,
-    signs and text were one row."""
-    return [TEXT.row(turn), SIGNS.row(turn)]
+def _store(turn: Turn, signs: list[Any], **codes: list[str]) -> None:
+    """Store the signs of a turn, with an audit event that has the ``codes``."""
+    turn.risks = signs
+    Turn.objects.filter(pk=turn.pk).update(risks=signs)
+    # Of a turn that an earlier version stored, signs and text were one row.
+    events.record(turn, "turn.flagged", codes, rows=[TEXT.row(turn), SIGNS.row(turn)])
 
 
 def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
@@ -114,10 +109,13 @@ def of_feedback(turn: Turn) -> list[tuple[str, str]]:
     return [(each.code, text[each.start : each.end]) for each in risk.find(text)] if text else []
 
 
+def _labels(turn: Turn) -> Mapping[str, Any]:
+    return knowledge.release(turn.release_number).labels.get("risk_flags", {})
+
+
 def hold(turn: Turn) -> bool:
     """Whether an answer to a turn waits for a person by its flags and its release's labels."""
-    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return bool(turn.risks and risk.holds(of(turn), labels))
+    return bool(turn.risks and risk.holds(of(turn), _labels(turn)))
 
 
 def codes(turn: Turn) -> list[str]:
@@ -131,10 +129,9 @@ def codes(turn: Turn) -> list[str]:
         return []
     if hold(turn):
         return [Code.POLICY_RISK.value]
-    found = of(turn)
-    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
     asking = turn.state == TurnState.ASKING.value
-    shown = [each for each in risk.shown(found, labels) if asking or each.source != "faint"]
+    found = risk.shown(of(turn), _labels(turn))
+    shown = [each for each in found if asking or each.source != "faint"]
     return [Code.CITIZEN_DANGER.value] if shown else []
 
 

@@ -55,9 +55,3 @@ def _count(scope: Scope, who: str, most: int, seconds: int) -> int | None:
         logger.exception("The cache cannot be reached: nothing is limited")
         return None
     return None if count <= most else min(seconds, max(1, math.ceil(since + seconds - now)))
-
-
-def take_message(*, session: str, address: str) -> int | None:
-    """Count a message, as :func:`take` does; ``session`` is the digest of the session's secret."""
-    # The address first: who is over its limit can make up sessions without end.
-    return take("address", address) or take("turns", session)

@@ -78,7 +78,6 @@ class TracedModel:
         self.name, self.reads_hints = model.name, model.reads_hints
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-        """Call the model."""
         stage = request.contract
         about: traced.Attributes = {"ieim.stage": stage, "ieim.attempt": request.attempt}
         with traced.span(f"model {stage}", about, kind="CLIENT", part=f"stage {stage}") as note:
@@ -99,7 +98,6 @@ class SwitchedOffModel:
         self.name, self.reads_hints = model.name, model.reads_hints
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-        """Raise :class:`~ieim.pipeline.ports.ModelUnavailable`."""
         message = "An administrator has switched the model off."
         raise ModelUnavailable(message, passing=False, cause=Cause.OFF)
 

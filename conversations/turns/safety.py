@@ -12,25 +12,24 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import notify
-from conversations.models import Session, Turn
-from conversations.turns import erasing, events, help_lines
-from conversations.turns.locking import locked
+from conversations.models import Turn
+from conversations.turns import events, help_lines, moves
+from conversations.turns.locking import NothingThere, locked_session
 
 
-class NothingShown(Exception):
+class NothingShown(NothingThere):
     """The turn is not this session's, or shows no help lines of its own."""
+
+    detail = "This message shows no help lines."
 
 
 @transaction.atomic
-def say_safe(*, session_id: UUID, turn_id: UUID) -> Turn:
+def say_safe(*, session_id: UUID, turn_id: UUID) -> None:
     """Store that the citizen is safe, for a message that shows help lines; once.
 
     Raises :class:`NothingShown`, and ``Session.DoesNotExist`` also for a session that was erased.
     """
-    session = locked(Session.objects.all()).get(pk=session_id)
-    if erasing.is_erased(session):
-        raise Session.DoesNotExist(str(session_id))
+    session = locked_session(session_id)
     turn = Turn.objects.filter(session=session, pk=turn_id).first()
     if turn is None or not help_lines.has_own(turn):
         raise NothingShown(str(turn_id))
@@ -38,5 +37,4 @@ def say_safe(*, session_id: UUID, turn_id: UUID) -> Turn:
         turn.said_safe_at = timezone.now()
         turn.save(update_fields=["said_safe_at", "updated_at"])
         events.record(turn, "turn.said_safe", {}, actor="citizen")
-        transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=turn_id))
-    return turn
+        moves.changed(turn)

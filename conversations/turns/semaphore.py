@@ -115,16 +115,7 @@ class SharedModel:
     def __init__(self, model: Model, semaphore: SharedSemaphore) -> None:
         self._model = model
         self._semaphore = semaphore
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind it."""
-        return self._model.name
-
-    @property
-    def reads_hints(self) -> bool:
-        """What the model behind it says."""
-        return self._model.reads_hints
+        self.name, self.reads_hints = model.name, model.reads_hints
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Wait for a seat, then call: the deadline counts from there."""

@@ -30,8 +30,8 @@ from conversations.models import ClientTurn, Replacement, Session, Turn, opened_
 from conversations.person import takeovers
 from conversations.record.audited import REPLACEMENT, SESSION, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
-from conversations.turns import erasing, flags, help_lines, limits, moves, refusing
-from conversations.turns.locking import locked
+from conversations.turns import flags, help_lines, limits, moves, refusing
+from conversations.turns.locking import NothingThere, locked, locked_session
 from conversations.turns.message import FIELD, Choice, IncomingMessage, read
 from conversations.turns.refusing import (
     NO_RELEASE,
@@ -62,8 +62,10 @@ _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PENDING = [state.value for state in PENDING_TURN_STATES]
 
 
-class NothingToReplace(Exception):
+class NothingToReplace(NothingThere):
     """The turn is not this session's, or its answer does not go on with the talk's service."""
+
+    detail = "This answer does not go on with what the talk was about."
 
 
 class NotAnswered(Exception):
@@ -71,7 +73,6 @@ class NotAnswered(Exception):
 
     @property
     def message(self) -> str:
-        """The sentence, in the page's language."""
         return gettext(NOT_ANSWERED)
 
 
@@ -100,7 +101,7 @@ def receive(
     """
     if isinstance(session, UUID):
         digest = Session.objects.values_list("secret_sha256", flat=True).get(pk=session)
-        find = partial(_session, session)
+        find = partial(locked_session, session)
     else:
         digest = key_of(session)
         find = partial(session_of, digest)
@@ -150,7 +151,7 @@ def ask_again(
             raise NothingToReplace(str(turn_id))
         return None
 
-    find = partial(_session, session_id)
+    find = partial(locked_session, session_id)
     return _take(find, message, asked_before, enqueue=enqueue, replaces=replaced)
 
 
@@ -160,9 +161,11 @@ def admit(*, session: str, text: str, address: str | None) -> None:
     ``session`` is the digest of the session's secret. ``address`` is where it comes from
     (:mod:`ieim.people.addresses`), None for a command on this machine, which nothing limits.
     """
-    wait = None if address is None else limits.take_message(session=session, address=address)
-    if wait is not None:
-        raise _unread(partial(TooMany, wait), session, text)
+    if address is not None:
+        # The address first: who is over its limit can make up sessions without end.
+        wait = limits.take("address", address) or limits.take("turns", session)
+        if wait is not None:
+            raise _unread(partial(TooMany, wait), session, text)
 
 
 def _admit_question(*, session: str, text: str, address: str | None, way: Way | None) -> None:
@@ -323,14 +326,6 @@ def new_session(*, webhook: str | None = None) -> tuple[Session, str, str]:
     if webhook is not None:
         outbox.subscribe(session, webhook)
     return session, token, link
-
-
-def _session(session_id: UUID) -> Session:
-    """Return a session, locked; raises ``Session.DoesNotExist``, also for one that was erased."""
-    session = locked(Session.objects.all()).get(pk=session_id)
-    if erasing.is_erased(session):
-        raise Session.DoesNotExist(str(session_id))
-    return session
 
 
 def key_of(secret: str) -> str:

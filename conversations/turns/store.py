@@ -27,7 +27,6 @@ from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import strict_json
-from ieim.pipeline.gate.gate import SOURCE
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
 from ieim.pipeline.topology import CLASSIFY, ORDER, STAGES
@@ -233,8 +232,7 @@ class TurnStore:
         row.result = attempt.result
         self._finish(row, StageStatus.PASSED)
         spans = EvidenceSpan.objects.bulk_create(
-            EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
-            for e in attempt.effective.evidence
+            EvidenceSpan(stage=row, **each.as_dict()) for each in attempt.effective.evidence
         )
         # As the stored ones would say: what stood before was withdrawn with the earlier answer.
         stage = STAGE.row(row, status=row.status, spans=sorted(span.pk for span in spans))
@@ -318,7 +316,3 @@ def _codes(findings: Sequence[Finding]) -> list[str]:
 
 def _tokens(calls: QuerySet[Any]) -> int:
     return calls.aggregate(used=Sum("tokens"))["used"] or 0
-
-
-def _span(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in item.items() if name != "source"}

@@ -6,7 +6,6 @@ import json
 import logging
 import random
 import threading
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -36,20 +35,6 @@ SWEPT = 100
 _places = threading.BoundedSemaphore(AT_ONCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """What a try needs, so that it needs no database."""
-
-    id: UUID
-    tries: int
-    webhook: UUID
-    name: str
-    url: str
-    private: bool
-    secrets: list[str]
-    body: bytes
-
-
 def deliver(*, delivery_id: UUID) -> None:
     """Try to deliver what is due; returns at once where another worker has it or too many hang."""
     if not _places.acquire(blocking=False):
@@ -67,34 +52,21 @@ def deliver(*, delivery_id: UUID) -> None:
         _places.release()
 
 
-def sweep(*, now: datetime) -> int:
+def sweep(*, now: datetime) -> None:
     """Queue again what is due: its time has come, or a broker or a worker forgot it."""
     due = Delivery.objects.filter(given_up_at=None, webhook__stopped_at=None, due_at__lte=now)
-    found = list(due.order_by("due_at").values_list("pk", flat=True)[:SWEPT])
-    for delivery_id in found:
+    for delivery_id in due.order_by("due_at").values_list("pk", flat=True)[:SWEPT]:
         outbox.queue(delivery_id)
-    return len(found)
 
 
-def _claim(delivery_id: UUID) -> Claimed | None:
-    """One compare-and-set: of two workers one finds it due."""
+def _claim(delivery_id: UUID) -> Delivery | None:
+    """One compare-and-set: of two workers one finds it due. With all that a try needs, so that it
+    needs no database; None also for what was erased meanwhile."""
     now = timezone.now()
     mine = Delivery.objects.filter(pk=delivery_id, given_up_at=None, due_at__lte=now)
     if not mine.filter(webhook__stopped_at=None).update(due_at=now + CLAIM, tries=F("tries") + 1):
         return None
-    found = Delivery.objects.select_related("webhook", "turn").filter(pk=delivery_id).first()
-    if found is None:
-        return None  # erased meanwhile
-    return Claimed(
-        id=found.pk,
-        tries=found.tries,
-        webhook=found.webhook_id,
-        name=found.webhook.name,
-        url=found.webhook.url,
-        private=found.webhook.private,
-        secrets=signing.secrets(found.webhook, now),
-        body=_body(found),
-    )
+    return Delivery.objects.select_related("webhook", "turn").filter(pk=delivery_id).first()
 
 
 def _body(delivery: Delivery) -> bytes:
@@ -107,37 +79,37 @@ def _body(delivery: Delivery) -> bytes:
     return json.dumps(body).encode()
 
 
-def _try(claimed: Claimed) -> Failed | None:
-    now = int(timezone.now().timestamp())
-    signed = signing.headers(claimed.secrets, message=claimed.id, timestamp=now, body=claimed.body)
+def _try(delivery: Delivery) -> Failed | None:
+    webhook, now, body = delivery.webhook, timezone.now(), _body(delivery)
+    signed = signing.headers(
+        signing.secrets(webhook, now),
+        message=delivery.pk,
+        timestamp=int(now.timestamp()),
+        body=body,
+    )
     headers = {
         "Content-Type": "application/json",
         "User-Agent": f"IEIM/{settings.IEIM_VERSION}",
         **signed,
     }
     try:
-        sending.send(claimed.url, private=claimed.private, headers=headers, body=claimed.body)
+        sending.send(webhook.url, private=webhook.private, headers=headers, body=body)
     except Failed as failed:
-        logger.warning("webhook %s: not delivered: %s", claimed.name, failed.trouble)
+        logger.warning("webhook %s: not delivered: %s", webhook.name, failed.trouble)
         return failed
     return None
 
 
-def _finish(claimed: Claimed, failed: Failed | None) -> None:
+def _finish(delivery: Delivery, failed: Failed | None) -> None:
+    """Delete what has arrived; of what has not, write down when the next try is, or that there is
+    none."""
     if failed is None:
-        Delivery.objects.filter(pk=claimed.id).delete()
-    elif failed.gone:
-        _note(claimed, failed, final=True)
-        services.stop(webhook_id=claimed.webhook, why="gone")
+        Delivery.objects.filter(pk=delivery.pk).delete()
+    elif failed.gone or delivery.tries > len(PAUSES):
+        services.give_up(delivery_id=delivery.pk, trouble=failed.trouble)
+        if failed.gone:
+            services.stop(webhook_id=delivery.webhook_id, why="gone")
     else:
-        _note(claimed, failed, final=claimed.tries > len(PAUSES))
-
-
-def _note(claimed: Claimed, failed: Failed, *, final: bool) -> None:
-    """Write down that a try has failed, and when the next one is; or that there is none."""
-    if final:
-        services.give_up(delivery_id=claimed.id, trouble=failed.trouble)
-        return
-    pause = PAUSES[claimed.tries - 1] * random.uniform(0.9, 1.1)  # noqa: S311  # jitter, no secret
-    mine = Delivery.objects.filter(pk=claimed.id, tries=claimed.tries, given_up_at=None)
-    mine.update(due_at=timezone.now() + pause, trouble=failed.trouble)
+        pause = PAUSES[delivery.tries - 1] * random.uniform(0.9, 1.1)  # noqa: S311  # jitter, no secret
+        mine = Delivery.objects.filter(pk=delivery.pk, tries=delivery.tries, given_up_at=None)
+        mine.update(due_at=timezone.now() + pause, trouble=failed.trouble)

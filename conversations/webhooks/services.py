@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -158,23 +158,11 @@ def _record_delivery(kind: str, delivery: Delivery) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookCounts:
-    """A webhook, with how many events have not arrived yet and how many were given up."""
-
-    webhook: Webhook
-    waiting: int
-    given_up: int
-
-
-def overview() -> list[WebhookCounts]:
-    """Return every webhook by name, and how it stands."""
-    waits, all_of_them = Count("pk", filter=Q(given_up_at=None)), Count("pk")
-    counted = Delivery.objects.order_by().values("webhook").annotate(w=waits, n=all_of_them)
-    found = {each["webhook"]: (each["w"], each["n"] - each["w"]) for each in counted}
-    return [
-        WebhookCounts(webhook, *found.get(webhook.pk, (0, 0))) for webhook in Webhook.objects.all()
-    ]
+def overview() -> QuerySet[Any]:
+    """Return every webhook by name, with how many events have not arrived yet (``waiting``) and how
+    many were given up."""
+    given_up = Count("deliveries", filter=Q(deliveries__given_up_at__isnull=False))
+    return Webhook.objects.annotate(waiting=Count("deliveries") - given_up, given_up=given_up)
 
 
 def given_up() -> QuerySet[Delivery]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from ipaddress import AddressValueError, IPv4Address
 
 import idna
@@ -138,17 +139,8 @@ def _valid(typed: str, validate: Callable[[str], None], message: str) -> str:
     return typed
 
 
-def brand(typed: str) -> str:
-    """Check a colour that can be read in the light scheme."""
-    return _readable(typed, dark=False)
-
-
-def brand_dark(typed: str) -> str:
-    """Check a colour that can be read in the dark scheme."""
-    return _readable(typed, dark=True)
-
-
 def _readable(typed: str, *, dark: bool) -> str:
+    """Check a colour that can be read in the light or the dark scheme."""
     colour = typed.strip().lower()
     if not colour:
         return ""
@@ -183,6 +175,10 @@ def _readable(typed: str, *, dark: bool) -> str:
             other=contrast.readable(colour, dark=dark),
         )
     )
+
+
+brand = partial(_readable, dark=False)
+brand_dark = partial(_readable, dark=True)
 
 
 def opening(typed: str) -> str:

@@ -10,9 +10,9 @@ from csp.constants import SELF
 from csp.decorators import csp_update
 from django.conf import settings as configured
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -54,9 +54,8 @@ def save(request: HttpRequest, section_name: str) -> HttpResponse:
     message = gettext("{section}: saved. Every page shows it from now on.")
     messages.success(request, message.format(section=of.title))
     query = f"?{urlencode({'language': of.language})}" if of.language else ""
-    response = redirect(f"{reverse('administration:settings')}{query}#{of.name}")
-    response.status_code = 303
-    return response
+    address = f"{reverse('administration:settings')}{query}#{of.name}"
+    return HttpResponseRedirect(address, status=303)
 
 
 # A picture that is not stored yet has no address.
@@ -172,3 +171,15 @@ def logo(request: HttpRequest, sha256: str) -> HttpResponse:
         "X-Content-Type-Options": "nosniff",
     }
     return HttpResponse(bytes(found.content), content_type=found.media_type, headers=headers)
+
+
+app_name = "administration"
+
+urlpatterns = [
+    path("settings/", settings, name="settings"),
+    path("settings/colours.css", preview_colours, name="preview_colours"),
+    path("settings/<slug:section_name>/", save, name="save"),
+    path("settings/<slug:section_name>/preview/", preview, name="preview"),
+    path("own/colours.css", colours, name="colours"),
+    path("own/logo/<str:sha256>/", logo, name="logo"),
+]

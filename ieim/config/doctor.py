@@ -28,7 +28,7 @@ from ieim.audit import roles
 from ieim.audit.checkpoints import last_sealed
 from ieim.config import health
 from ieim.knowledge import selectors as knowledge
-from ieim.people.mail_server import hand_over
+from ieim.people.post import hand_over
 
 ROOM: Final = 2**30
 """Bytes that have to be free beside the data."""

@@ -7,8 +7,6 @@ from django.utils.translation import gettext_lazy
 
 
 class KnowledgeConfig(AppConfig):
-    """Django's handle on the app."""
-
     name = "ieim.knowledge"
     label = "knowledge"
     verbose_name = gettext_lazy("Releases")

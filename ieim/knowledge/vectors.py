@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import math
 import random
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +32,7 @@ from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import EmbedderUnavailable, Matrix, Shortlist
 from ieim.search import FusedIndex, index_for, inquiry, train
+from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder, build_embedder
 from ieim.search.fusing import texts_of
 from ieim.search.inquiry import Reading
@@ -53,15 +54,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class _Slot:
-    """``index`` is None where vectors were missing when they were looked for."""
+    """``index`` is None where vectors were missing when they were looked for, if ever."""
 
-    index: FusedIndex | None
-    looked: float
-    used: float
+    index: FusedIndex | None = None
+    looked: float = -math.inf
 
 
-_slots: OrderedDict[tuple[str, str, str], _Slot] = OrderedDict()
-_slots_lock = threading.Lock()
+_slots: Cache[tuple[str, str, str], _Slot] = Cache(_CACHE_SIZE)
 _readings: WeakKeyDictionary[CheckedEmbedder, Reading] = WeakKeyDictionary()
 _training = threading.Lock()
 
@@ -83,8 +82,8 @@ def shortlist_for(release: Release) -> Shortlist:
     if embedder is None:
         return index_for(release)
     slot = _slot(release, embedder)
-    if slot is None or (slot.index is None and time.monotonic() - slot.looked >= AGAIN):
-        slot = _look(release, embedder)
+    if slot.index is None and time.monotonic() - slot.looked >= AGAIN:
+        _look(release, embedder)
     return slot.index or index_for(release)
 
 
@@ -97,8 +96,7 @@ def prepare(release: Release) -> None:
     embedder = configured_embedder()
     if embedder is None:
         return
-    slot = _slot(release, embedder)
-    if embedder.is_unavailable or (slot is not None and slot.index is not None):
+    if embedder.is_unavailable or _slot(release, embedder).index is not None:
         return
     with contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
         _make(embedder, {_digest(text): text for text in texts_of(release)})
@@ -137,13 +135,13 @@ def unkept_for(release: Release) -> Shortlist:
     if embedder is None:
         return index_for(release)
     slot = _slot(release, embedder)
-    if slot is None or slot.index is None:
+    if slot.index is None:
         try:
             reading = _shipped(embedder) or train.reading(embedder.id, embedder.documents)
             vectors = embedder.documents(texts_of(release))
         except EmbedderUnavailable:
             return index_for(release)
-        slot = _remember(release, embedder, vectors, reading)
+        _remember(release, embedder, vectors, reading)
     return slot.index or index_for(release)
 
 
@@ -192,40 +190,26 @@ def _reading_name() -> str:
     return f"inquiry {train.inquiry_digest()}"
 
 
-def forget_unused(*, before: float) -> None:
-    """Drop the indexes that were last used before ``before``, a time of ``monotonic``."""
-    with _slots_lock:
-        for key in [key for key, slot in _slots.items() if slot.used < before]:
-            del _slots[key]
+forget_unused = _slots.forget_unused
 
 
-def _slot(release: Release, embedder: CheckedEmbedder) -> _Slot | None:
-    with _slots_lock:
-        slot = _slots.get((release.sha256, release.language, embedder.id))
-        if slot is not None:
-            slot.used = time.monotonic()
-        return slot
+def _slot(release: Release, embedder: CheckedEmbedder) -> _Slot:
+    return _slots.get((release.sha256, release.language, embedder.id), _Slot)
 
 
-def _look(release: Release, embedder: CheckedEmbedder) -> _Slot:
+def _look(release: Release, embedder: CheckedEmbedder) -> None:
     """Cache the index of the stored vectors, or the fact that some are missing."""
     vectors = _stored_vectors(embedder.id, [_digest(text) for text in texts_of(release)])
-    return _remember(release, embedder, vectors, _reading(embedder))
+    _remember(release, embedder, vectors, _reading(embedder))
 
 
 def _remember(
     release: Release, embedder: CheckedEmbedder, vectors: Matrix | None, reading: Reading | None
-) -> _Slot:
-    index = None
+) -> None:
+    slot = _slot(release, embedder)
     if vectors is not None and reading is not None:
-        index = FusedIndex(index_for(release), release, vectors, embedder, reading)
-    now = time.monotonic()
-    slot = _Slot(index, now, now)
-    with _slots_lock:
-        _slots[release.sha256, release.language, embedder.id] = slot
-        while len(_slots) > _CACHE_SIZE:
-            _slots.popitem(last=False)
-    return slot
+        slot.index = FusedIndex(index_for(release), release, vectors, embedder, reading)
+    slot.looked = time.monotonic()
 
 
 def _make(embedder: CheckedEmbedder, texts: Mapping[str, str]) -> None:

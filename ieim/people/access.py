@@ -11,7 +11,7 @@ What somebody may do with a single object also depends on the object: whose it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from ieim.people import factors
@@ -158,20 +159,13 @@ def member(request: HttpRequest) -> User:
     return user
 
 
-class Guard:
+class Guard(MiddlewareMixin):
     """Middleware: no view runs for whom the table does not let in.
 
     Who has not logged in is led to where they can; others get a 403, and so does everybody at an
     address that is not listed. For those that are, REST asks the same table and answers in its own
     form; the admin's site guards itself.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on: :meth:`process_view` is called once its address is known."""
-        return self._get_response(request)
 
     def process_view(
         self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any

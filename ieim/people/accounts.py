@@ -48,7 +48,6 @@ class Account:
 
     @property
     def powers(self) -> tuple[object, ...]:
-        """What it may."""
         flags = (self.active, self.staff, self.superuser)
         return (*flags, self.roles, self.permissions, self.agencies)
 

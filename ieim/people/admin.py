@@ -35,11 +35,12 @@ from ieim.people.services import changing, changing_role
 if TYPE_CHECKING:
     OfPeople = stock.UserAdmin[User]
     OfScope = admin.ModelAdmin[AgencyScope]
+    AnyAdmin = admin.ModelAdmin[Any]
     ScopeModelForm = forms.ModelForm[AgencyScope]
     UserModelForm = forms.ModelForm[User]
 else:
     OfPeople, OfScope, ScopeModelForm = stock.UserAdmin, admin.ModelAdmin, forms.ModelForm
-    UserModelForm = forms.ModelForm
+    AnyAdmin, UserModelForm = admin.ModelAdmin, forms.ModelForm
 
 admin.site.unregister(Group)
 # What allauth keeps is changed by signing in, not by a form that no rule looks at.
@@ -76,6 +77,33 @@ def _tell(request: HttpRequest, asked: Sequence[Grant]) -> None:
             messages.warning(request, sentence.format(name=grant.user, rights=given))
 
 
+class Recorded(AnyAdmin):
+    """What is alike for accounts, roles and scopes: each change inside ``around``, for the accounts
+    or roles that ``column`` names."""
+
+    around: Callable[..., Any] = staticmethod(changing)
+    column = "pk"
+
+    def found(self, request: HttpRequest, object_id: str | None) -> list[int]:
+        """Return the row that a form is for, none for a new one."""
+        stored = None if object_id is None else self.get_object(request, unquote(object_id))
+        return [] if stored is None else [stored.pk]
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save it, and have a new one looked at with the changes of this request."""
+        super().save_model(request, obj, form, change)
+        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        with self.around(getattr(obj, self.column), by=member(request)):
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Delete all of them or none."""
+        with self.around(*queryset.values_list(self.column, flat=True), by=member(request)):
+            super().delete_queryset(request, queryset)
+
+
 class NewPersonForm(UserModelForm):
     """A new account. Whoever it is for chooses the password, by a link to their address."""
 
@@ -93,7 +121,7 @@ class NewPersonForm(UserModelForm):
 
 
 @admin.register(User)
-class PeopleAdmin(OfPeople):
+class PeopleAdmin(Recorded, OfPeople):
     """Accounts and their roles."""
 
     add_form = NewPersonForm
@@ -112,7 +140,6 @@ class PeopleAdmin(OfPeople):
 
     @admin.action(description=gettext_lazy("End all sessions"))
     def end_sessions(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        """Log somebody out everywhere."""
         by = member(request)
 
         def ended(user: User) -> int:
@@ -156,29 +183,23 @@ class PeopleAdmin(OfPeople):
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Whether they may change it."""
         allowed = super().has_change_permission(request, obj)
         return allowed and (obj is None or _may(request, obj.pk, all_of_it=False))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Whether they may delete it."""
         allowed = super().has_delete_permission(request, obj)
         return allowed and (obj is None or _may(request, obj.pk, all_of_it=True))
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """Save it, and have a new one looked at with the changes of this request."""
-        super().save_model(request, obj, form, change)
-        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Show or save an account."""
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
         if request.method != "POST":
-            return super().changeform_view(request, *args, **kwargs)
-        found = self._found(request, kwargs.get("object_id", args[0] if args else None))
+            return super().changeform_view(request, object_id, *args, **kwargs)
+        found = self.found(request, object_id)
         asked: list[Grant] = []
         with changing(*found, by=member(request), asked=asked) as made:
             request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
-            response = super().changeform_view(request, *args, **kwargs)
+            response = super().changeform_view(request, object_id, *args, **kwargs)
         _tell(request, asked)
         for pk in set(made) - set(found):
             self._send_link(request, User.objects.get(pk=pk))
@@ -211,61 +232,27 @@ class PeopleAdmin(OfPeople):
             sentence = gettext("A link to choose a password went to {address}.")
             messages.success(request, sentence.format(address=user.email))
 
-    def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """Delete it."""
-        with changing(obj.pk, by=member(request)):
-            super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        """Delete all of them or none."""
-        with changing(*queryset.values_list("pk", flat=True), by=member(request)):
-            super().delete_queryset(request, queryset)
-
-    def _found(self, request: HttpRequest, object_id: str | None) -> list[int]:
-        user = None if object_id is None else self.get_object(request, unquote(object_id))
-        return [] if user is None else [user.pk]
-
 
 @admin.register(Group)
-class RoleAdmin(stock.GroupAdmin):
+class RoleAdmin(Recorded, stock.GroupAdmin):
     """Roles: for superusers to change, for others to read."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Whether they may add one."""
+    around = staticmethod(changing_role)
+
+    def _is_superuser(self, request: HttpRequest, obj: Group | None = None) -> bool:
         return member(request).is_superuser
 
-    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Whether they may change it."""
-        return member(request).is_superuser
+    has_add_permission = has_change_permission = has_delete_permission = _is_superuser
 
-    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Whether they may delete it."""
-        return member(request).is_superuser
-
-    def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
-        """Save it, and have a new one looked at with the changes of this request."""
-        super().save_model(request, obj, form, change)
-        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Show or save a role."""
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
         if request.method != "POST":
-            return super().changeform_view(request, *args, **kwargs)
-        object_id = kwargs.get("object_id", args[0] if args else None)
-        group = None if object_id is None else self.get_object(request, unquote(object_id))
-        with changing_role(*([group.pk] if group else []), by=member(request)) as made:
+            return super().changeform_view(request, object_id, *args, **kwargs)
+        found = self.found(request, object_id)
+        with changing_role(*found, by=member(request)) as made:
             request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
-            return super().changeform_view(request, *args, **kwargs)
-
-    def delete_model(self, request: HttpRequest, obj: Group) -> None:
-        """Delete it."""
-        with changing_role(obj.pk, by=member(request)):
-            super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Group]) -> None:
-        """Delete all of them or none."""
-        with changing_role(*queryset.values_list("pk", flat=True), by=member(request)):
-            super().delete_queryset(request, queryset)
+            return super().changeform_view(request, object_id, *args, **kwargs)
 
 
 class ScopeForm(ScopeModelForm):
@@ -283,7 +270,6 @@ class ScopeForm(ScopeModelForm):
             self.fields["agency"] = self._agencies(self.instance.agency)
 
     def clean_user(self) -> User:
-        """Return whose scope it is."""
         user: User = self.cleaned_data["user"]
         account = account_of(user.pk)
         if why := why_not(self.by, account, account if self.by.is_superuser else None):
@@ -323,9 +309,10 @@ class ScopeForm(ScopeModelForm):
 
 
 @admin.register(AgencyScope)
-class AgencyScopeAdmin(OfScope):
+class AgencyScopeAdmin(Recorded, OfScope):
     """Which agencies a member of staff works for."""
 
+    column = "user_id"
     form = ScopeForm
     list_display = ["user", "agency"]
     list_filter = ["agency"]
@@ -334,17 +321,14 @@ class AgencyScopeAdmin(OfScope):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form class, bound to the user of the request."""
         form: Any = super().get_form(request, obj, change=change, **kwargs)
         return type(form)(form.__name__, (form,), {"by": member(request)})
 
     def has_change_permission(self, request: HttpRequest, obj: AgencyScope | None = None) -> bool:
-        """Whether they may change it."""
         allowed = super().has_change_permission(request, obj)
         return allowed and (obj is None or _may_scope(request, obj.user_id))
 
     def has_delete_permission(self, request: HttpRequest, obj: AgencyScope | None = None) -> bool:
-        """Whether they may delete it."""
         allowed = super().has_delete_permission(request, obj)
         return allowed and (obj is None or _may_scope(request, obj.user_id))
 
@@ -354,7 +338,7 @@ class AgencyScopeAdmin(OfScope):
         asked: list[Grant] = []
         with changing(*before, obj.user_id, by=member(request), asked=asked):
             if change:
-                super().save_model(request, obj, form, change)
+                obj.save()
             else:
                 # Somebody else may have given the same meanwhile.
                 given = [
@@ -366,13 +350,3 @@ class AgencyScopeAdmin(OfScope):
         if form.more:
             names = ", ".join((obj.agency, *form.more))
             self.message_user(request, gettext("Given together: {names}.").format(names=names))
-
-    def delete_model(self, request: HttpRequest, obj: AgencyScope) -> None:
-        """Delete it."""
-        with changing(obj.user_id, by=member(request)):
-            super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[AgencyScope]) -> None:
-        """Delete all of them or none."""
-        with changing(*queryset.values_list("user_id", flat=True), by=member(request)):
-            super().delete_queryset(request, queryset)

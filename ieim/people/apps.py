@@ -7,8 +7,6 @@ from django.utils.translation import gettext_lazy
 
 
 class PeopleConfig(AppConfig):
-    """Django's handle on the app."""
-
     name = "ieim.people"
     label = "people"
     verbose_name = gettext_lazy("People")

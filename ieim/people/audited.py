@@ -9,15 +9,18 @@ has nothing random in it, so the address that it may name is left out.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.db.models import Q
 
 from ieim.audit.audited import ANY, AuditedModel, Key
-from ieim.audit.canonical import GONE
+from ieim.audit.canonical import GONE, JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import record
 from ieim.people.models import Grant, Token, User
 
 
@@ -48,7 +51,8 @@ def _deleted_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
     return None if "rows" in payload else (str(payload["user"]), GONE)
 
 
-ACCOUNT = AuditedModel(
+_of_staff = partial(AuditedModel, joined=True, home=PEOPLE_CHAIN)
+ACCOUNT = _of_staff(
     "account",
     lambda: User.objects.prefetch_related(
         "groups",
@@ -66,43 +70,46 @@ ACCOUNT = AuditedModel(
         "people.user_changed": _recorded_before,
         "people.user_deleted": _deleted_before,
     },
-    joined=True,
-    home=PEOPLE_CHAIN,
 )
-FACTOR = AuditedModel(
+FACTOR = _of_staff(
     "factor",
     Authenticator.objects.all,
     ("id", "user_id", "type", "data", "created_at"),
-    joined=True,
-    home=PEOPLE_CHAIN,
 )
-ROLE = AuditedModel(
+ROLE = _of_staff(
     "role",
     lambda: Group.objects.prefetch_related("permissions__content_type").order_by("pk"),
     ("id", "name"),
     more=lambda group: {"permissions": _names(group.permissions.all())},
-    joined=True,
-    home=PEOPLE_CHAIN,
 )
-TOKEN = AuditedModel(
+TOKEN = _of_staff(
     "token",
     Token.objects.all,
     (
         *("id", "user_id", "name", "prefix", "sha256", "scopes", "agencies"),
         *("created_at", "expires_at", "revoked_at"),
     ),
-    joined=True,
-    home=PEOPLE_CHAIN,
 )
-GRANT = AuditedModel(
+GRANT = _of_staff(
     "grant",
     Grant.objects.all,
     ("id", "user_id", "state", "asked_by_id", "asked_at", "decided_by_id", "decided_at"),
     more=_rights,
-    joined=True,
-    home=PEOPLE_CHAIN,
 )
 KINDS = (ACCOUNT, FACTOR, ROLE, TOKEN, GRANT)
+
+
+@transaction.atomic
+def record_of(user: User | None, kind: str, *, actor: str = "", **more: JSONValue) -> None:
+    """Record an event about an account in the staff's chain, with ``more`` in its payload.
+
+    ``actor`` is the account itself where none is named.
+    """
+    known = {"username": user.get_username()} if user else {}
+    payload = {"user": user.pk if user else None, **known, **more}
+    by = actor or (user.actor if user else "system")
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by)
+
 
 Standing = dict[Key, str]
 """The digests of rows as they are stored."""

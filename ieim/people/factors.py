@@ -36,7 +36,7 @@ from django.utils.crypto import salted_hmac
 from ieim.audit.canonical import GONE
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
-from ieim.people.audited import FACTOR
+from ieim.people.audited import FACTOR, record_of
 from ieim.people.models import User
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def remove(user: User, *, by: User) -> int:
     """
     count, _ = Authenticator.objects.filter(user=user).delete()
     if count:
-        _record("people.factor_removed", user, "all", by.actor)
+        record_of(user, "people.factor_removed", actor=by.actor, factor="all")
     return int(count)
 
 
@@ -72,7 +72,6 @@ class Adapter(DefaultMFAAdapter):
     """What allauth asks the site: secrets are encrypted with the site's key."""
 
     def encrypt(self, text: str) -> str:
-        """Return a secret as it is stored."""
         return _keys().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
@@ -153,24 +152,14 @@ def _vouch(*, instance: Authenticator, update_fields: Any = None, **signal: Any)
 @receiver(authenticator_added)
 @receiver(authenticator_reset)
 def _added(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
-    _record("people.factor_added", user, authenticator.type)
+    record_of(user, "people.factor_added", factor=str(authenticator.type))
 
 
 @receiver(authenticator_removed)
 def _removed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
-    _record("people.factor_removed", user, authenticator.type)
+    record_of(user, "people.factor_removed", factor=str(authenticator.type))
 
 
 @receiver(authentication_failed)
 def _failed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
-    _record("people.factor_failed", user, authenticator.type, "system")
-
-
-@transaction.atomic
-def _record(kind: str, user: User, factor: str, actor: str = "") -> None:
-    record(
-        chain=PEOPLE_CHAIN,
-        kind=kind,
-        payload={"user": user.pk, "username": user.get_username(), "factor": str(factor)},
-        actor=actor or user.actor,
-    )
+    record_of(user, "people.factor_failed", actor="system", factor=str(authenticator.type))

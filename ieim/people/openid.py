@@ -61,7 +61,6 @@ class Provider(OpenIDConnectProvider):
         super().__init__(request, app=app)
 
     def get_oauth2_adapter(self, request: HttpRequest) -> Conversation:
-        """Return what speaks with the provider."""
         return Conversation(request, self)
 
     def extract_uid(self, data: Any) -> str:
@@ -90,7 +89,6 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         self._provider = provider
 
     def get_provider(self) -> Provider:
-        """Return the provider."""
         return self._provider
 
     @property
@@ -108,7 +106,6 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         return "client_secret_post" not in known
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """Return the address that the provider sends people back to."""
         return _address(request, "openid_callback")
 
     def complete_login(

@@ -1,16 +1,37 @@
-"""E-mail to staff."""
+"""E-mail: the mail server of the settings, and messages to staff."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-
-from ieim.people.mail_server import hand_over
+from django.core.mail.backends.smtp import EmailBackend
 
 logger = logging.getLogger(__name__)
+
+
+def hand_over(message: EmailMessage) -> None:
+    """Hand a message to the mail server; raises what ``smtplib`` and the network do."""
+    to = settings.IEIM_MAIL
+    server = EmailBackend(
+        host=to["HOST"],
+        port=to["PORT"],
+        username=to["USER"],
+        password=to["PASSWORD"],
+        use_tls=to["SECURITY"] == "starttls",
+        use_ssl=to["SECURITY"] == "tls",
+        timeout=to["TIMEOUT"],
+    )
+    try:
+        server.open()
+        server.send_messages([message])
+    finally:
+        # It has the message by now: what goes wrong with the farewell changes nothing.
+        with suppress(Exception):
+            server.close()
 
 
 class NotSent(Exception):

@@ -20,9 +20,10 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from ieim.audit.models import PEOPLE_CHAIN
-from ieim.audit.services import lock_head, record
+from ieim.audit.services import lock_head
+from ieim.people.audited import record_of
 from ieim.people.models import AgencyScope, User
-from ieim.people.services import Changes, changing
+from ieim.people.services import changing
 
 PROVIDER = "openid"
 """What the rows that tie an account to its identity there call the provider: there is one."""
@@ -52,7 +53,7 @@ def follow(identity: str, claims: Mapping[str, Any]) -> User | None:
     tie = SocialAccount.objects.filter(provider=PROVIDER, uid=identity).first()
     user = tie.user if tie else _of_address(claims)
     if user is None and not roles:
-        _refused(None)
+        record_of(None, "people.login_refused", actor="system", by=PROVIDER)
         return None
     with changing(*([user.pk] if user else []), by=None) as made:
         if user is None:
@@ -67,7 +68,7 @@ def follow(identity: str, claims: Mapping[str, Any]) -> User | None:
         SocialAccount.objects.get_or_create(user=user, provider=PROVIDER, uid=identity)
     if user.is_active and (roles or user.is_superuser):
         return user
-    _refused(user)
+    record_of(user, "people.login_refused", actor="system", by=PROVIDER)
     return None
 
 
@@ -110,10 +111,3 @@ def _numbered(base: str, number: int) -> str:
 def _text(claims: Mapping[str, Any], name: str) -> str:
     value = claims.get(name)
     return value.replace("\0", "").strip() if isinstance(value, str) else ""
-
-
-def _refused(user: User | None) -> None:
-    payload: Changes = {"user": user.pk if user else None, "by": PROVIDER}
-    if user:
-        payload["username"] = user.get_username()
-    record(chain=PEOPLE_CHAIN, kind="people.login_refused", payload=payload, actor="system")

@@ -19,7 +19,6 @@ from django.conf import settings
 from django.contrib.auth import views
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import default_token_generator
-from django.db import transaction
 from django.forms import Form
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
@@ -28,11 +27,10 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
-from ieim.audit.models import PEOPLE_CHAIN
-from ieim.audit.services import record
 from ieim.people import post
+from ieim.people.audited import record_of
 from ieim.people.models import User
-from ieim.people.services import Changes, changing
+from ieim.people.services import changing
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +49,7 @@ def offered() -> bool:
 def send(address: str) -> None:
     """Send a link to each account with this address that has a password."""
     for user in PasswordResetForm().get_users(address):
-        _record("people.reset_asked", user, "system")
+        record_of(user, "people.reset_asked", actor="system")
         with suppress(post.NotSent):  # it is logged, and they ask again
             _send(user)
 
@@ -70,7 +68,7 @@ def send_link(*, user: User, by: User) -> None:
         _send(user, _("{who} had it sent to you.").format(who=by.display_name))
     except post.NotSent as error:
         raise NoLink(_("The mail server did not take the message. Send it again.")) from error
-    _record("people.password_link_sent", user, by.actor)
+    record_of(user, "people.password_link_sent", actor=by.actor)
 
 
 def _send(user: User, *why: str) -> None:
@@ -84,12 +82,6 @@ def _send(user: User, *why: str) -> None:
         _("If you do not expect it, do nothing: your password stays as it is."),
     )
     post.send(subject=_("Set a password"), parts=parts, to=user.email)
-
-
-@transaction.atomic  # of its own: nobody who logs in waits for the mail server
-def _record(kind: str, user: User, actor: str) -> None:
-    known: Changes = {"user": user.pk, "username": user.get_username()}
-    record(chain=PEOPLE_CHAIN, kind=kind, payload=known, actor=actor)
 
 
 class _WhereOffered:
@@ -136,7 +128,6 @@ class Confirm(_WhereOffered, views.PasswordResetConfirmView):
         return user if user is not None and user.is_active else None
 
     def form_valid(self, form: Form) -> HttpResponse:
-        """Set it, and record it."""
         user: Any = self.user
         with changing(user.pk, by=user):
             return super().form_valid(form)  # type: ignore[arg-type]  # a form for a password

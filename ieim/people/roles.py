@@ -24,12 +24,13 @@ class Role(StrEnum):
     """Gives people accounts, roles and agencies, and says what every page says of the office."""
 
 
-def _each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[str, ...]:
+def each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the permissions for ``actions`` on ``models`` of an app."""
     return tuple(f"{app}.{action}_{model}" for model, action in product(models, actions))
 
 
 _ALL = ("view", "add", "change", "delete")
-_DRAFT = (
+DRAFT = (
     *("agency", "category", "service", "label", "translation"),
     *("helpline", "riskexample", "casetext"),
 )
@@ -50,18 +51,18 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         *_TOKENS,
     ),
     Role.EDITOR: (
-        *_each("studio", _DRAFT, _ALL),
-        *_each("knowledge", ("release", "publication"), ("view",)),
-        *_each("studio", ("proposal", "goldenrun"), ("view", "add")),
-        *_each("knowledge", ("directive",), ("view", "add", "change")),
+        *each("studio", DRAFT, _ALL),
+        *each("knowledge", ("release", "publication"), ("view",)),
+        *each("studio", ("proposal", "goldenrun"), ("view", "add")),
+        *each("knowledge", ("directive",), ("view", "add", "change")),
         "conversations.view_citation",
         "conversations.add_correctionnotice",
         *_TOKENS,
     ),
     Role.PUBLISHER: (
-        *_each("studio", _DRAFT, ("view",)),
-        *_each("knowledge", ("release", "publication", "directive"), ("view",)),
-        *_each("studio", ("goldenrun",), ("view", "add")),
+        *each("studio", DRAFT, ("view",)),
+        *each("knowledge", ("release", "publication", "directive"), ("view",)),
+        *each("studio", ("goldenrun",), ("view", "add")),
         "studio.view_proposal",
         "studio.publish_proposal",
         *_TOKENS,
@@ -73,9 +74,9 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "audit.view_auditevent",
     ),
     Role.ADMINISTRATOR: (
-        *_each("people", ("user", "agencyscope"), _ALL),
-        *_each("auth", ("group",), ("view",)),
-        *_each("people", ("token",), ("view", "delete")),
+        *each("people", ("user", "agencyscope"), _ALL),
+        *each("auth", ("group",), ("view",)),
+        *each("people", ("token",), ("view", "delete")),
         "administration.change_section",
         "review.view_metrics",
     ),

@@ -36,6 +36,15 @@ def agencies_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None
     return limits.agencies if theirs is None else theirs & limits.agencies
 
 
+def works_for(user: AbstractBaseUser | AnonymousUser, agency: str) -> bool:
+    """Whether a user may see and change what is an agency's.
+
+    "" stands for what belongs to every agency, such as labels: for who may see every one.
+    """
+    agencies = agencies_of(user)
+    return agencies is None or (agency != "" and agency in agencies)
+
+
 def _of_account(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
     if isinstance(user, PermissionsMixin) and user.is_superuser:
         return None

@@ -7,7 +7,7 @@ what is open asks again every four seconds at most, and is then led to the login
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.usersessions.models import UserSession
@@ -19,11 +19,11 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
 from django.views.decorators.http import require_http_methods
 
-from ieim.audit.models import PEOPLE_CHAIN
-from ieim.audit.services import record
 from ieim.people.access import BEARER, EVERYBODY, member, needed
+from ieim.people.audited import record_of
 from ieim.people.models import User
 
 _BEGAN, _SEEN = "staff_began", "staff_seen"
@@ -33,15 +33,8 @@ _BY_ITSELF = frozenset({"review:queue_changes", "review:talk", "review:held", "r
 """What an open page asks by itself: nobody has to be there for it."""
 
 
-class Ends:
+class Ends(MiddlewareMixin):
     """Middleware: a session that is too old, or that nobody has used for too long, is over."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on: :meth:`process_view` is called once its address is known."""
-        return self._get_response(request)
 
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> None:
         """End the session where it is over; note that somebody is there where they are."""
@@ -68,14 +61,9 @@ def end(sessions: Iterable[UserSession], *, of: User, why: str, by: User | None 
     """
     gone = list(sessions)
     for session in gone:
-        known = {"user": of.pk, "username": of.get_username(), "session": session.pk}
+        number, actor = session.pk, by.actor if by else "system"
         session.end()
-        record(
-            chain=PEOPLE_CHAIN,
-            kind="people.session_ended",
-            payload={**known, "why": why},
-            actor=by.actor if by else "system",
-        )
+        record_of(of, "people.session_ended", actor=actor, session=number, why=why)
     return len(gone)
 
 

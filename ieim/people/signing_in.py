@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
-from django.db import transaction
 from django.dispatch import receiver
 
-from ieim.audit.models import PEOPLE_CHAIN
-from ieim.audit.services import record
+from ieim.people.audited import record_of
 from ieim.people.models import User
 
 
 @receiver(user_logged_in)
 def _logged_in(*, user: User, **kwargs: Any) -> None:
-    _record("people.logged_in", user)
+    record_of(user, "people.logged_in")
 
 
 @receiver(user_logged_out)
 def _logged_out(*, user: User | None, **kwargs: Any) -> None:
     if user is not None:
-        _record("people.logged_out", user)
+        record_of(user, "people.logged_out")
 
 
 @receiver(user_login_failed)
@@ -30,14 +28,4 @@ def _login_failed(*, credentials: dict[str, Any], **kwargs: Any) -> None:
     name = str(credentials.get(User.USERNAME_FIELD) or "")
     # A name of an account has no NUL, and PostgreSQL cannot look for one.
     user = None if "\x00" in name else User.objects.filter(username=name).first()
-    _record("people.login_failed", user, actor="system")
-
-
-@transaction.atomic
-def _record(kind: str, user: User | None, actor: str = "") -> None:
-    record(
-        chain=PEOPLE_CHAIN,
-        kind=kind,
-        payload={"user": user.pk, "username": user.get_username()} if user else {"user": None},
-        actor=actor or f"staff:{user.get_username() if user else ''}",
-    )
+    record_of(user, "people.login_failed", actor="system")

@@ -7,8 +7,6 @@ from django.utils.translation import gettext_lazy
 
 
 class StudioConfig(AppConfig):
-    """Django's handle on the app."""
-
     name = "ieim.studio"
     label = "studio"
     verbose_name = gettext_lazy("Knowledge")

@@ -7,7 +7,7 @@ saw.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from django.conf import settings
@@ -66,6 +66,7 @@ class DraftEntry(models.Model):
 
     class Meta:
         abstract = True
+        ordering = ["position", "id"]
 
 
 class Agency(DraftEntry):
@@ -94,8 +95,7 @@ class Agency(DraftEntry):
         help_text=_("What it is for, in words that citizens use: the search reads it."),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         verbose_name_plural = _("agencies")
 
     def __str__(self) -> str:
@@ -118,8 +118,7 @@ class Category(DraftEntry):
         help_text=_("Other words that citizens use for it."),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         verbose_name = _("dictionary entry")
         verbose_name_plural = _("dictionary entries")
         constraints = [
@@ -188,8 +187,7 @@ class Service(DraftEntry):
         ),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         constraints = [
             models.UniqueConstraint(fields=["agency", "key"], name="knowledge_service_once")
         ]
@@ -235,8 +233,7 @@ class Label(DraftEntry):
         ),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         constraints = [models.UniqueConstraint(fields=["set", "code"], name="knowledge_label_once")]
 
     def __str__(self) -> str:
@@ -271,8 +268,7 @@ class Translation(DraftEntry):
     how_to_apply = models.JSONField(default=list, blank=True)
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["language", "agency", "category", "service"],
@@ -299,8 +295,7 @@ class HelpLine(DraftEntry):
         help_text=_("Whom to call, with the same numbers as in the label's description."),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         constraints = [
             models.UniqueConstraint(fields=["language", "flag"], name="knowledge_help_line_once")
         ]
@@ -326,8 +321,7 @@ class RiskExample(DraftEntry):
         help_text=_("Danger: this shall be flagged. Near miss: it only sounds like it."),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         constraints = [
             models.UniqueConstraint(fields=["language", "text"], name="knowledge_example_once")
         ]
@@ -352,14 +346,17 @@ class CaseText(DraftEntry):
         help_text=_("Two or three short sentences: what people can ask here, and that they may."),
     )
 
-    class Meta:
-        ordering = ["position", "id"]
+    class Meta(DraftEntry.Meta):
         constraints = [
             models.UniqueConstraint(fields=["case", "language"], name="knowledge_case_text_once")
         ]
 
     def __str__(self) -> str:
         return f"{self.case} {self.language}"
+
+
+_MODELS = (Agency, Category, Service, Label, Translation, HelpLine, RiskExample, CaseText)
+DRAFT_MODELS: Mapping[Table, type[DraftEntry]] = {model.table: model for model in _MODELS}
 
 
 class GoldenQuestion(models.Model):
@@ -497,12 +494,13 @@ class Run(models.Model):
 
     class Meta:
         abstract = True
+        ordering = ["-id"]
 
 
 class GoldenRun(Run):
     """The golden questions asked of a proposal and of the release that it would replace.
 
-    A part is a turn. ``result`` (once DONE) is written and read by ``conversations/trying``;
+    A part is a turn. ``result`` (once DONE) is written and read by ``ieim/studio/trying``;
     ``losses`` counts the questions that get worse.
     """
 
@@ -513,9 +511,6 @@ class GoldenRun(Run):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
 
-    class Meta:
-        ordering = ["-id"]
-
     def __str__(self) -> str:
         return f"golden run {self.pk} of proposal {self.proposal_id}"
 
@@ -524,14 +519,11 @@ class CheckRun(Run):
     """The checks of one state of a large draft that take a while: those that ask the search.
 
     ``sha256`` is what a release of that state would have. A part is a search; ``total`` is 0 while
-    the index is built. ``remarks`` (once DONE) are what ``Remark.as_dict`` gives.
+    the index is built. ``remarks`` (once DONE) are what ``asdict`` gives of each Remark.
     """
 
     sha256 = models.CharField("SHA-256", max_length=64, unique=True)
     remarks = models.JSONField(default=list)
-
-    class Meta:
-        ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"checks of the draft {self.sha256[:12]}"

@@ -107,12 +107,8 @@ def work(
         logger.warning("%s %s is lost: this worker stops", model.__name__, run_id)
 
 
-def queue(run: Run) -> None:
+def queue(model: type[Run], run_id: int) -> None:
     """Queue a run's task after the commit; a broker that fails leaves it to the sweeper."""
-    _queue(type(run), run.pk)
-
-
-def _queue(model: type[Run], run_id: int) -> None:
     # By name: the tasks import what queues them.
     queue_after_commit(TASKS[model], run_id)
 
@@ -132,6 +128,6 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
         for run_id, seen in list(waiting.values_list("pk", "updated_at")):
             moved = waiting.filter(pk=run_id, updated_at=seen)
             if moved.update(state=Run.State.QUEUED, updated_at=now):
-                _queue(model, run_id)
+                queue(model, run_id)
                 count += 1
     return count

@@ -46,7 +46,6 @@ class Assistant:
         return self._call("GET", "administration/", language)
 
     def open(self, *, language: str) -> Session:
-        """Make a conversation."""
         made = self._call("POST", "sessions/", language)
         return Session(str(made["id"]), str(made["reference"]), str(made["token"]))
 
@@ -78,7 +77,6 @@ class Assistant:
         return self._call("GET", f"sessions/{session.id}/", language, session)
 
     def erase(self, session: Session, *, language: str) -> None:
-        """Erase the conversation."""
         self._call("DELETE", f"sessions/{session.id}/", language, session)
 
     def _call(

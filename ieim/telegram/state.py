@@ -65,19 +65,14 @@ class State:
         self._database.executescript(f"PRAGMA journal_mode=WAL; PRAGMA secure_delete=ON; {_TABLES}")
 
     def close(self) -> None:
-        """Let go of the file."""
         self._database.close()
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """All of what is written in the block, or nothing."""
+        """All of what is written in the block, or nothing; also where it is ended from outside."""
         self._database.execute("BEGIN IMMEDIATE")
-        try:
+        with self._database:
             yield
-        except BaseException:  # also an end from outside: nothing is left half written
-            self._database.execute("ROLLBACK")
-            raise
-        self._database.execute("COMMIT")
 
     @property
     def done(self) -> int:
@@ -86,7 +81,6 @@ class State:
         return int(found[0]) if found else 0
 
     def finish(self, update_id: int) -> None:
-        """Note that an update is done."""
         self._database.execute("INSERT OR REPLACE INTO done VALUES (1, ?)", (update_id,))
 
     def chat(self, chat: int) -> Chat | None:
@@ -95,7 +89,6 @@ class State:
         return _chat(found) if found else None
 
     def put(self, chat: Chat) -> None:
-        """Store a chat."""
         session = chat.session
         values = (chat.id, chat.language, session.id, session.reference, session.token)
         self._database.execute(

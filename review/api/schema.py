@@ -16,7 +16,7 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from conversations.api.schema import Meaning, problems
-from conversations.api.serializers import ProblemSerializer
+from conversations.api.serializers import FieldErrorSerializer, ProblemSerializer
 from ieim.studio.api.schema import STAFF
 from review.api.errors import Changed, NoVersion
 from review.api.serializers import (
@@ -35,11 +35,9 @@ from review.deciding.answers import NOT_PASSED
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class GateErrorSerializer(serializers.Serializer[Any]):
+class GateErrorSerializer(FieldErrorSerializer):
     """One finding of the gate."""
 
-    pointer = serializers.CharField(help_text="JSON Pointer (RFC 6901) into the body.")
-    detail = serializers.CharField()
     code = serializers.CharField(help_text="The finding's code: stable, for programs.")
     path = serializers.CharField(help_text="JSON Pointer into the answer that was judged.")
 
@@ -47,7 +45,7 @@ class GateErrorSerializer(serializers.Serializer[Any]):
 class RefusedSerializer(ProblemSerializer):
     """Problem details of a decision that may not be taken; ``errors`` are the gate's findings."""
 
-    errors = GateErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+    errors = GateErrorSerializer(many=True, required=False)
 
 
 _MEANINGS: Mapping[int, Meaning] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -26,23 +25,22 @@ from review.deciding import Action, Refused
 from review.deciding.locking import MAX_REASON, MIN_LETTERS
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.models import Priority, ReviewItem
-from review.queue import selectors
-from review.queue.filters import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters, UnknownFilter
+from review.queue.filters import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters
 from review.states import ReviewState
 
 
 class WishSerializer(serializers.Serializer[Any]):
     """What a citizen who asks for a person wants."""
 
-    state = serializers.ChoiceField(choices=RequestState.values)
-    way = serializers.ChoiceField(choices=Way.values)
+    state = serializers.ChoiceField(source="request.state", choices=RequestState.values)
+    way = serializers.ChoiceField(source="request.way", choices=Way.values)
     contact = serializers.CharField(
         help_text="Only for who may decide on the item, and until it ends; empty otherwise."
     )
-    wanted_from = serializers.DateTimeField(allow_null=True)
-    wanted_until = serializers.DateTimeField(allow_null=True)
+    wanted_from = serializers.DateTimeField(source="request.wanted_from", allow_null=True)
+    wanted_until = serializers.DateTimeField(source="request.wanted_until", allow_null=True)
     about = serializers.UUIDField(
-        source="about_turn", allow_null=True, help_text="The turn that it is about."
+        source="request.about_id", allow_null=True, help_text="The turn that it is about."
     )
 
 
@@ -123,7 +121,10 @@ class QueueQuerySerializer(ClosedSerializer):
 
 
 def filters_of(request: Request) -> tuple[Filters, str, str]:
-    """Return a list's filters, and after or before which place; raises ParseError."""
+    """Return a list's filters, and after or before which place.
+
+    Raises ParseError and :class:`review.queue.filters.BadAddress`.
+    """
     given = request.query_params
     if any(len(values) > 1 for _, values in given.lists()):
         raise ParseError("A parameter stands in the address twice. Send each once.")
@@ -134,10 +135,7 @@ def filters_of(request: Request) -> tuple[Filters, str, str]:
     after, before = given.get("after", ""), given.get("before", "")
     if after and before:
         raise ParseError("Ask for the page after a place or before one, not for both.")
-    try:
-        return Filters.parse(given.dict()), after, before
-    except UnknownFilter as error:
-        raise ParseError(str(error)) from error
+    return Filters.parse(given.dict()), after, before
 
 
 @extend_schema_field({"type": "string", "pattern": _NO_NUL})
@@ -219,32 +217,21 @@ class SaySerializer(ClosedSerializer):
     text = TextField(allow_blank=True, help_text="What the citizen will read, at once.")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedDecision:
-    """The decision that a request's body describes."""
-
-    action: Action
-    reason: str
-    payload: Mapping[str, Any]
-
-
-def decision_of(request: Request) -> RequestedDecision:
-    """Return the decision that a body describes.
+def decision_of(request: Request) -> tuple[Action, str, Mapping[str, Any]]:
+    """Return the decision that a body describes: what, why, and the payload.
 
     Raises ValidationError, and NotDecided for a payload with fields that the action does not have.
     """
     body = DecideSerializer(data=request.data)
     body.is_valid(raise_exception=True)
     given = body.validated_data
-    requested = RequestedDecision(
-        Action(given["action"]), given["reason"], given.get("payload", {})
-    )
-    unknown = sorted(set(requested.payload) - PAYLOAD_FIELDS.get(requested.action, frozenset()))
+    action, payload = Action(given["action"]), given.get("payload", {})
+    unknown = sorted(set(payload) - PAYLOAD_FIELDS.get(action, frozenset()))
     if unknown:
         names = ", ".join(unknown)
-        refused = Refused(f"The action {requested.action} does not take: {names}. Leave it out.")
-        raise NotDecided(refused, requested.action)
-    return requested
+        refused = Refused(f"The action {action} does not take: {names}. Leave it out.")
+        raise NotDecided(refused, action)
+    return action, given["reason"], payload
 
 
 STATES = [state.value for state in ReviewState]
@@ -254,18 +241,13 @@ RECORDED = [action.value for action in Action]
 ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 
-class _AsItIs(serializers.Field[Any, Any, Any, Any]):
-    def to_representation(self, value: Any) -> Any:
-        return value
-
-
 @extend_schema_field({"type": ["object", "null"], "additionalProperties": True})
-class StoredField(_AsItIs):
+class StoredField(serializers.JSONField):
     """A stored JSON object, or null."""
 
 
 @extend_schema_field({"type": ["array", "null"], "items": ANY_OBJECT})
-class PatchField(_AsItIs):
+class PatchField(serializers.JSONField):
     """An RFC 6902 patch, or null."""
 
 
@@ -285,7 +267,7 @@ class HeldUntilField(serializers.DateTimeField):
 
     def get_attribute(self, instance: ReviewItem) -> datetime | None:
         """Return the moment."""
-        return instance.claimed_until if selectors.is_held(instance, timezone.now()) else None
+        return instance.claimed_until if instance.holder(timezone.now()) else None
 
 
 class StandingSerializer(serializers.Serializer[Any]):
@@ -300,8 +282,8 @@ class StandingSerializer(serializers.Serializer[Any]):
 
     def get_claimed_by(self, item: ReviewItem) -> str | None:
         """Return the user name of who has the item now."""
-        held = selectors.is_held(item, timezone.now())
-        return item.claimed_by.get_username() if held and item.claimed_by else None
+        holder = item.holder(timezone.now())
+        return holder.get_username() if holder else None
 
 
 class RowSerializer(StandingSerializer):

@@ -8,16 +8,15 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 from django.http import Http404
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import parse_etags
-from django.utils.translation import gettext
-from rest_framework import exceptions
-from rest_framework.exceptions import ParseError, PermissionDenied
+from rest_framework.exceptions import APIException, ParseError, PermissionDenied
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from ieim.people.reading import note_listed
 from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.api.staff import StaffView, etag
 from review import claims, deciding, reading, talking
@@ -28,7 +27,6 @@ from review.api.serializers import (
     DecidedSerializer,
     ItemSerializer,
     PageSerializer,
-    RequestedDecision,
     SaidSerializer,
     SaySerializer,
     StandingSerializer,
@@ -36,13 +34,13 @@ from review.api.serializers import (
     decision_of,
     filters_of,
 )
-from review.claims import ClaimRefused, ClaimTaken
-from review.deciding import Action, Conflict, Decision, Refused, locking
+from review.claims import ClaimRefused
+from review.deciding import Action, Conflict, Refused, locking
 from review.item.presenters import wish
 from review.item.selectors import load
 from review.models import ReviewItem
 from review.queue import selectors
-from review.queue.filters import Filters
+from review.queue.filters import BadAddress, Filters
 from review.queue.selectors import UnknownPage
 from review.talking import CannotTalk
 
@@ -55,10 +53,28 @@ class Renderer(JSONRenderer):
     encoder_class = DecimalEncoder
 
 
+class MessageRefused(APIException):
+    """422."""
+
+    status_code = 422
+
+
 class View(StaffView):
     """A resource for reviewers."""
 
     renderer_classes = [Renderer]
+
+    def handle_exception(self, exc: Exception) -> Any:
+        """Answer with the problem that a refusal is."""
+        if isinstance(exc, ReviewItem.DoesNotExist):
+            exc = Http404()
+        elif isinstance(exc, ClaimRefused):
+            exc = ItemConflict(str(exc))
+        elif isinstance(exc, CannotTalk):
+            exc = MessageRefused(str(exc))
+        elif isinstance(exc, (BadAddress, UnknownPage)):
+            exc = ParseError(str(exc))
+        return super().handle_exception(exc)
 
 
 class Items(View):
@@ -70,17 +86,13 @@ class Items(View):
         filters, after, before = filters_of(request)
         now = timezone.now()
         listed = selectors.listing(self.user, filters, now)
-        try:
-            page = selectors.page(listed, after=after, before=before)
-        except UnknownPage as error:
-            raise ParseError(gettext("There is no such page of the list.")) from error
-        reading.note_rows((item.pk for item in page.items), self.user)
+        page = selectors.page(listed, after=after, before=before)
+        note_listed(reading.LISTED, "items", (item.pk for item in page.items), self.user)
+        session = selectors.conversation(self.user, listed.session) if listed.session else None
         shown = {
             "tab": filters.tab,
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),
-            "session": selectors.conversation(self.user, listed.session)
-            if listed.session
-            else None,
+            "session": session,
             "items": page.items,
             "next": _address(filters, after=page.next),
             "previous": _address(filters, before=page.previous),
@@ -94,10 +106,7 @@ class OneItem(View):
     @schema.item
     def get(self, request: Request, pk: UUID) -> Response:
         """Read an item."""
-        try:
-            item: Any = load(pk, self.user).item
-        except ReviewItem.DoesNotExist as error:
-            raise Http404 from error
+        item: Any = load(pk, self.user).item
         reading.note(item, self.user)
         prefetch_related_objects([item], "turn__stages__spans")
         item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
@@ -119,12 +128,7 @@ class Claim(View):
     @schema.claim
     def post(self, request: Request, pk: UUID) -> Response:
         """Claim an item."""
-        try:
-            item = self.change(item_id=pk, actor=self.user)
-        except ReviewItem.DoesNotExist as error:
-            raise Http404 from error
-        except (ClaimTaken, ClaimRefused) as error:
-            raise ItemConflict(str(error)) from error
+        item = self.change(item_id=pk, actor=self.user)
         return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
 
@@ -145,35 +149,28 @@ class Decide(View):
     @schema.decide
     def post(self, request: Request, pk: UUID) -> Response:
         """Decide an item."""
+        seen = locking.find(pk, self.user)
+        action, reason, payload = decision_of(request)
+        if action in OPINIONS and not self.user.has_perm(locking.SECOND):
+            raise PermissionDenied
+        _require_seen(request, seen)
         try:
-            seen = locking.find(pk, self.user)
-            requested = decision_of(request)
-            if requested.action in OPINIONS and not self.user.has_perm(locking.SECOND):
-                raise PermissionDenied
-            _require_seen(request, seen)
-            decision = self.decide(seen, requested)
-            item = ReviewItem.objects.select_related("claimed_by").get(pk=pk)
-        except ReviewItem.DoesNotExist as error:
-            raise Http404 from error
-        made = {"decision": decision.pk, "item": item}
-        return Response(DecidedSerializer(made).data, headers={"ETag": etag(item.version)})
-
-    def decide(self, seen: ReviewItem, requested: RequestedDecision) -> Decision:
-        """Decide an item as it was ``seen``; raises the problem where it is not to be."""
-        try:
-            return deciding.decide(
-                item_id=seen.pk,
+            decision = deciding.decide(
+                item_id=pk,
                 actor=self.user,
                 version=seen.version,
-                action=requested.action,
-                reason=requested.reason,
-                payload=requested.payload,
+                action=action,
+                reason=reason,
+                payload=payload,
             )
         except Refused as refused:
-            raise NotDecided(refused, requested.action) from refused
+            raise NotDecided(refused, action) from refused
         except Conflict as conflict:
-            same = ReviewItem.objects.filter(pk=seen.pk, version=seen.version).exists()
-            raise (ItemConflict if same else Changed)(conflict.message) from conflict
+            same = ReviewItem.objects.filter(pk=pk, version=seen.version).exists()
+            raise (ItemConflict if same else Changed)(str(conflict)) from conflict
+        item = ReviewItem.objects.select_related("claimed_by").get(pk=pk)
+        made = {"decision": decision.pk, "item": item}
+        return Response(DecidedSerializer(made).data, headers={"ETag": etag(item.version)})
 
 
 def _require_seen(request: Request, item: ReviewItem) -> None:
@@ -192,27 +189,7 @@ def _address(filters: Filters, **place: str) -> str | None:
     return f"{reverse('review_api:items')}?{filters.query}{'&' if filters.query else ''}{query}"
 
 
-class MessageRefused(exceptions.APIException):
-    """422."""
-
-    status_code = 422
-
-
-class Talking(View):
-    """Something about the conversation of an item."""
-
-    def handle_exception(self, exc: Exception) -> Any:
-        """Answer with the problem that a service's refusal is."""
-        if isinstance(exc, ReviewItem.DoesNotExist):
-            exc = Http404()
-        elif isinstance(exc, (ClaimTaken, ClaimRefused)):
-            exc = ItemConflict(str(exc))
-        elif isinstance(exc, CannotTalk):
-            exc = MessageRefused(exc.message)
-        return super().handle_exception(exc)
-
-
-class Talk(Talking):
+class Talk(View):
     """A takeover."""
 
     http_method_names = ["post", "delete"]
@@ -230,7 +207,7 @@ class Talk(Talking):
         return Response(status=204)
 
 
-class Messages(Talking):
+class Messages(View):
     """What is said to the citizen."""
 
     http_method_names = ["post"]
@@ -243,3 +220,16 @@ class Messages(Talking):
         body.is_valid(raise_exception=True)
         line = talking.say(item_id=pk, actor=self.user, text=body.validated_data["text"])
         return Response(SaidSerializer(line).data, status=201)
+
+
+app_name = "review_api"
+
+urlpatterns = [
+    path("items/", Items.as_view(), name="items"),
+    path("items/<uuid:pk>/", OneItem.as_view(), name="item"),
+    path("items/<uuid:pk>/claim/", Claim.as_view(), name="claim"),
+    path("items/<uuid:pk>/release/", Release.as_view(), name="release"),
+    path("items/<uuid:pk>/decide/", Decide.as_view(), name="decide"),
+    path("items/<uuid:pk>/talk/", Talk.as_view(), name="talk"),
+    path("items/<uuid:pk>/messages/", Messages.as_view(), name="messages"),
+]

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations.models import Session
+from conversations.models import Turn
 from ieim.audit import selectors
 from ieim.audit.models import AuditHead
 from ieim.audit.selectors import Search
-from review.queue.filters import chain_of
+from review.queue.filters import BadAddress, session_of
 
 LONGEST: Final = 160
 """Characters of one field; no actor is longer."""
 MOST_DAYS: Final = 366
 """Days of one download; export_audit writes more."""
-
-
-class BadSearch(ValueError):
-    """An address that cannot be searched for; ``message`` says what to do, ``field`` where."""
-
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(message)
-        self.message, self.field = message, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +38,17 @@ class Filters:
 
     @classmethod
     def parse(cls, params: Mapping[str, str]) -> Filters:
-        """Read an address; raises :class:`BadSearch` for what nobody could have typed."""
+        """Read an address; raises :class:`BadAddress` for what nobody could have typed."""
         given = {each.name: params.get(each.name, "").strip() for each in fields(cls)}
         for name, value in given.items():
             if len(value) > LONGEST or not value.isprintable():
-                raise BadSearch(gettext("This cannot be read. Type it anew."), name)
+                raise BadAddress(gettext("This cannot be read. Type it anew."), name)
         return cls(**given)
 
     @property
     def query(self) -> str:
         """The address's query string."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return urlencode({name: value for name, value in values.items() if value})
+        return urlencode({name: value for name, value in asdict(self).items() if value})
 
     @property
     def only_about(self) -> bool:
@@ -63,7 +56,7 @@ class Filters:
         return bool(self.about) and not (self.kind or self.who or self.first or self.last)
 
     def search(self) -> Search:
-        """Return what is looked for; raises :class:`BadSearch`."""
+        """Return what is looked for; raises :class:`BadAddress`."""
         since, until = period(self.first, self.last)
         chain, naming = about(self.about) if self.about else (None, ())
         return Search(
@@ -79,34 +72,36 @@ class Filters:
 def about(typed: str) -> tuple[UUID, tuple[str, ...]]:
     """Return the chain that was meant, and the message or item whose events alone were.
 
-    Raises :class:`BadSearch` where nothing is recorded of it.
+    Raises :class:`BadAddress` where nothing is recorded of it.
     """
-    found = chain_of(typed)
-    try:
+    if (session := session_of(typed)) is not None:
+        return session.pk, ()
+    with suppress(ValueError):
         pk = UUID(typed)
-    except ValueError:
-        pk = None
-    if found is None and pk is not None and AuditHead.objects.filter(pk=pk).exists():
-        return pk, ()
-    if found is None:
-        raise BadSearch(
-            gettext(
-                "Nothing is recorded under this. Type a citizen’s reference, such as K7M-4QX9, or "
-                "the whole id of a session, a message or an item."
-            ),
-            "about",
-        )
-    return found, () if pk is None else (str(pk),)
+        turns = Turn.objects.filter(Q(pk=pk) | Q(review_items=pk))
+        if (chain := turns.values_list("session_id", flat=True).first()) is not None:
+            return chain, (str(pk),)
+        if AuditHead.objects.filter(pk=pk).exists():
+            return pk, ()
+    raise BadAddress(
+        gettext(
+            "Nothing is recorded under this. Type a citizen’s reference, such as K7M-4QX9, or "
+            "the whole id of a session, a message or an item."
+        ),
+        "about",
+    )
 
 
-def period(first: str, last: str) -> tuple[datetime | None, datetime | None]:
+def period(
+    first: str, last: str, fields: tuple[str, str] = ("first", "last")
+) -> tuple[datetime | None, datetime | None]:
     """Return the moment that a first day begins and that a last one is over, None for none.
 
-    Raises :class:`BadSearch`.
+    Raises :class:`BadAddress` of one of the ``fields``.
     """
-    begins, ends = _day(first, "first"), _day(last, "last")
+    begins, ends = _day(first, fields[0]), _day(last, fields[1])
     if begins and ends and begins > ends:
-        raise BadSearch(gettext("The first day is after the last day. Swap the two."), "first")
+        raise BadAddress(gettext("The first day is after the last day. Swap the two."), fields[0])
     return (
         _midnight(begins) if begins else None,
         _midnight(ends + timedelta(days=1)) if ends else None,
@@ -114,22 +109,17 @@ def period(first: str, last: str) -> tuple[datetime | None, datetime | None]:
 
 
 def whole_period(first: str, last: str) -> tuple[datetime, datetime]:
-    """Return the period of a download, which has both its days; raises :class:`BadSearch`."""
-    since, until = period(first, last)
+    """Return the period of a download, which has both its days; raises :class:`BadAddress`."""
+    since, until = period(first, last, ("from", "to"))
     if since is None or until is None:
-        missing = "last" if since else "first"
-        raise BadSearch(gettext("Enter the first and the last day of the download."), missing)
+        missing = "to" if since else "from"
+        raise BadAddress(gettext("Enter the first and the last day of the download."), missing)
     if until - since > timedelta(days=MOST_DAYS, hours=2):
         message = gettext(
             "That is more than {number} days. Choose fewer, or use manage.py export_audit."
         )
-        raise BadSearch(message.format(number=MOST_DAYS), "first")
+        raise BadAddress(message.format(number=MOST_DAYS), "from")
     return since, until
-
-
-def session_of(chain: UUID) -> Session | None:
-    """Return the conversation of a chain, None where it is none's."""
-    return Session.objects.filter(pk=chain).first()
 
 
 def _day(typed: str, field: str) -> date | None:
@@ -141,7 +131,7 @@ def _day(typed: str, field: str) -> date | None:
         found = None
     # Not every time zone has a midnight at the ends of what a date can be.
     if found is None or not 2000 <= found.year <= 9000:
-        raise BadSearch(gettext("This is not a date. Write it as 2026-01-31."), field)
+        raise BadAddress(gettext("This is not a date. Write it as 2026-01-31."), field)
     return found
 
 
@@ -156,7 +146,7 @@ def _actors(typed: str) -> list[str]:
     name = typed if typed.startswith("staff:") else f"staff:{typed}"
     found = [each for each in selectors.actors() if each == name or each.startswith(f"{name}/")]
     if not found:
-        raise BadSearch(
+        raise BadAddress(
             gettext("Nobody of this name is in the record. Type a user name, citizen or system."),
             "who",
         )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +21,7 @@ from ieim.people.models import User
 from ieim.pipeline.message.screen import spelled
 from review import reading
 from review.auditing import wording
-from review.auditing.filters import Filters, session_of
+from review.auditing.filters import Filters
 from review.models import ReviewItem
 from review.scope import visible
 
@@ -34,29 +32,13 @@ MOST_LISTED: Final = 50
 """The newest lists with a conversation in them that its timeline shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An event: ``who`` is ``citizen``, ``machine`` or ``person``, ``by`` their name.
+def rows(events: Sequence[AuditEvent], user: User) -> list[dict[str, Any]]:
+    """Return events as rows for ``user``; a constant number of queries.
 
-    ``json`` is the whole event as text. ``chain_name`` is the conversation's reference, or whose
-    chain it is; ``item`` leads to the item, empty where there is none that the user may open.
+    ``who`` is ``citizen``, ``machine`` or ``person``, ``by`` the person's name. ``json`` is the
+    whole event as text. ``chain_name`` is the conversation's reference, or whose chain it is;
+    ``item`` leads to the item, empty where there is none that the user may open.
     """
-
-    seq: int
-    at: datetime
-    kind: str
-    words: str
-    more: Sequence[str]
-    who: str
-    by: str
-    json: str
-    chain: UUID
-    chain_name: str
-    item: str
-
-
-def rows(events: Sequence[AuditEvent], user: User) -> list[Row]:
-    """Return events as rows for ``user``; a constant number of queries."""
     payloads = [_payload(event) for event in events]
     chains = {
         PEOPLE_CHAIN: gettext("Staff"),
@@ -68,19 +50,16 @@ def rows(events: Sequence[AuditEvent], user: User) -> list[Row]:
     items = _may_open([payload.get("item") for payload in payloads], user)
     names = _names(events)
     return [
-        Row(
-            seq=event.seq,
-            at=event.at,
-            kind=event.kind,
-            words=wording.sentence(event.kind),
-            more=wording.more(payload),
-            who=_WHO.get(event.actor, "person"),
-            by=_by(event.actor, names),
-            json=_json(event, payload),
-            chain=event.chain,
-            chain_name=chains.get(event.chain, str(event.chain)),
-            item=items.get(str(payload.get("item")), ""),
-        )
+        {
+            "event": event,
+            "words": wording.sentence(event.kind),
+            "more": wording.more(payload),
+            "who": _WHO.get(event.actor, "person"),
+            "by": _by(event.actor, names),
+            "json": _json(event, payload),
+            "chain_name": chains.get(event.chain, str(event.chain)),
+            "item": items.get(str(payload.get("item")), ""),
+        }
         for event, payload in zip(events, payloads, strict=True)
     ]
 
@@ -116,10 +95,6 @@ def _account(actor: str) -> str:
 
 
 def _by(actor: str, names: Mapping[str, str]) -> str:
-    if actor == "citizen":
-        return gettext("The citizen")
-    if actor == "system":
-        return gettext("The system")
     account = _account(actor)
     name = names.get(account, "")
     known = f"{name} ({account})" if name else account
@@ -148,15 +123,8 @@ def standing() -> dict[str, Any]:
     if verified is None:
         return told
     found = json.loads(verified.payload)
-    expected = found["expected"]
-    return {
-        **told,
-        "found": found,
-        "result": _result(found),
-        "expected": expected,
-        "expected_at": expected and parse_datetime(expected["at"]),
-        "seal": found["seal"],
-    }
+    expected_at = found["expected"] and parse_datetime(found["expected"]["at"])
+    return {**told, "found": found, "result": _result(found), "expected_at": expected_at}
 
 
 def _result(found: Mapping[str, Any]) -> str:
@@ -172,7 +140,7 @@ def _result(found: Mapping[str, Any]) -> str:
 
 
 def events_page(user: User, filters: Filters, after: str, before: str) -> dict[str, Any]:
-    """Return the list of events; raises :class:`review.auditing.filters.BadSearch` and
+    """Return the list of events; raises :class:`review.queue.filters.BadAddress` and
     :class:`ieim.audit.selectors.UnknownPlace`."""
     found = selectors.page(filters.search(), after=after, before=before, size=SIZE)
     return {**_listed(found, user), "query": filters.query}
@@ -188,7 +156,7 @@ def choices() -> dict[str, Any]:
 def timeline(user: User, chain: UUID, after: str, before: str) -> dict[str, Any]:
     """Return a chain as a timeline, its first event first, with the lists that its conversation
     was in; raises :class:`ieim.audit.selectors.UnknownPlace`."""
-    session = session_of(chain)
+    session = Session.objects.filter(pk=chain).first()
     found = selectors.chain(chain, after=after, before=before, size=SIZE)
     return {
         **_listed(found, user),

@@ -26,7 +26,8 @@ from ieim.audit.services import record
 from ieim.people.access import member
 from ieim.people.models import User
 from review.auditing import presenters
-from review.auditing.filters import BadSearch, Filters, whole_period
+from review.auditing.filters import Filters, whole_period
+from review.queue.filters import BadAddress
 
 _BATCH: Final = 500
 """Events of a download that are read at a time."""
@@ -47,7 +48,7 @@ def events(request: HttpRequest) -> HttpResponse:
             return redirect("audit:chain", wanted.chain)
         after, before = params.get("after", ""), params.get("before", "")
         shown = presenters.events_page(member(request), filters, after, before)
-    except (BadSearch, UnknownPlace) as error:
+    except (BadAddress, UnknownPlace) as error:
         return _problem(request, error, params)
     return _events(request, shown, {"typed": filters})
 
@@ -79,9 +80,8 @@ def download(request: HttpRequest) -> HttpResponseBase:
         else:
             since, until = whole_period(request.POST.get("from", ""), request.POST.get("to", ""))
             name = f"{request.POST['from']}-to-{request.POST['to']}"
-    except BadSearch as error:
-        names = {"first": "from", "last": "to"}
-        return _problem(request, BadSearch(error.message, names[error.field]), request.POST.dict())
+    except BadAddress as error:
+        return _problem(request, error, request.POST.dict())
     except ValueError as error:
         raise Http404 from error
     keys = _taken(by=member(request), of=of, since=since, until=until)
@@ -118,7 +118,7 @@ async def _lines(keys: array[int]) -> AsyncIterator[str]:
 
 def _problem(request: HttpRequest, error: Exception, typed: dict[str, str]) -> HttpResponse:
     if isinstance(error, UnknownPlace):
-        error = BadSearch(
+        error = BadAddress(
             gettext("There is no such page of the list. These are the newest."), "about"
         )
     shown = presenters.events_page(member(request), Filters(), "", "")

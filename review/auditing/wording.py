@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -124,68 +124,57 @@ def sentence(kind: str) -> str:
 
 def more(payload: Mapping[str, Any]) -> list[str]:
     """Return what of a payload has a name in plain words, in short phrases."""
-    return [phrase for key, words in _NAMED.items() if key in payload for phrase in words(payload)]
+    phrases = (words(payload[key], payload) for key, words in _NAMED.items() if key in payload)
+    return [phrase for phrase in phrases if phrase]
 
 
-def _action(payload: Mapping[str, Any]) -> Iterator[str]:
-    action = str(payload["action"])
-    yield gettext(labels.ACTIONS_DONE[action]) if action in labels.ACTIONS_DONE else action
+def _action(action: Any, _payload: Mapping[str, Any]) -> str:
+    code = str(action)
+    return gettext(labels.ACTIONS_DONE[code]) if code in labels.ACTIONS_DONE else code
 
 
-def _origin(payload: Mapping[str, Any]) -> Iterator[str]:
+def _origin(origin: Any, _payload: Mapping[str, Any]) -> str:
     try:
-        yield origin_label(str(payload["origin"]))
+        return origin_label(str(origin))
     except KeyError:
-        yield str(payload["origin"])
+        return str(origin)
 
 
-def _passed(payload: Mapping[str, Any]) -> Iterator[str]:
-    message = gettext("passed every check") if payload["passed"] else gettext("did not pass")
-    yield gettext("attempt {number}: {message}").format(
+def _passed(passed: Any, payload: Mapping[str, Any]) -> str:
+    message = gettext("passed every check") if passed else gettext("did not pass")
+    return gettext("attempt {number}: {message}").format(
         number=payload.get("attempt", "?"), message=message
     )
 
 
-def _codes(payload: Mapping[str, Any]) -> Iterator[str]:
-    if codes := payload["codes"]:
-        yield finding_texts.summary([str(code) for code in codes])
+def _codes(codes: Any, _payload: Mapping[str, Any]) -> str:
+    return finding_texts.summary([str(code) for code in codes]) if codes else ""
 
 
-def _holds(payload: Mapping[str, Any]) -> Iterator[str]:
-    yield gettext("It holds") if payload["ok"] else gettext("It does not hold")
+def _holds(ok: Any, _payload: Mapping[str, Any]) -> str:
+    return gettext("It holds") if ok else gettext("It does not hold")
 
 
-def _count(key: str, one: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
-    def words(payload: Mapping[str, Any]) -> Iterator[str]:
-        found = payload[key]
-        if isinstance(found, list):
-            yield gettext(one).format(number=len(found))
-
-    return words
+def _count(one: str) -> Callable[[Any, Mapping[str, Any]], str]:
+    return lambda found, _payload: (
+        gettext(one).format(number=len(found)) if isinstance(found, list) else ""
+    )
 
 
-def _as_it_is(key: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
-    def words(payload: Mapping[str, Any]) -> Iterator[str]:
-        if isinstance(payload[key], str):
-            yield payload[key]
-
-    return words
+def _as_it_is(found: Any, _payload: Mapping[str, Any]) -> str:
+    return found if isinstance(found, str) else ""
 
 
-_NAMED: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
-    "stage": lambda payload: iter([stage_label(str(payload["stage"]))]),
+_NAMED: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
+    "stage": lambda stage, _payload: stage_label(str(stage)),
     "action": _action,
     "origin": _origin,
     "passed": _passed,
     "codes": _codes,
     "ok": _holds,
-    "agency": _as_it_is("agency"),
-    "username": _as_it_is("username"),
-    "role": _as_it_is("role"),
-    "name": _as_it_is("name"),
-    "section": _as_it_is("section"),
-    "items": _count("items", gettext_noop("Items: {number}")),
-    "turns": _count("turns", gettext_noop("Messages: {number}")),
-    "questions": _count("questions", gettext_noop("Questions: {number}")),
+    **dict.fromkeys(("agency", "username", "role", "name", "section"), _as_it_is),
+    "items": _count(gettext_noop("Items: {number}")),
+    "turns": _count(gettext_noop("Messages: {number}")),
+    "questions": _count(gettext_noop("Questions: {number}")),
 }
 """What of a payload is shown beside the sentence; all of it stands in the event's JSON."""

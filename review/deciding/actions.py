@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,18 +73,21 @@ def again(decision: Decision) -> Prepared:
     return prepared
 
 
-def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
-    """Apply the decision to the turn; raises :class:`Conflict` where it moved on meanwhile."""
+@contextmanager
+def unmoved() -> Iterator[None]:
+    """Raise :class:`Conflict` where the turn moved on meanwhile."""
     try:
-        _carry_out(item, prepared, records.actor_of(actor))
+        yield
     except NotWaiting as error:
         raise Conflict(
             gettext("The question moved on meanwhile. Look at the item again.")
         ) from error
 
 
-def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
-    turn, action = item.turn, prepared.action
+@unmoved()
+def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
+    """Apply the decision to the turn; raises :class:`Conflict` where it moved on meanwhile."""
+    turn, action, by = item.turn, prepared.action, actor.actor
     if action in (Action.DISMISS, Action.DONE):
         if closes(item):
             reason = "dismissed" if action is Action.DISMISS else "done"

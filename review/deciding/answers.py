@@ -56,12 +56,11 @@ def done_answers(turn: Turn) -> dict[str, tuple[Output, Output]]:
     }
 
 
-def context_for(
-    turn: Turn, contract: str, *, attempt: Attempt | None = None, as_seen: bool = False
-) -> Context:
+def context_for(turn: Turn, contract: str, *, attempt: Attempt | None = None) -> Context:
     """Return what an answer of ``contract`` is judged against: the stages before it, as they are.
 
-    For a stored ``attempt`` the response ids are those before it, else all of the session.
+    For a stored ``attempt`` it is as the model has seen it, and the response ids are those before
+    it, else all of the session.
     """
     ids = Attempt.objects.filter(stage__turn__session_id=turn.session_id).exclude(response_id="")
     if attempt is not None:
@@ -71,7 +70,7 @@ def context_for(
         _state(turn, {k: v for k, v in done_answers(turn).items() if _before(k, contract)}),
         attempt=1 if attempt is None else attempt.number,
         used=ids.values_list("response_id", flat=True),
-        as_seen=as_seen,
+        as_seen=attempt is not None,
     )
 
 
@@ -221,7 +220,7 @@ def approving(stage: Stage) -> Answer:
     if output is None:
         raise Refused(gettext("The model’s answer cannot be read. Correct it, or ask again."))
     contract = contracts.load(stage.contract)
-    context = context_for(stage.turn, stage.contract, attempt=attempt, as_seen=True)
+    context = context_for(stage.turn, stage.contract, attempt=attempt)
     checked = gate.Checked(contract, output, context, [])
     found = _not_waivable(checked)
     if found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -43,11 +43,7 @@ class Unchosen(Unconfirmed):
 
 
 class Conflict(Exception):
-    """Somebody else changed the item meanwhile; ``message`` says who and what."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """Somebody else changed the item meanwhile; the message says who and what."""
 
 
 DECIDE = "review.decide_reviewitem"
@@ -57,6 +53,7 @@ SECOND = "review.second_reviewitem"
 TAKE_IT_FIRST = gettext_noop(
     "You have not taken this item, or your time with it ran out. Take it first."
 )
+NO_CLAIM: Mapping[str, Any] = {"claimed_by": None, "claimed_until": None}
 MIN_LETTERS = 3
 MAX_REASON = 2000
 
@@ -84,31 +81,25 @@ def _items() -> QuerySet[ReviewItem]:
     return ReviewItem.objects.select_related("turn__session", "claimed_by")
 
 
-def name(user: User | None) -> str:
-    """Return a colleague's name for a sentence."""
-    return user.display_name if user else gettext("Somebody else")
-
-
-def require_version(item: ReviewItem, version: int) -> None:
-    """Raise :class:`Conflict` unless ``version`` is what the item is at."""
+def require_unchanged(item: ReviewItem, actor: User, version: int, now: datetime) -> None:
+    """Raise :class:`Conflict` where the item is not at ``version``, or somebody else has it."""
     if item.version != version:
         raise Conflict(_changed(item))
+    if problem := taken(item, actor, now):
+        raise Conflict(problem)
 
 
-def advance(item: ReviewItem, **values: Any) -> None:
+def advance(item: ReviewItem, *, state: ReviewState, **values: Any) -> None:
     """Change an item and count its version up; raises :class:`Conflict` where another was first.
 
     Who does not hold it any more is no longer in the citizen's conversation.
     """
-    if "state" in values:
-        values["state"] = ReviewState(values["state"]).value
-    values["version"] = item.version + 1
+    values |= {"state": state.value, "version": item.version + 1}
     if not ReviewItem.objects.filter(pk=item.pk, version=item.version).update(**values):
         raise Conflict(_changed(item))
     for field, value in values.items():
         setattr(item, field, value)
-    decided = item.state == ReviewState.DECIDED.value
-    how = Ended.DECIDED if decided else Ended.CLAIM_LOST
+    how = Ended.DECIDED if state is ReviewState.DECIDED else Ended.CLAIM_LOST
     takeovers.left(item=item.pk, holder=item.claimed_by_id, how=how)
 
 
@@ -117,39 +108,26 @@ def _changed(item: ReviewItem) -> str:
     if last is not None:
         done = str(Action(last.action).label).lower()
         message = gettext("{name} was faster: {done}. Look at the item again.")
-        return message.format(name=name(last.actor), done=done)
-    if item.claimed_by_id is not None:
+        return message.format(name=last.actor.display_name, done=done)
+    if item.claimed_by is not None:
         message = gettext("{name} took or changed this item meanwhile. Look at it again.")
-        return message.format(name=name(item.claimed_by))
+        return message.format(name=item.claimed_by.display_name)
     return gettext("This item was changed meanwhile. Look at it again.")
 
 
-def held_by_other(item: ReviewItem, actor: User, now: datetime) -> bool:
-    """Whether somebody else has a claim on the item that still holds."""
-    return (
-        item.state == ReviewState.CLAIMED.value
-        and item.claimed_by_id not in (None, actor.pk)
-        and item.claimed_until is not None
-        and item.claimed_until > now
-    )
-
-
-def working(item: ReviewItem) -> str:
-    """Return that somebody else has an item, as a sentence."""
-    return gettext("{name} is working on this item.").format(name=name(item.claimed_by))
+def taken(item: ReviewItem, actor: User, now: datetime) -> str:
+    """Return that somebody else has an item, as a sentence; empty where nobody else has."""
+    holder = item.holder(now)
+    if holder is None or holder == actor:
+        return ""
+    return gettext("{name} is working on this item.").format(name=holder.display_name)
 
 
 def claim_problem(item: ReviewItem, actor: User, now: datetime) -> str:
     """Return why the actor does not hold the item; empty when they do."""
-    if held_by_other(item, actor, now):
-        return working(item)
-    holds = (
-        item.state == ReviewState.CLAIMED.value
-        and item.claimed_by_id == actor.pk
-        and item.claimed_until is not None
-        and item.claimed_until > now
-    )
-    return "" if holds else gettext(TAKE_IT_FIRST)
+    if item.holder(now) == actor:
+        return ""
+    return taken(item, actor, now) or gettext(TAKE_IT_FIRST)
 
 
 def checked_reason(reason: object) -> str:

@@ -250,8 +250,8 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
         return gettext(NO_RIGHT)
     if decision.actor_id != actor.pk and not actor.has_perm(locking.SUPERVISE):
         return gettext("Only its author or a supervisor can undo a decision.")
-    if locking.held_by_other(item, actor, now):
-        return locking.working(item)
+    if taken := locking.taken(item, actor, now):
+        return taken
     if signing.proposal_of(item) == decision:
         return ""
     newest = item.decisions.order_by("created_at", "id").last()

@@ -20,6 +20,7 @@ from ieim.studio.labels import stage_label
 from review.deciding import actions, answers, locking, permitted, signing, texts
 from review.deciding.actions import Prepared
 from review.deciding.locking import Refused
+from review.labels import agency_name
 from review.models import Action, ReviewItem
 
 
@@ -27,15 +28,13 @@ from review.models import Action, ReviewItem
 class Preview:
     """What the citizen will get: ``reply``, or None where the decision alone makes none.
 
-    ``happens`` says what happens next, in a sentence or two. ``findings`` are the gate's: with any
-    the decision would be refused. ``warnings`` are for who writes a reply, and stop nothing: what
-    it states that its sources do not. ``sees`` says what changes for the citizen at once where no
-    reply is made; empty for nothing.
+    ``happens`` says what happens next, in a sentence or two. ``warnings`` are for who writes a
+    reply, and stop nothing: what it states that its sources do not. ``sees`` says what changes for
+    the citizen at once where no reply is made; empty for nothing.
     """
 
     reply: Reply | None
     happens: str
-    findings: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
     sees: str = ""
 
@@ -43,23 +42,12 @@ class Preview:
 def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
     """Return what a decision would lead to, whether the item is claimed or not.
 
-    Raises ``ReviewItem.DoesNotExist``, and :class:`Refused` for what is no decision at all.
+    Raises ``ReviewItem.DoesNotExist``, and :class:`Refused` as the decision would.
     """
     item = locking.find(item_id, actor)
     problem = permitted.state_problem(item, action)
     if problem:
         raise Refused(problem)
-    try:
-        return _preview(item, actor, action, payload)
-    except Refused as refused:
-        if not refused.findings:
-            raise
-        return Preview(None, refused.message, tuple(refused.findings))
-
-
-def _preview(item: ReviewItem, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
-    if action is Action.UNDO:
-        return Preview(None, gettext("The decision is taken back, and the item is open again."))
     proposal = signing.proposal_of(item)
     if action is Action.DISAGREE:
         return Preview(
@@ -119,8 +107,8 @@ def _others(item: ReviewItem, actor: User) -> str:
     scope = agencies_of(actor)
     # Who decides signs for their own agencies at once.
     others = [a for a in signing.signing_agencies(item) if scope is not None and a not in scope]
-    agencies = knowledge.release(item.turn.release_number).agencies
-    names = [agencies[a].name if a in agencies else a for a in others]
+    release = knowledge.release(item.turn.release_number)
+    names = [agency_name(release, each) for each in others]
     both = gettext("{first} and {second}")
     return reduce(lambda first, second: both.format(first=first, second=signing), names or [""])
 

@@ -70,7 +70,7 @@ def write(
     audit.record(
         chain=item.turn.session_id,
         kind="review.decided",
-        actor=actor_of(actor),
+        actor=actor.actor,
         payload={
             "item": str(item.pk),
             "turn": str(item.turn_id),
@@ -83,11 +83,6 @@ def write(
         rows=[DECISION.row(decision)],
     )
     return decision
-
-
-def actor_of(user: User) -> str:
-    """Return how the audit record names a member of staff."""
-    return user.actor
 
 
 def patch_of(content: Content) -> list[dict[str, Any]] | None:

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.turns import moves, resuming
-from conversations.turns.resuming import NotWaiting
 from ieim.audit import services as audit
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
@@ -20,12 +19,10 @@ from review import scope
 from review.audited import SIGN_OFF
 from review.deciding import actions, locking, permitted, records, signing
 from review.deciding.actions import Prepared, was_closed
-from review.deciding.locking import Conflict, Refused
+from review.deciding.locking import NO_CLAIM, Conflict, Refused
 from review.deciding.records import Content
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
-
-NO_CLAIM: Mapping[str, Any] = {"claimed_by_id": None, "claimed_until": None}
 
 
 @transaction.atomic
@@ -50,9 +47,7 @@ def decide(
     """
     now = now or timezone.now()
     item = locking.find(item_id, actor, lock=True)
-    locking.require_version(item, version)
-    if locking.held_by_other(item, actor, now):
-        raise Conflict(locking.claim_problem(item, actor, now))
+    locking.require_unchanged(item, actor, version, now)
     if action is Action.UNDO:
         raise Refused(gettext("Undo a decision where it is shown."))
     problem = permitted.why_not(item, actor, action, now)
@@ -67,7 +62,7 @@ def decide(
         item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
     )
     if action is Action.HAND_OVER:
-        locking.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
+        locking.advance(item, state=signing.waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
         return decision
     signing.withdraw_signatures(item, actor)  # They were given for another text.
@@ -87,12 +82,6 @@ def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now:
         scope.refresh_agencies(item.turn_id)
     else:
         take_effect(item, prepare(), actor, now)
-
-
-def waiting_state(item: ReviewItem) -> ReviewState:
-    """Return the state of an item that nobody has: free, or with a decision that waits."""
-    waits = signing.proposal_of(item) is not None
-    return ReviewState.SECOND_OPINION if waits else ReviewState.OPEN
 
 
 def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
@@ -143,9 +132,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
     """
     now = timezone.now()
     item = locking.find(item_id, actor, lock=True)
-    locking.require_version(item, version)
-    if locking.held_by_other(item, actor, now):
-        raise Conflict(locking.claim_problem(item, actor, now))
+    locking.require_unchanged(item, actor, version, now)
     reason = locking.checked_reason(reason)
     _require_signable(item, actor, agency)
     proposal = signing.proposal_of(item)
@@ -155,7 +142,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
     audit.record(
         chain=item.turn.session_id,
         kind="review.signed",
-        actor=records.actor_of(actor),
+        actor=actor.actor,
         payload={
             "item": str(item.pk),
             "decision": str(proposal.pk),
@@ -221,7 +208,7 @@ def _take_back(item: ReviewItem, decision: Decision, actor: User) -> None:
         return
     before = scope.agency_set(decision.output.get("agencies", ()))
     back = {"agency": decision.output["from"], "agencies": before}
-    locking.advance(item, state=waiting_state(item), **back, **NO_CLAIM)
+    locking.advance(item, state=signing.waiting_state(item), **back, **NO_CLAIM)
     scope.refresh_agencies(item.turn_id)
 
 
@@ -229,10 +216,5 @@ def _reopen(item: ReviewItem, actor: User) -> None:
     if not was_closed(item):
         moves.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
         return
-    by = records.actor_of(actor)
-    try:
-        resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=by)
-    except NotWaiting as error:
-        raise Conflict(
-            gettext("The question moved on meanwhile. Look at the item again.")
-        ) from error
+    with actions.unmoved():
+        resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=actor.actor)

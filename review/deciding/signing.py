@@ -24,9 +24,8 @@ from ieim.people.tokens import selectors as tokens
 from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.topology import ANSWERING, REPLY
 from review import crisis, scope
-from review import scope as belonging
 from review.audited import SIGN_OFF
-from review.deciding import answers, records
+from review.deciding import answers
 from review.deciding.locking import Refused, Unchosen, Unconfirmed
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import UNDECIDED, ReviewState
@@ -135,9 +134,20 @@ def proposal_of(item: ReviewItem) -> Decision | None:
     """
     if ReviewState(item.state) not in UNDECIDED:
         return None
-    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
-    last = made.select_related("actor").order_by("created_at", "id").last()
+    last = last_proposal(item)
     return None if last is None or last.answers.exists() else last
+
+
+def last_proposal(item: ReviewItem) -> Decision | None:
+    """Return the newest decision that waits, or has waited, for others; None for none."""
+    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
+    return made.select_related("actor").order_by("created_at", "id").last()
+
+
+def waiting_state(item: ReviewItem) -> ReviewState:
+    """Return the state of an item that nobody has: free, or with a decision that waits."""
+    waits = proposal_of(item) is not None
+    return ReviewState.SECOND_OPINION if waits else ReviewState.OPEN
 
 
 ANSWER = multi_agency_answer.STAGE.id
@@ -148,9 +158,9 @@ _SHAPING = frozenset({Action.APPROVE, Action.OVERRIDE})
 
 def signing_agencies(item: ReviewItem) -> tuple[str, ...]:
     """Return the ids of the agencies that have to sign an item's reply; none for most items."""
-    if item.stage not in (*ANSWERING, REPLY) or not belonging.agencies_together(item.turn_id):
+    if item.stage not in (*ANSWERING, REPLY) or not scope.agencies_together(item.turn_id):
         return ()
-    return tuple(sorted(belonging.agencies_of_item(item)))
+    return tuple(sorted(scope.agencies_of_item(item)))
 
 
 def missing_signatures(item: ReviewItem) -> tuple[str, ...]:
@@ -193,20 +203,19 @@ def unsigned(turn_id: UUID) -> bool:
     Looked at are the decisions on its stages, back to the last one on the whole reply: who decided
     has signed for their own agencies.
     """
-    signers, opinion = belonging.agencies_together(turn_id), for_agencies(turn_id)
+    signers, opinion = scope.agencies_together(turn_id), for_agencies(turn_id)
     if not signers and not opinion:
         return False
     decided = ReviewItem.objects.filter(
         turn=turn_id, state=ReviewState.DECIDED.value, stage__in=[*ANSWERING, REPLY]
     )
     for item in decided.order_by("-decided_at"):
-        made = item.decisions.filter(action__in=PROPOSALS).select_related("actor")
-        decision = made.order_by("created_at", "id").last()
+        decision = last_proposal(item)
         if decision is None or decision.action not in _SHAPING:
             continue
         # Where a program decided, it signed for the agencies of its token.
-        scope = agencies_of(tokens.acting(decision.actor, decision.artifacts.get("token", "")))
-        if scope is not None and not signers <= scope | _signed(item):
+        theirs = agencies_of(tokens.acting(decision.actor, decision.artifacts.get("token", "")))
+        if theirs is not None and not signers <= theirs | _signed(item):
             return True
         if opinion and not item.decisions.filter(action=Action.AGREE).exists():
             return True
@@ -233,7 +242,7 @@ def _record(item: ReviewItem, kind: str, signatures: Sequence[SignOff], actor: U
         audit.record(
             chain=item.turn.session_id,
             kind=kind,
-            actor=records.actor_of(actor),
+            actor=actor.actor,
             payload={"item": str(item.pk), "agencies": [s.agency for s in signatures]},
             rows=[SIGN_OFF.row(signature) for signature in signatures],
         )

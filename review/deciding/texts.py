@@ -46,22 +46,6 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
 
 def checked(turn: Turn, text: object) -> str:
     """Return words for the citizen of a turn as they can be sent; raises :class:`Refused`."""
-    return _text(text, languages.release_of(turn), crisis.help_lines(turn))
-
-
-def warnings(turn: Turn, reply: Reply) -> list[Finding]:
-    """Return what a written answer states, names and says that its sources do not: for its author
-    to look at."""
-    release = languages.release_of(turn)
-    cited = [release.services[(s.agency_id, s.service_key)] for s in reply.sources]
-    text, lines = "\n\n".join(reply.paragraphs), crisis.help_lines(turn)
-    found = grounding.check(text, cited, release, texts=lines)
-    if cited:
-        found += grounding.unquoted(text, cited, release, question=turn.text, texts=lines)
-    return found
-
-
-def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:
     if not isinstance(text, str) or not text.strip():
         raise Refused(gettext("There is no text yet. Write what the citizen should know."))
     text = text.strip()
@@ -74,13 +58,26 @@ def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:
     if token:
         message = gettext("The text has a gap that is not filled in: {gap}")
         raise Refused(message.format(gap=token[0][:80]))
-    ours = {url_value(url) for url in release.urls}.union(*map(_links, lines))
+    urls = languages.release_of(turn).urls
+    ours = {url_value(url) for url in urls}.union(*map(_links, crisis.help_lines(turn)))
     strange = _links(text) - ours
     if strange:
         shown = ", ".join(sorted(strange)[:3])
         message = gettext("The text links to a page that is not in the service list: {links}")
         raise Refused(message.format(links=shown))
     return text
+
+
+def warnings(turn: Turn, reply: Reply) -> list[Finding]:
+    """Return what a written answer states, names and says that its sources do not: for its author
+    to look at."""
+    release = languages.release_of(turn)
+    cited = [release.services[(s.agency_id, s.service_key)] for s in reply.sources]
+    text, lines = "\n\n".join(reply.paragraphs), crisis.help_lines(turn)
+    found = grounding.check(text, cited, release, texts=lines)
+    if cited:
+        found += grounding.unquoted(text, cited, release, question=turn.text, texts=lines)
+    return found
 
 
 def _links(text: str) -> set[str]:

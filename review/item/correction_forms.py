@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from ieim.pipeline.findings import pointer
+from ieim.pipeline.findings import pointer, steps
 from ieim.pipeline.reply.cards import SECTIONS
 from review.item.forms import (
     SURE,
@@ -18,10 +18,9 @@ from review.item.forms import (
     Output,
     Problem,
     ServicePicker,
-    parts,
     score_of,
 )
-from review.item.outputs import agency_name
+from review.labels import agency_name
 
 MOST_TOPICS = 60
 SPARE_ROWS = 2
@@ -159,7 +158,7 @@ class TopicForm(Form):
     def _candidates(self, agency: str, options: Sequence[Option]) -> Output:
         """Return ``{key: {value, score}}`` of what was picked for an agency."""
         return {
-            (key := parts(option.value)[1]): {
+            (key := steps(option.value)[1]): {
                 "value": self.desk.release.categories[agency, key].value,
                 "score": score_of(option.score, f"{option.id}-score"),
             }
@@ -317,7 +316,8 @@ class Group:
     """Rows of the same label set.
 
     ``name`` is the answer's field, a list of elements unless it is ``single``; ``label_key`` and
-    ``value_key`` are the elements' fields. ``codes`` are (code, name), given with the ``rows``.
+    ``value_key`` are the elements' fields, which have a confidence where it is ``scored``.
+    ``codes`` are (code, name), given with the ``rows``.
     """
 
     name: str
@@ -327,18 +327,16 @@ class Group:
     value_key: str = ""
     single: bool = False
     optional: bool = False
+    scored: bool = True
     codes: tuple[tuple[str, str], ...] = ()
     rows: tuple[Row, ...] = ()
-
-    @property
-    def by_value(self) -> bool:
-        """Whether the rows have a value field."""
-        return bool(self.value_key)
 
     def element(self, row: Row) -> Output:
         """Return a row as an element of the answer."""
         found: Output = {self.label_key: row.label, "evidence_snippets": [row.quote]}
-        return found | ({self.value_key: row.value or row.quote} if self.value_key else {})
+        if self.value_key:
+            found[self.value_key] = row.value or row.quote
+        return found | ({"confidence": SURE} if self.scored else {})
 
 
 class RowForm(Form):
@@ -390,10 +388,12 @@ class RowForm(Form):
         words = (names.get(label, label), value, f"“{quote}”" if quote else "")
         return Row(row_id, rejected=" · ".join(filter(None, words)))
 
-    def filled(self) -> list[list[Row]]:
-        """Return the rows of each group that say something; raises :class:`Invalid` for half a
-        row, and where a group needs one."""
-        found = []
+    def payload(self) -> Output:
+        """Return what the rows say that say something.
+
+        Raises :class:`Invalid` for half a row, and where a group needs one.
+        """
+        found: Output = {}
         for group in self.groups:
             rows = [row for row in group.rows if row.label or row.value or row.quote]
             problems = list(_half(group, rows))
@@ -402,7 +402,8 @@ class RowForm(Form):
                 problems.append(Problem(message.format(title=group.title), f"{group.name}-0-label"))
             if problems:
                 raise Invalid(*problems)
-            found.append(rows)
+            elements = [group.element(row) for row in rows]
+            found[group.name] = elements[0] if group.single else elements
         return found
 
     def field_of(self, path: str) -> str:
@@ -437,52 +438,39 @@ class ClassifyForm(RowForm):
     )
 
     def payload(self) -> Output:
-        intents, line, urgency, risks = (
-            [group.element(row) | {"confidence": SURE} for row in rows]
-            for group, rows in zip(self.GROUPS, self.filled(), strict=True)
-        )
-        return {
-            "intents": intents,
-            "primary_intent": intents[0]["label"],
-            "product_line": line[0],
-            "urgency": urgency[0],
-            "risk_flags": risks,
-        }
+        found = super().payload()
+        return found | {"primary_intent": found["intents"][0]["label"]}
 
 
 class ExtractForm(RowForm):
     """extract: facts of the message."""
 
-    ENTITIES = Group(
-        "entities",
-        gettext_noop("Facts"),
-        "entity_types",
-        "entity_type",
-        "value_redacted",
-        optional=True,
+    GROUPS = (
+        Group(
+            "entities",
+            gettext_noop("Facts"),
+            "entity_types",
+            "entity_type",
+            "value_redacted",
+            optional=True,
+        ),
     )
-    GROUPS = (ENTITIES,)
-
-    def payload(self) -> Output:
-        rows = self.filled()[0]
-        return {"entities": [self.ENTITIES.element(row) | {"confidence": SURE} for row in rows]}
 
 
 class IdentityForm(RowForm):
     """identity_assist: numbers and names that lead to a person or a case."""
 
-    KEYS = Group(
-        "keys",
-        gettext_noop("Numbers and names"),
-        "key_types",
-        "key_type",
-        "key_value",
-        optional=True,
+    GROUPS = (
+        Group(
+            "keys",
+            gettext_noop("Numbers and names"),
+            "key_types",
+            "key_type",
+            "key_value",
+            optional=True,
+            scored=False,
+        ),
     )
-    GROUPS = (KEYS,)
-
-    def payload(self) -> Output:
-        return {"keys": [self.KEYS.element(row) for row in self.filled()[0]]}
 
 
 OVERRIDES: Mapping[str, type[Form]] = {

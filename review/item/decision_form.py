@@ -112,12 +112,11 @@ FORMS: Mapping[str, type[Form]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One action on the page; ``why_not`` is empty where it may be done."""
+    """One action that may be done."""
 
     action: str
     name: str
     hint: str
-    why_not: str
     checked: bool
     form: Form
 
@@ -214,7 +213,7 @@ class DecisionForm:
 
     def _offered(self, action: Action) -> bool:
         has_form = action != Action.OVERRIDE or self.desk.contract in OVERRIDES
-        return self.allowed.get(action) == "" and has_form
+        return action in labels.ACTION_CHOICES and self.allowed.get(action) == "" and has_form
 
     def _choice(self, action: Action) -> Choice:
         name, hint = map(gettext, labels.ACTION_CHOICES[action])
@@ -225,7 +224,6 @@ class DecisionForm:
             action=action.value,
             name=name,
             hint=hint,
-            why_not=self.allowed.get(action, ""),
             checked=self.action == action,
             form=self.form(action),
         )

@@ -15,13 +15,13 @@ from conversations.chat.reply_views import HEADINGS
 from conversations.models import Attempt, Stage, Turn
 from conversations.turns import languages
 from ieim.knowledge.vectors import shortlist_for
-from ieim.pipeline.findings import pointer
+from ieim.pipeline.findings import pointer, steps
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import Shortlist
-from review.item import outputs
 from review.item.message import last_answer
 from review.item.stages import call_payload
+from review.labels import agency_name
 
 Output = dict[str, Any]
 SURE = Decimal("1.00")
@@ -202,7 +202,7 @@ class ServicePicker(Form):
                 value=(value := pointer(service.agency, service.key)),
                 id=f"{self.input_name}-{place}",
                 name=service.name,
-                hint=outputs.agency_name(desk.release, service.agency),
+                hint=agency_name(desk.release, service.agency),
                 checked=value in chosen,
                 by_model=(service.agency, service.key) in by_model,
                 offered=(service.agency, service.key) in given if given else None,
@@ -220,7 +220,7 @@ class ServicePicker(Form):
         return [service for service in found if service is not None]
 
     def _picked(self, value: str) -> Service | None:
-        names = parts(value)
+        names = steps(value)
         return self.desk.release.services.get((names[0], names[1])) if len(names) == 2 else None
 
 
@@ -237,11 +237,6 @@ def score_of(text: str, field_id: str) -> Decimal:
             Problem(gettext("Give how sure you are as a number from 0.50 to 1.00."), field_id)
         )
     return score.quantize(Decimal("0.01"))
-
-
-def parts(value: str) -> list[str]:
-    """Return the parts of a JSON Pointer that an option's value is."""
-    return [p.replace("~1", "/").replace("~0", "~") for p in value.split("/")[1:]]
 
 
 def _facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:

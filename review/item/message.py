@@ -13,12 +13,13 @@ from django.utils.translation import gettext
 
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.findings import Code, pointer
+from ieim.pipeline.findings import Code, pointer, steps
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import placed
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements
-from review.item.outputs import KEY_STATUSES, LABEL_WORDS, found_by, label_name
+from review.item.outputs import KEY_STATUSES, LABEL_WORDS, found_by
+from review.labels import label_name
 
 NEAR = 0.6
 """How alike (0 to 1) words have to be before they are worth showing."""
@@ -152,8 +153,8 @@ _KINDS = {
     "entity_types": "fact",
     "key_types": "key",
 }
-Named = tuple[str, str, str, str, list[dict[str, Any]], str]
-"""``(label set, name, value, confidence, spans, what found it)``."""
+Named = tuple[str, str, str, list[dict[str, Any]], str]
+"""``(label set, name, confidence, spans, what found it)``."""
 
 
 def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Mark, ...]:
@@ -161,16 +162,12 @@ def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Ma
 
     Also of answers that failed the gate: their quotes that do stand in the message.
     """
-    found = [
-        _mark(turn.text, named, span)
-        for contract, stage in stages.items()
-        for named in _named(contract, stage, turn, release)
-        for span in named[4]
-    ]
+    found = [each for name, stage in stages.items() for each in _named(name, stage, turn, release)]
     classify = stages.get("classify")
     if classify is None or not classify.result:
-        found += list(_rules(turn, release))
-    return numbered(dict.fromkeys(found))
+        found += _rules(turn, release)
+    read = [_mark(turn.text, named, span) for named in found for span in named[3]]
+    return numbered(dict.fromkeys(read))
 
 
 def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:
@@ -189,8 +186,7 @@ def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:
 
 def resolve_pointer(document: Any, path: str) -> Any:
     """Return what a JSON Pointer (RFC 6901) points at; None where there is nothing."""
-    for part in path.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+    for name in steps(path):
         if isinstance(document, Mapping):
             document = document.get(name)
         elif isinstance(document, list) and name.isdigit() and int(name) < len(document):
@@ -208,22 +204,21 @@ def last_answer(stage: Stage) -> Mapping[str, Any] | None:
     return output if valid else None
 
 
-def _rules(turn: Turn, release: Release) -> Iterator[Mark]:
+def _rules(turn: Turn, release: Release) -> Iterator[Named]:
     for risk in turn.risks:
         name = label_name(release, "risk_flags", risk["code"])
         span = {"start": risk["start"], "end": risk["end"]}
-        named = ("risk_flags", name, "", "", [span], found_by(risk["source"]))
-        yield _mark(turn.text, named, span)
+        yield "risk_flags", name, "", [span], found_by(risk["source"])
 
 
 def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
-    label_set, name, value, sure, _, finder = named
+    label_set, name, sure, _, finder = named
     return Mark(
         start=span["start"],
         end=span["end"],
         kind=_KINDS[label_set],
         what=gettext(LABEL_WORDS[label_set]),
-        name=f"{name}: {value}" if value else name,
+        name=name,
         quote=text[span["start"] : span["end"]],
         sure=sure,
         found_by=finder,
@@ -240,25 +235,18 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
         for _, label_set, label in label_elements(result):
             name = label_name(release, label_set, label["label"])
             sure = "" if label["confidence"] is None else str(label["confidence"])
-            yield (
-                label_set,
-                name,
-                "",
-                sure,
-                label["spans"],
-                found_by(label.get("source", "")),
-            )
+            yield label_set, name, sure, label["spans"], found_by(label.get("source", ""))
     elif contract == "extract":
         for entity in result["entities"]:
             name = label_name(release, "entity_types", entity["entity_type"])
-            sure = str(entity["confidence"])
-            yield "entity_types", name, entity["value_redacted"], sure, entity["spans"], ""
+            name = f"{name}: {entity['value_redacted']}" if entity["value_redacted"] else name
+            yield "entity_types", name, str(entity["confidence"]), entity["spans"], ""
     elif contract == "identity_assist":
         for key in result["keys"]:
             name = label_name(release, "key_types", key["key_type"])
             status = KEY_STATUSES.get(key.get("status", ""), "")
             value = f"{key['key_value']} ({gettext(status)})" if status else key["key_value"]
-            yield "key_types", name, value, "", key["spans"], ""
+            yield "key_types", f"{name}: {value}" if value else name, "", key["spans"], ""
 
 
 def _unjudged(contract: str, stage: Stage, text: str) -> dict[str, Any] | None:

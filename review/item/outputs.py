@@ -16,6 +16,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.triage import label_elements
+from review.labels import agency_name, label_name, service_name
 
 Output = Mapping[str, Any]
 
@@ -66,24 +67,6 @@ def confidence(sure: object, release: Release, label_set: str, code: str) -> str
     if policy.is_unsure(release.labels.get(label_set, {}).get(code), sure):
         return gettext("unsure, {confidence}").format(confidence=words)
     return words
-
-
-def label_name(release: Release, label_set: str, code: str) -> str:
-    """Return a label's name; a code that the release has not is shown as it is."""
-    label = release.labels.get(label_set, {}).get(code)
-    return label.name if label else code
-
-
-def agency_name(release: Release, agency: str) -> str:
-    """Return an agency's name; an id that the release has not is shown as it is."""
-    found = release.agencies.get(agency)
-    return found.name if found else agency
-
-
-def service_name(release: Release, agency: str, key: str) -> str:
-    """Return a service's name; a key that the release has not is shown as it is."""
-    found = release.services.get((agency, key))
-    return found.name if found else key
 
 
 def _judgement(output: Output, _release: Release) -> Iterator[Statement]:

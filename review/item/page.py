@@ -29,11 +29,11 @@ from review.deciding import Preview, Refused, permitted, signing
 from review.deciding.locking import DECIDE, SUPERVISE
 from review.item.decision_form import DecisionForm
 from review.item.forms import Desk, Problem
-from review.item.outputs import Statement, agency_name, statements
-from review.item.presenters import item_view, linked, person
+from review.item.outputs import Statement, statements
+from review.item.presenters import danger, item_view, linked
 from review.item.selectors import Loaded
+from review.labels import agency_name
 from review.models import Action, Decision
-from review.queue.selectors import is_held
 from review.states import ReviewState
 
 ONCE_MORE = "once-more"
@@ -56,13 +56,20 @@ def preview_context(
         if name not in ("csrfmiddlewaretoken", "again", ONCE_MORE)
         for value in values
     ]
+    says: tuple[Statement, ...] = ()
+    if "output" in payload:
+        contract, turn = payload["stage"], loaded.item.turn
+        whole = deciding.complete_output(contract, turn, payload["output"])
+        says = statements(contract, whole, decision.desk.release)
     return {
-        "item": item_view(loaded),
+        "item": loaded.item,
+        "danger": danger(loaded.item.turn),
         "seen": seen,
         "reply": seen.reply and shown(loaded, seen.reply, agreed.action if agreed else action),
         "turn": _turn(loaded),
         "action": next(c.name for c in decision.choices if c.action == action),
-        "says": _says(loaded, decision, payload),
+        "says": says,
+        "warnings": sentences(seen.warnings, decision),
         "reason": decision.reason,
         "why_confirm": deciding.why_confirm(loaded.item, action),
         "posted": posted,
@@ -106,17 +113,6 @@ def shown(loaded: Loaded, reply: replies.Reply, action: str) -> ReplyView:
         marked=resuming.marked(turn.text, reply, release),
     )
     return reply_views.reply_view(stored, turn)
-
-
-def _says(
-    loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any]
-) -> tuple[Statement, ...]:
-    """Return what a corrected answer says; nothing for other actions."""
-    if "output" not in payload:
-        return ()
-    contract, release = payload["stage"], decision.desk.release
-    whole = deciding.complete_output(contract, loaded.item.turn, payload["output"])
-    return statements(contract, whole, release)
 
 
 def _turn(loaded: Loaded) -> TurnView:
@@ -170,13 +166,15 @@ def context(
     correct: str = "",
 ) -> dict[str, Any]:
     """Return the page's context; ``data`` is a draft, ``problems`` what was wrong with it."""
-    focus = _focus(loaded, user)
+    focus, dangers = _focus(loaded, user), danger(loaded.item.turn)
     decision = form(loaded, user, data, correct=correct)
     proposal = signing.proposal_of(loaded.item)
     waits = proposal is not None and signing.waits_for_signatures(loaded.item, proposal)
     signatures = _signatures(loaded, user, waits=waits)
     return {
-        "item": item_view(loaded, user),
+        "item": loaded.item,
+        "danger": dangers,
+        "view": item_view(loaded, user, dangers),
         "feedback": feedback.of_turn(loaded.item.turn),
         "focus": focus,
         "panel": focus["panel"],
@@ -198,12 +196,7 @@ def context(
 def refusal(refused: Refused, decision: DecisionForm) -> list[Problem]:
     """Return why a decision is refused, the gate's findings at their fields."""
     field = decision.form(decision.action).field_of("") if decision.action else ""
-    return _sentences(refused.findings, decision) or [Problem(refused.message, field)]
-
-
-def warnings(seen: Preview, decision: DecisionForm) -> list[Problem]:
-    """Return what an author should look at although it stops nothing."""
-    return _sentences(seen.warnings, decision)
+    return sentences(refused.findings, decision) or [Problem(refused.message, field)]
 
 
 def changed(loaded: Loaded, viewer: int | None) -> str:
@@ -215,10 +208,10 @@ def changed(loaded: Loaded, viewer: int | None) -> str:
             message = gettext("You have decided this already ({done}). Your draft is kept below.")
             return message.format(done=done)
         message = gettext("{name} was faster ({done}). Your draft is kept below.")
-        return message.format(name=person(records[-1].actor), done=done)
+        return message.format(name=records[-1].actor.display_name, done=done)
     if loaded.item.claimed_by is not None:
         message = gettext("{name} has taken this item. Your draft is kept below.")
-        return message.format(name=person(loaded.item.claimed_by))
+        return message.format(name=loaded.item.claimed_by.display_name)
     return gettext(
         "This item has changed since you opened it. Look at it again; your draft is kept."
     )
@@ -236,7 +229,8 @@ def _default_stage(loaded: Loaded) -> str:
     return loaded.item.stage if loaded.item.stage != REPLY else (correctable(loaded) or ("",))[-1]
 
 
-def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Problem]:
+def sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Problem]:
+    """Return findings at the fields that they concern: of a refusal, or what to look at first."""
     action = decision.action
     field_of = decision.form(action).field_of if action else str
     return [
@@ -253,20 +247,20 @@ def _focus(loaded: Loaded, user: User) -> dict[str, Any]:
     ``why_not`` why this person's cannot be it; both are empty otherwise.
     """
     item = loaded.item
-    claimed = is_held(item, timezone.now())
-    mine = claimed and item.claimed_by_id == user.pk
+    holder = item.holder(timezone.now())
+    mine = holder == user
     if item.state == ReviewState.DECIDED.value:
         panel = "decided"
     elif mine:
         panel = "form"
     else:
-        panel = "taken" if claimed else "free"
+        panel = "taken" if holder else "free"
     proposal = permitted.opinion_wanted(item)
     return {
         "panel": f"review/deciding/{panel}.html",
         "mine": mine,
         "may_take_over": panel == "taken" and user.has_perm(SUPERVISE),
-        "opinion_on": person(proposal.actor) if proposal is not None else "",
+        "opinion_on": proposal.actor.display_name if proposal is not None else "",
         "why_not": claims.opinion_problem(item, user),
     }
 
@@ -301,7 +295,7 @@ def _signatures(loaded: Loaded, user: User, *, waits: bool) -> list[dict[str, An
         {
             "agency": agency,
             "name": agency_name(release, agency),
-            "by": person(signed[agency].by) if agency in signed else "",
+            "by": signed[agency].by.display_name if agency in signed else "",
             "reason": signed[agency].reason if agency in signed else "",
             "may_sign": may_sign and agency not in signed and (scope is None or agency in scope),
         }

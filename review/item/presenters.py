@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.models import PersonRequest, Stage, Turn
+from conversations.models import PersonRequest, Turn
 from conversations.person.contacts import readable
 from conversations.person.models import Way
 from conversations.turns import choosing, flags, languages
@@ -81,19 +79,12 @@ def danger(turn: Turn) -> Danger | None:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a citizen who asks for a person wants; ``contact`` only for who may decide on it.
+    """What a citizen who asks for a person wants; ``contact`` only for who may decide on it, and
+    ``hidden`` where there is one for others."""
 
-    ``about`` is what they had asked, empty where only words say it.
-    """
-
-    state: str
-    way: str
+    request: PersonRequest
     contact: str
     hidden: bool
-    wanted_from: datetime | None
-    wanted_until: datetime | None
-    about: str
-    about_turn: UUID | None
 
 
 def wish(item: ReviewItem, user: User) -> Wish | None:
@@ -103,65 +94,42 @@ def wish(item: ReviewItem, user: User) -> Wish | None:
         return None
     may = user.has_perm(DECIDE)
     contact = readable(request.contact) if request.way == Way.CALL else request.contact
-    return Wish(
-        state=request.state,
-        way=request.way,
-        contact=contact if may else "",
-        hidden=bool(request.contact) and not may,
-        wanted_from=request.wanted_from,
-        wanted_until=request.wanted_until,
-        about=request.about.text if request.about is not None else "",
-        about_turn=request.about_id,
-    )
+    return Wish(request, contact if may else "", bool(request.contact) and not may)
 
 
-def item_view(loaded: Loaded, user: User | None = None) -> dict[str, Any]:
-    """Return a loaded item as its templates show it.
+def item_view(loaded: Loaded, user: User, dangers: Danger | None) -> dict[str, Any]:
+    """Return what its page says of a loaded item beside what the item itself has.
 
-    ``reasons`` are (sentence, code); ``wanted`` is what the model said at the stage that stopped,
-    empty where nothing can be read; ``closes``: dismissing it ends the question. ``person`` is how
-    to reach the citizen, where ``user`` is given.
+    ``reasons`` are (sentence, code); ``model_answer`` is what the model said at the stage that
+    stopped, empty where nothing can be read; ``closes``: dismissing it ends the question.
     """
     item, turn = loaded.item, loaded.item.turn
     release = languages.release_of(turn)
     stopped = loaded.stages.get(item.stage)
     attempts = [a for a in stopped.attempts.all() if a.round == stopped.round] if stopped else []
+    answer: tuple[Statement, ...] = ()
+    if stopped:
+        answer = outputs.statements(stopped.contract, message.last_answer(stopped), release)
     marks = message.marks(turn, loaded.stages, release)
     steps = stages.rail(loaded.stages, item.stage, release)
-    dangers = danger(turn)
     decided = item.state == ReviewState.DECIDED.value
     return {
-        "id": item.pk,
-        "version": item.version,
-        "contract": item.stage,
         "headline": _headline(item, dangers),
-        "danger": dangers,
-        "said_safe_at": turn.said_safe_at,
         "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
         "lead": _lead(item, len(attempts)),
         "state": gettext(labels.ITEM_STATES[item.state]),
         "decided": decided,
         "awaited": item.stage in AWAITED,
         "overdue": not decided and item.due_at < timezone.now(),
-        "reference": turn.session.reference,
         "agencies": labels.agency_names(item, release),
-        "due_at": item.due_at,
-        "opened_at": item.opened_at,
-        "claimed_by": person(item.claimed_by),
-        "claimed_until": item.claimed_until,
-        "message": turn.text,
-        "asked_at": turn.created_at,
-        "turn_number": turn.number,
-        "release": turn.release_number,
-        "language": turn.language,
         "segments": message.segments(turn.text, marks),
         "marks": marks,
         "moot": item.stage == REPLY and permitted.is_moot(item),
         "closes": actions.closes(item),
-        "model_answer": _model_answer(stopped, release),
+        "model_answer": answer,
         "hints": message.hints(turn.text, attempts),
-        "flow": [step for step in steps if step.answering],
-        "triage": [step for step in steps if not step.answering],
+        "flow": [step for step in steps if step["answering"]],
+        "triage": [step for step in steps if not step["answering"]],
         "offered": stages.offered(attempts, release),
         # Who may be in danger does not wait for a service.
         "missed": () if dangers else stages.missed(attempts, turn.text, release),
@@ -171,7 +139,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> dict[str, Any]:
             {
                 "id": record.pk,
                 "what": gettext(labels.ACTIONS_DONE[record.action]),
-                "who": person(record.actor),
+                "who": record.actor.display_name,
                 "when": record.created_at,
                 "reason": record.reason,
             }
@@ -179,13 +147,8 @@ def item_view(loaded: Loaded, user: User | None = None) -> dict[str, Any]:
         ],
         "asked_back": asked_back(turn, release),
         "something_else": [*filter(None, (_asked_again(turn), _turned_away(turn)))],
-        "person": wish(item, user) if user is not None else None,
+        "person": wish(item, user),
     }
-
-
-def person(user: User | None) -> str:
-    """Return how a member of staff is called; empty for nobody."""
-    return user.display_name if user else ""
 
 
 def linked(other: ReviewItem, item: ReviewItem) -> dict[str, Any]:
@@ -229,12 +192,6 @@ def _lead(item: ReviewItem, attempts: int) -> str:
     text = gettext(labels.STOPPED.get(attempts, labels.STOPPED_AFTER))
     where = text.format(stage=stage_label(item.stage), number=attempts)
     return f"{where} {gettext(WAITS if item.stage in ANSWERING else NOBODY_WAITS)}"
-
-
-def _model_answer(stage: Stage | None, release: Release) -> tuple[Statement, ...]:
-    if stage is None:
-        return ()
-    return outputs.statements(stage.contract, message.last_answer(stage), release)
 
 
 def _asked_again(turn: Turn) -> str:

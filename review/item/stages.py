@@ -23,12 +23,11 @@ from ieim.search import ON_TOPIC_SCORE, index_for
 from ieim.studio.labels import stage_label
 from review import finding_texts, labels
 from review.item.outputs import (
-    Statement,
-    agency_name,
     retold_statements,
     statements,
     triage_statements,
 )
+from review.labels import agency_name
 
 LONGEST = 20_000
 """Characters of an answer that are shown."""
@@ -159,11 +158,12 @@ def _marked(lines: Sequence[tuple[str, str]], paths: Sequence[str]) -> tuple[Lin
 LOOKED_AT = 3
 """How many of the best matches of the whole release are compared with what was offered."""
 
-_SLOTS: Mapping[str, str] = {
-    "agencies": gettext_noop("Agencies"),
-    "KnowledgeBase_Dictionary": gettext_noop("Topics"),
-    "service_index": gettext_noop("Services"),
+_SLOTS: Mapping[str, tuple[str, str, str]] = {
+    "agencies": (gettext_noop("Agencies"), "name", "agencyId"),
+    "KnowledgeBase_Dictionary": (gettext_noop("Topics"), "value", "key"),
+    "service_index": (gettext_noop("Services"), "name", "serviceKey"),
 }
+"""The lists of a request: the title, and the fields of an entry that are its name and key."""
 
 
 def offered(attempts: Sequence[Attempt], release: Release) -> list[dict[str, Any]]:
@@ -180,7 +180,7 @@ def offered(attempts: Sequence[Attempt], release: Release) -> list[dict[str, Any
             "offers": [_offer(slot, each, release) for each in first[slot]],
             "kept": len(last.get(slot, [])) if last else None,
         }
-        for slot, title in _SLOTS.items()
+        for slot, (title, _, _) in _SLOTS.items()
         if first.get(slot)
     ]
 
@@ -230,16 +230,9 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dic
     return []
 
 
-_SLOT_FIELDS = {
-    "agencies": ("name", "agencyId"),
-    "KnowledgeBase_Dictionary": ("value", "key"),
-    "service_index": ("name", "serviceKey"),
-}
-
-
 def _offer(slot: str, each: Mapping[str, Any], release: Release) -> dict[str, Any]:
     """Return one candidate with its retrieval rank (1 is best; 0 where it has none) and score."""
-    name, key = _SLOT_FIELDS[slot]
+    _, name, key = _SLOTS[slot]
     score = each.get("score")
     return {
         "name": each.get(name, ""),
@@ -248,29 +241,6 @@ def _offer(slot: str, each: Mapping[str, Any], release: Release) -> dict[str, An
         "rank": each.get("rank", 0),
         "score": "" if score is None else f"{score:.2f}",
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One stage as the page shows it, ``stopped`` where the item is about it.
-
-    ``mark`` is what stands before it: ``passed``, ``stopped``, ``person`` or ``waiting``.
-    ``tries`` are its model calls (times in seconds), ``findings`` those of no call.
-    ``instructions`` are the prompt as it was then; empty where it was not kept.
-    """
-
-    contract: str
-    words: str
-    status: str
-    mark: str
-    stopped: bool
-    answering: bool
-    statements: tuple[Statement, ...]
-    seconds: str
-    tokens: int
-    findings: list[dict[str, Any]]
-    tries: list[dict[str, Any]]
-    instructions: str
 
 
 _MARKS: Mapping[str, str] = {
@@ -282,37 +252,45 @@ _MARKS: Mapping[str, str] = {
 }
 
 
-def rail(stages: Mapping[str, Stage], stopped_at: str, release: Release) -> list[Step]:
+def rail(stages: Mapping[str, Stage], stopped_at: str, release: Release) -> list[dict[str, Any]]:
     """Return the stages of a turn in the order of the pipeline, triage last."""
     attempts = (attempt for stage in stages.values() for attempt in stage.attempts.all())
     prompts = calls.prompts(attempt.prompt_sha256 for attempt in attempts)
     return [_step(stage, stopped_at, release, prompts) for stage in stages.values()]
 
 
-def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str, str]) -> Step:
+def _step(
+    stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return one stage as the page shows it, ``stopped`` where the item is about it.
+
+    ``mark`` is what stands before it: ``passed``, ``stopped``, ``person`` or ``waiting``.
+    ``tries`` are its model calls (times in seconds), ``findings`` those of no call.
+    ``instructions`` are the prompt as it was then; empty where it was not kept.
+    """
     attempts = list(stage.attempts.all())
     # What no attempt has: a stage can also stop before the model is asked.
     outside = [] if attempts and attempts[-1].findings else stage.findings
-    return Step(
-        contract=stage.contract,
-        words=stage_label(stage.contract),
-        status=gettext(labels.STAGE_STATUSES[stage.status]),
-        mark=_MARKS.get(stage.status, "waiting"),
-        stopped=stage.contract == stopped_at,
-        answering=stage.contract in ANSWERING,
-        statements=(
+    return {
+        "contract": stage.contract,
+        "words": stage_label(stage.contract),
+        "status": gettext(labels.STAGE_STATUSES[stage.status]),
+        "mark": _MARKS.get(stage.status, "waiting"),
+        "stopped": stage.contract == stopped_at,
+        "answering": stage.contract in ANSWERING,
+        "statements": (
             triage_statements(stage, release)
             or (
                 *statements(stage.contract, stage.output, release),
                 *retold_statements(stage, release),
             )
         ),
-        seconds=_seconds(sum(attempt.duration_ms for attempt in attempts)),
-        tokens=sum(attempt.tokens for attempt in attempts),
-        findings=_findings(outside),
-        tries=[_try(attempt) for attempt in attempts],
-        instructions=prompts.get(attempts[-1].prompt_sha256, "") if attempts else "",
-    )
+        "seconds": _seconds(sum(attempt.duration_ms for attempt in attempts)),
+        "tokens": sum(attempt.tokens for attempt in attempts),
+        "findings": _findings(outside),
+        "tries": [_try(attempt) for attempt in attempts],
+        "instructions": prompts.get(attempts[-1].prompt_sha256, "") if attempts else "",
+    }
 
 
 def _try(attempt: Attempt) -> dict[str, Any]:

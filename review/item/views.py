@@ -18,11 +18,10 @@ from django.views.decorators.http import require_POST, require_safe
 from ieim.people.access import member
 from ieim.studio.trying import services as questions
 from review import corrections, deciding, reading, talking
-from review.claims import ClaimRefused, ClaimTaken
+from review.claims import ClaimRefused
 from review.corrections import NoCase
 from review.deciding import Conflict, Preview, Refused
 from review.item import page as pages
-from review.item import page as previews
 from review.item import selectors
 from review.item.decision_form import DecisionForm
 from review.item.forms import Invalid, Problem, ServicePicker
@@ -57,9 +56,8 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Invalid as invalid:
         return _page(request, pk, request.POST, problems=invalid.problems, status=422)
     reading.note(loaded.item, member(request))
-    context = previews.preview_context(loaded, form, payload, seen)
-    context["warnings"] = pages.warnings(seen, form)
-    once_more = previews.ONCE_MORE in request.POST and context["why_confirm"]
+    context = pages.preview_context(loaded, form, payload, seen)
+    once_more = pages.ONCE_MORE in request.POST and context["why_confirm"]
     page = "confirm" if once_more else "preview"
     return render(request, f"review/deciding/{page}.html", context)
 
@@ -88,18 +86,16 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         return _page(request, pk, request.POST, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
-        return _conflict(request, pk, conflict.message)
-    if "next" not in request.POST:
-        return _redirect_and_forget(
-            request, pk, lists.item_address(pk, lists.list_filters(request))
-        )
-    messages.success(request, pages.stored_message(loaded, action))
+        return _conflict(request, pk, str(conflict))
     filters = lists.list_filters(request)
+    if "next" not in request.POST:
+        return _see_other(request, lists.item_address(pk, filters), forget=str(pk))
+    messages.success(request, pages.stored_message(loaded, action))
     following = selectors.next_item(member(request), after=loaded.item, filters=filters)
     address = (
         lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
     )
-    return _redirect_and_forget(request, pk, address)
+    return _see_other(request, address, forget=str(pk))
 
 
 @require_POST
@@ -108,7 +104,7 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
     _, form = _form(request, pk)
     try:
         seen = _seen(request, pk, form, *form.draft())
-        problems = pages.warnings(seen, form)
+        problems = pages.sentences(seen.warnings, form)
     except Invalid as invalid:
         problems = list(invalid.problems)
     return render(request, "review/deciding/checked.html", {"problems": problems})
@@ -137,8 +133,9 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     except Refused as refused:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
-        return _conflict(request, pk, conflict.message)
-    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.list_filters(request)))
+        return _conflict(request, pk, str(conflict))
+    address = lists.item_address(pk, lists.list_filters(request))
+    return _see_other(request, address, forget=str(pk))
 
 
 @require_POST
@@ -156,8 +153,9 @@ def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
-        return _conflict(request, pk, conflict.message)
-    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.list_filters(request)))
+        return _conflict(request, pk, str(conflict))
+    address = lists.item_address(pk, lists.list_filters(request))
+    return _see_other(request, address, forget=str(pk))
 
 
 def _loaded(request: HttpRequest, pk: UUID) -> Loaded:
@@ -177,12 +175,9 @@ def _seen(
 ) -> Preview:
     """Return what a decision leads to; raises :class:`Invalid` where it would be refused."""
     try:
-        seen = deciding.preview(item_id=pk, actor=member(request), action=action, payload=payload)
+        return deciding.preview(item_id=pk, actor=member(request), action=action, payload=payload)
     except Refused as refused:
         raise Invalid(*pages.refusal(refused, form)) from refused
-    if seen.findings:
-        raise Invalid(*pages.refusal(Refused(seen.happens, seen.findings), form))
-    return seen
 
 
 def _page(
@@ -212,21 +207,19 @@ def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
     )
 
 
-def _redirect_and_forget(request: HttpRequest, pk: UUID, address: str) -> HttpResponse:
+def _see_other(request: HttpRequest, address: str, *, forget: str = "") -> HttpResponse:
+    """Redirect with 303; the browser forgets the draft of the name ``forget``, as it is stored now:
+    a cookie for ``drafts.js``."""
     response = redirect(address)
     response.status_code = 303
-    return forget(request, response, str(pk))
-
-
-def forget(request: HttpRequest, response: HttpResponse, draft: str) -> HttpResponse:
-    """Let the browser forget what was typed, as it is stored now: a cookie for ``drafts.js``."""
-    response.set_cookie(
-        f"ieim-decided-{draft}",
-        str(member(request).pk),
-        max_age=timedelta(days=1),
-        secure=settings.SESSION_COOKIE_SECURE,
-        samesite="Lax",
-    )
+    if forget:
+        response.set_cookie(
+            f"ieim-decided-{forget}",
+            str(member(request).pk),
+            max_age=timedelta(days=1),
+            secure=settings.SESSION_COOKIE_SECURE,
+            samesite="Lax",
+        )
     return response
 
 
@@ -248,42 +241,29 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
-def begin(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Take the conversation over."""
-    return _answer(request, pk, talking.begin)
-
-
-@require_POST
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Say something to the citizen; 422 with the draft where it cannot be said."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    answer = _answer(request, pk, talking.say, text=text)
-    return forget(request, answer, f"{pk}-talk") if answer.status_code == 303 else answer
+    return change_talk(request, pk, talking.say, forget=f"{pk}-talk", text=text)
 
 
 @require_POST
-def hand_back(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Let the assistant answer again."""
-    return _answer(request, pk, talking.hand_back)
-
-
-def _answer(
-    request: HttpRequest, pk: UUID, change: Callable[..., object], **arguments: str
+def change_talk(
+    request: HttpRequest, pk: UUID, change: Callable[..., object], forget: str = "", **said: str
 ) -> HttpResponse:
-    """Do something and show the conversation: 303, 409 where somebody else has it, 422."""
+    """Do what the address is for (``change``) and show the conversation.
+
+    303, 409 where somebody else has the item, 422 where it cannot be done.
+    """
     try:
-        change(item_id=pk, actor=member(request), **arguments)
+        change(item_id=pk, actor=member(request), **said)
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
-    except (ClaimTaken, ClaimRefused) as conflict:
-        problem, status = str(conflict), 409
-    except CannotTalk as refused:
-        problem, status = refused.message, 422
+    except (ClaimRefused, CannotTalk) as refused:
+        problem, status = str(refused), 409 if isinstance(refused, ClaimRefused) else 422
     else:
-        response = redirect(f"{reverse('review:talk', args=[pk])}#{NEWEST}")
-        response.status_code = 303
-        return response
-    context = {**_context(request, pk), "problem": problem, "draft": arguments.get("text", "")}
+        return _see_other(request, f"{reverse('review:talk', args=[pk])}#{NEWEST}", forget=forget)
+    context = {**_context(request, pk), "problem": problem, "draft": said.get("text", "")}
     return render(request, "review/talking/talk.html", context, status=status)
 
 

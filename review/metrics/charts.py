@@ -77,17 +77,6 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """What joins two points of a series."""
-
-    series: int
-    x1: str
-    y1: float
-    x2: str
-    y2: float
-
-
-@dataclass(frozen=True, slots=True)
 class Bar:
     """A named value; ``y`` is where its row begins, ``label`` its name in lines."""
 
@@ -116,7 +105,7 @@ class Chart:
     ticks: tuple[Tick, ...] = ()
     columns: tuple[Column, ...] = ()
     points: tuple[Point, ...] = ()
-    segments: tuple[Segment, ...] = ()
+    joined: tuple[tuple[Point, Point], ...] = ()
     bars: tuple[Bar, ...] = ()
 
     @property
@@ -154,7 +143,7 @@ def points(
     """Return a chart of points by day, joined; a day without a value has no point."""
     top = max((value for _, values in days for value in values.values()), default=0)
     found: list[Point] = []
-    joined: list[Segment] = []
+    joined: list[tuple[Point, Point]] = []
     for place, key in enumerate(series, start=1):
         last: Point | None = None
         for index, (day, values) in enumerate(days):
@@ -165,7 +154,7 @@ def points(
             point = Point(place, x, _y(values[key], top), text)
             found.append(point)
             if last is not None:
-                joined.append(Segment(place, last.x, last.y, point.x, point.y))
+                joined.append((last, point))
             last = point
     return Chart(
         "days",
@@ -177,7 +166,7 @@ def points(
         lines=_lines(top, words),
         ticks=_ticks([day for day, _ in days]),
         points=tuple(found),
-        segments=tuple(joined),
+        joined=tuple(joined),
     )
 
 

@@ -10,20 +10,13 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext
 
 from review.metrics.queries import Period
+from review.queue.filters import BadAddress
 
 CHOICES = (7, 28, 90)
 DEFAULT = 28
 LONGEST = 366
 EARLIEST = date(2000, 1, 1)
 """No deployment is older, and not every time zone has a midnight at the beginning of year 1."""
-
-
-class BadPeriod(ValueError):
-    """Dates of which no period can be made; ``message`` says what to do, ``field`` is the one."""
-
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(message)
-        self.message, self.field = message, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ class Filters:
 
 
 def parse(params: Mapping[str, str], today: date) -> Filters:
-    """Return the filters of an address; raises :class:`BadPeriod`.
+    """Return the filters of an address; raises :class:`BadAddress`.
 
     Dates (``from`` and ``to``, ISO 8601) count before ``days``; the default is the last 28 days.
     """
@@ -60,7 +53,7 @@ def parse(params: Mapping[str, str], today: date) -> Filters:
         return Filters(_period(_date(first, "from"), _date(last, "to"), today), 0, agency)
     days = params.get("days", str(DEFAULT))
     if days not in map(str, CHOICES):
-        raise BadPeriod(gettext("Choose the last 7, 28 or 90 days, or enter two dates."), "from")
+        raise BadAddress(gettext("Choose the last 7, 28 or 90 days, or enter two dates."), "from")
     return last_days(int(days), today, agency)
 
 
@@ -75,7 +68,7 @@ def _date(text: str, field: str) -> date:
         missing = (
             gettext("Enter the first day too.") if first else gettext("Enter the last day too.")
         )
-        raise BadPeriod(missing, field)
+        raise BadAddress(missing, field)
     try:
         return date.fromisoformat(text)
     except ValueError as error:
@@ -84,21 +77,21 @@ def _date(text: str, field: str) -> date:
             if first
             else gettext("The last day is not a date. Write it as 2026-01-31.")
         )
-        raise BadPeriod(message, field) from error
+        raise BadAddress(message, field) from error
 
 
 def _period(first: date, last: date, today: date) -> Period:
     if last > today:
-        raise BadPeriod(
+        raise BadAddress(
             gettext("The last day has not come yet. Choose today or a day before."), "to"
         )
     if first > last:
-        raise BadPeriod(gettext("The first day is after the last day. Swap the two."), "from")
+        raise BadAddress(gettext("The first day is after the last day. Swap the two."), "from")
     if first < EARLIEST:
-        raise BadPeriod(gettext("The first day is before 2000. Choose a later one."), "from")
+        raise BadAddress(gettext("The first day is before 2000. Choose a later one."), "from")
     if (last - first).days >= LONGEST:
         message = gettext("That is more than {number} days. Choose a shorter period.").format(
             number=LONGEST
         )
-        raise BadPeriod(message, "from")
+        raise BadAddress(message, "from")
     return Period(first, last)

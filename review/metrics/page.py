@@ -124,7 +124,7 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
             _("Stopped by stage"),
             _("The stage at which an item was opened."),
             _("Stage"),
-            _stages(sums(figures.stopped, "stage")),
+            _stages(figures.stopped),
         ),
         counted(
             "reasons",
@@ -140,7 +140,7 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
             _("Tokens by stage"),
             _("What calls of the model took in and gave back, as budgets count it."),
             _("Stage"),
-            _stages(sums(figures.spent, "stage")),
+            _stages(figures.spent),
         ),
     )
 
@@ -180,7 +180,7 @@ def _chosen(figures: Figures) -> Section:
 def _stopped(figures: Figures) -> Section:
     return _with_stages(
         figures,
-        sums(figures.stopped, "day", "stage"),
+        figures.stopped,
         id="stopped",
         heading=_("Stopped for a person"),
         note=_("Items by the day on which they were opened. The table has each stage too."),
@@ -190,7 +190,7 @@ def _stopped(figures: Figures) -> Section:
 def _tokens(figures: Figures) -> Section:
     return _with_stages(
         figures,
-        sums(figures.spent, "day", "stage"),
+        figures.spent,
         id="tokens",
         heading=_("Tokens"),
         note=_("By the day of the call; {number} were cached. The table has each stage.").format(
@@ -201,16 +201,15 @@ def _tokens(figures: Figures) -> Section:
 
 def _with_stages(
     figures: Figures,
-    by: Counter[tuple[date, str]],
+    rows: Sequence[Any],
     *,
     id: str,  # noqa: A002  # the chart's
     heading: str,
     note: str,
 ) -> Section:
     """Return a chart of sums by day: ten stages on top of each other could not be told apart."""
-    days: Counter[tuple[date, str]] = Counter()
-    for (day, _stage), value in by.items():
-        days[day, id] += value
+    by = sums(rows, "day", "stage")
+    days = Counter({(day, id): value for day, value in sums(rows, "day").items()})
     drawn = _by_day(figures, days, {id: heading}, id=id, heading=heading, note=note)
     stages = {name: stage_label(name) for name in _in_order(name for _day, name in by)}
     table = _day_table(
@@ -339,7 +338,8 @@ def counted(
     return Section(heading, note, chart, table)
 
 
-def _stages(values: Counter[str]) -> list[Named]:
+def _stages(rows: Iterable[Any]) -> list[Named]:
+    values = sums(rows, "stage")
     return [(stage_label(s), stage_label(s), values[s]) for s in _in_order(values)]
 
 
@@ -374,15 +374,6 @@ def feedback_section(figures: Figures) -> Section:
         _("Reason"),
         [(label, label, by[value]) for value, label in named],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One figure for the whole period; ``more`` says what it is a share of."""
-
-    label: str
-    value: str
-    more: str
 
 
 def build(
@@ -438,7 +429,8 @@ def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
     ).format(agencies=mine)
 
 
-def _tiles(figures: Figures) -> tuple[Tile, ...]:
+def _tiles(figures: Figures) -> tuple[tuple[str, str, str], ...]:
+    """Return single figures for the whole period: name, value, and what it is a share of."""
     turns = total(figures.questions)
     alone, __ = answered(figures.questions)
     waited = waiting(figures.answered, figures.overdue)
@@ -446,30 +438,30 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
     found_useful, rated = yes_of(figures.rated)
     elsewhere, went_on = yes_of(figures.went_on)
     return (
-        Tile(_("Questions"), f"{turns:,}", _("in the period")),
-        Tile(_("Answered without a person"), share(alone, turns), part_of(alone, turns)),
-        Tile(_("Stopped for a person"), f"{total(figures.stopped):,}", _("items")),
-        Tile(_("A person’s answer"), duration(waited.median), _("half came within this")),
-        Tile(
+        (_("Questions"), f"{turns:,}", _("in the period")),
+        (_("Answered without a person"), share(alone, turns), part_of(alone, turns)),
+        (_("Stopped for a person"), f"{total(figures.stopped):,}", _("items")),
+        (_("A person’s answer"), duration(waited.median), _("half came within this")),
+        (
             _("In time"),
             share(waited.in_time, waited.due),
             _("{part}; {late} of them overdue and still open").format(
                 part=part_of(waited.in_time, waited.due), late=f"{waited.overdue:,}"
             ),
         ),
-        Tile(
+        (
             _("Found useful"),
             share(found_useful, rated),
             _("{part} of {whole} rated").format(part=f"{found_useful:,}", whole=f"{rated:,}"),
         ),
-        Tile(
+        (
             _("About something else"),
             share(elsewhere, went_on),
             _("{part} of {whole} that went on with the talk").format(
                 part=f"{elsewhere:,}", whole=f"{went_on:,}"
             ),
         ),
-        Tile(
+        (
             _("Corrected"),
             share(team.overridden, team.decisions),
             _("{part} of {whole} decisions").format(
@@ -481,10 +473,16 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
 
 def _alerts(figures: Figures, people: Mapping[int, str] | None) -> tuple[str, ...]:
     """Say where nearly everything is approved in seconds, without blame."""
-    who = [(_("The team"), deciding(figures.decided))]
-    if people is not None:
-        who = [(people.get(key, _("Somebody")), d) for key, d in by_person(figures.decided).items()]
-    return tuple(_alert(name, how) for name, how in sorted(who) if how.too_smooth)
+    team = [(_("The team"), deciding(figures.decided))]
+    who = team if people is None else _deciders(figures, people)
+    return tuple(_alert(name, how) for name, how in who if how.too_smooth)
+
+
+def _deciders(figures: Figures, people: Mapping[int, str]) -> list[tuple[str, Deciding]]:
+    """Return how each person decides, by name."""
+    decided = by_person(figures.decided).items()
+    named = ((people.get(key, _("Somebody")), how) for key, how in decided)
+    return sorted(named, key=lambda each: each[0])
 
 
 def _alert(name: str, how: Deciding) -> str:
@@ -545,13 +543,9 @@ def _people(figures: Figures, people: Mapping[int, str] | None) -> Table:
         _("Corrected"),
         _("Half decided within"),
     )
-    team = (_("The team"), deciding(figures.decided))
-    found: Sequence[tuple[str, Deciding]] = ()
-    if people is not None:
-        decided = by_person(figures.decided).items()
-        found = sorted((people.get(key, _("Somebody")), how) for key, how in decided)
-    rows = [_person(name, how) for name, how in found]
-    return Table(_("Decisions"), headers, tuple(rows), _person(*team))
+    rows = [] if people is None else [_person(*each) for each in _deciders(figures, people)]
+    team = _person(_("The team"), deciding(figures.decided))
+    return Table(_("Decisions"), headers, tuple(rows), team)
 
 
 def _person(name: str, how: Deciding) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -18,34 +17,25 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from review.metrics import csv, filters
 from review.metrics.figures import Figures, load
-from review.metrics.filters import BadPeriod, Filters
+from review.metrics.filters import Filters
 from review.metrics.page import build
+from review.queue.filters import BadAddress
 
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The figures that a user may see; ``people`` is None where only the team's sums are shown."""
-
-    scope: frozenset[str] | None
-    figures: Figures
-    agencies: Mapping[str, str]
-    people: Mapping[int, str] | None
+Seen = tuple[Figures, Mapping[str, str], Mapping[int, str] | None, frozenset[str] | None]
+"""The figures that a user may see, and the rest of what :func:`build` takes."""
 
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Show a period's figures; 400 with the last 28 days where the address is wrong."""
-    problem, requested = None, filters.last_days(filters.DEFAULT, timezone.localdate())
+    problem, today = None, timezone.localdate()
     try:
-        requested = filters.parse(request.GET.dict(), timezone.localdate())
-    except BadPeriod as error:
-        problem = error
-    seen = _seen(request, requested)
-    if requested.agency and requested.agency not in seen.agencies:
-        problem = _no_agency()
-        requested = filters.last_days(filters.DEFAULT, timezone.localdate())
+        requested = filters.parse(request.GET.dict(), today)
         seen = _seen(request, requested)
-    page = build(requested, seen.figures, seen.agencies, seen.people, seen.scope)
+    except BadAddress as error:
+        problem, requested = error, filters.last_days(filters.DEFAULT, today)
+        seen = _seen(request, requested)
+    page = build(requested, *seen)
     page["outage"] = outages.current()
     context = {"page": page, "problem": problem, "typed": request.GET}
     return render(request, "review/metrics/metrics.html", context, status=400 if problem else 200)
@@ -56,36 +46,31 @@ def metrics_csv(request: HttpRequest) -> HttpResponse:
     """Return the figures as CSV; 400 with a sentence where the address is wrong."""
     try:
         requested = filters.parse(request.GET.dict(), timezone.localdate())
-        seen = _seen(request, requested)
-        if requested.agency and requested.agency not in seen.agencies:
-            raise _no_agency()
-    except BadPeriod as error:
-        return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    figures = seen.figures
+        figures, agencies, people, _scope = _seen(request, requested)
+    except BadAddress as error:
+        return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
     if requested.agency:
         figures = figures.only(lambda row: row.agency == requested.agency)
-    text = csv.write(csv.measures(figures, seen.people or {}), seen.agencies)
+    text = csv.write(csv.measures(figures, people or {}), agencies)
     period = f"{requested.period.first.isoformat()}-to-{requested.period.last.isoformat()}"
-    name = f'attachment; filename="metrics-{period}.csv"'
-    headers = {"Content-Disposition": name}
+    headers = {"Content-Disposition": f'attachment; filename="metrics-{period}.csv"'}
     return HttpResponse(text, headers=headers, content_type="text/csv; charset=utf-8")
 
 
-def _no_agency() -> BadPeriod:
-    return BadPeriod(
-        gettext("There are no figures of that agency for you. Choose one of the list."), "agency"
-    )
-
-
 def _seen(request: HttpRequest, requested: Filters) -> Seen:
+    """Return what is asked for; raises :class:`BadAddress` for an agency that is not the user's."""
     user = member(request)
     scope = agencies_of(user)
     figures = load(requested.period, scope)
+    agencies = _agencies(figures, scope)
+    if requested.agency and requested.agency not in agencies:
+        message = gettext("There are no figures of that agency for you. Choose one of the list.")
+        raise BadAddress(message, "agency")
     people = None
     if user.has_perm("review.supervise_reviewitem"):
         found = User.objects.in_bulk({row.actor for row in figures.decided})
         people = {key: _display_name(person) for key, person in found.items()}
-    return Seen(scope, figures, _agencies(figures, scope), people)
+    return figures, agencies, people, scope
 
 
 def _display_name(person: User) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from conversations.models import Session, Turn
+from conversations.models import Session
 from review import scope
 from review.models import ItemFlag, ReviewItem
 from review.queue import fulltext
@@ -35,8 +34,12 @@ FEW = 20_000
 walked in its order: they may all be at its end, but are too many for that to be likely."""
 
 
-class UnknownFilter(ValueError):
-    """An unknown filter; the message is the sentence for the caseworker."""
+class BadAddress(ValueError):
+    """Filters that cannot be used; the message says what to do, ``field`` where."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +64,25 @@ class Filters:
 
     @classmethod
     def parse(cls, params: Mapping[str, str]) -> Filters:
-        """Read an address; raises :class:`UnknownFilter`."""
+        """Read an address; raises :class:`BadAddress`."""
         given = {each.name: params.get(each.name, "").strip() for each in fields(cls)}
         if any(len(value) > LONGEST for value in given.values()):
-            raise UnknownFilter(
+            raise BadAddress(
                 gettext("A filter in this address is too long. Choose from the lists.")
             )
         if any(not value.isprintable() for value in given.values()):
-            raise UnknownFilter(
+            raise BadAddress(
                 gettext("A filter in this address cannot be read. Choose from the lists.")
             )
         if len(given["q"]) > LONGEST_SEARCH:
             message = gettext("Search for at most {number} characters.")
-            raise UnknownFilter(message.format(number=LONGEST_SEARCH))
+            raise BadAddress(message.format(number=LONGEST_SEARCH))
         if given["tab"] not in ("", *TABS):
-            raise UnknownFilter(gettext("There is no such list. Choose one of those at the top."))
+            raise BadAddress(gettext("There is no such list. Choose one of those at the top."))
         if given["age"] not in ("", *AGES):
-            raise UnknownFilter(gettext("There is no such age. Choose one from the list."))
+            raise BadAddress(gettext("There is no such age. Choose one from the list."))
         if given["overdue"] not in ("", "1") or given["held"] not in ("", "1"):
-            raise UnknownFilter(gettext("A box is ticked or it is not. Tick it or leave it empty."))
+            raise BadAddress(gettext("A box is ticked or it is not. Tick it or leave it empty."))
         return cls(**{**given, "tab": given["tab"] or TABS[0]})
 
     @property
@@ -89,8 +92,7 @@ class Filters:
 
     def with_changes(self, **changed: str) -> str:
         """Return the query string with some filters changed."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return Filters(**{**values, **changed}).query
+        return replace(self, **changed).query
 
     @property
     def narrows(self) -> int:
@@ -98,9 +100,7 @@ class Filters:
         return sum(bool(value) for name, value in self._set() if name not in ("tab", "q"))
 
     def _set(self) -> list[tuple[str, str]]:
-        default = Filters.__dataclass_fields__["tab"].default
-        values = [(each.name, getattr(self, each.name)) for each in fields(self)]
-        return [(name, value) for name, value in values if (name, value) != ("tab", default)]
+        return [each for each in asdict(self).items() if each != ("tab", TABS[0])]
 
 
 _REFERENCE = re.compile(r"([0-9A-Z]{3})[-\s\u2010-\u2015]?([0-9A-Z]{4})")
@@ -115,21 +115,6 @@ def session_of(typed: str) -> Session | None:
     if parts is None:
         return None
     return Session.objects.filter(reference=f"{parts[1]}-{parts[2]}").first()
-
-
-def chain_of(typed: str) -> UUID | None:
-    """Return the id of the conversation with this reference, or with a message or item of this id.
-
-    None where there is none.
-    """
-    if (session := session_of(typed)) is not None:
-        return session.pk
-    try:
-        pk = UUID(typed)
-    except ValueError:
-        return None
-    turns = Turn.objects.filter(Q(pk=pk) | Q(review_items=pk))
-    return turns.values_list("session_id", flat=True).first()
 
 
 def condition(filters: Filters, now: datetime) -> Q:
@@ -176,7 +161,7 @@ def list_filters(request: HttpRequest) -> Filters:
     given = request.POST if request.method == "POST" else request.GET
     try:
         return Filters.parse(QueryDict(given.get(FIELD, "")).dict())
-    except UnknownFilter:
+    except BadAddress:
         return Filters()
 
 

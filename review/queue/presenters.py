@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,20 +20,20 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from conversations.models import Session
 from conversations.outages import selectors as outages
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
 from ieim.studio.labels import STAGES, stage_label
+from ieim.studio.pages.presenters import Choice
 from review import finding_texts, labels
 from review.crisis import is_crisis, of_sign
 from review.deciding import locking
 from review.models import ReviewItem, SavedView
 from review.queue import filters as lists
 from review.queue import selectors
-from review.queue.filters import Filters, UnknownFilter
+from review.queue.filters import Filters
 from review.queue.selectors import Conversation, Count, Listing, place
 from review.states import ReviewState
 
@@ -88,15 +88,6 @@ def in_crisis(number: int) -> str:
     return gettext("{number} in crisis").format(number=_capped(number)) if number else ""
 
 
-def title(filters: Filters, crises: int, reference: str) -> str:
-    """Return the page's title: a crisis is seen even where the page is one tab among many.
-
-    ``reference`` is that of the conversation that was searched for, empty otherwise.
-    """
-    name = reference or gettext(TABS[filters.tab])
-    return f"({in_crisis(crises)}) {name}" if crises else name
-
-
 def nothing(filters: Filters, found: Conversation | None) -> str:
     """Return the sentence of an empty list."""
     if found is not None:
@@ -130,14 +121,6 @@ def conversation_sentence(found: Conversation) -> str:
         number=found.messages,
         state=gettext(labels.TURN_STATES[found.state]).lower(),
     )
-
-
-AUDITS = "audit.view_auditevent"
-
-
-def recorded(user: User, session: Session) -> str:
-    """Return the address of what is recorded of a conversation, empty for who may not read it."""
-    return reverse("audit:chain", args=[session.pk]) if user.has_perm(AUDITS) else ""
 
 
 def _capped(count: int) -> str:
@@ -174,15 +157,6 @@ class Live:
     mine: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One option of a filter."""
-
-    value: str
-    words: str
-    chosen: bool
-
-
 def queue_row(
     item: ReviewItem, user: User, release: Release | None, now: datetime
 ) -> dict[str, Any]:
@@ -193,7 +167,7 @@ def queue_row(
     """
     flags = [flag.code for flag in item.flags.all()]
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
-    names = {code: _label(release, "risk_flags", code) for code in flags}
+    names = {code: labels.label_name(release, "risk_flags", code) for code in flags}
     danger = ", ".join(names[code] for code in dangers)
     return {
         "id": item.pk,
@@ -201,7 +175,7 @@ def queue_row(
         "stage": stage_label(item.stage),
         "excerpt": Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
         "agencies": labels.agency_names(item, release),
-        "urgency": _label(release, "urgencies", item.urgency),
+        "urgency": labels.label_name(release, "urgencies", item.urgency),
         "flags": [name for code, name in names.items() if code not in dangers],
         "language": language_name(item.language),
         "reference": item.turn.session.reference,
@@ -219,26 +193,15 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
     if item.decided_at is not None:
         decided = item.decided_at
         return Live(pk, gettext("Decided"), False, decided, _ago(decided, now), False)
-    free = not selectors.is_held(item, now)
-    mine = not free and item.claimed_by_id == user.pk
-    if free:
+    holder, due = item.holder(now), item.due_at
+    if holder is None:
         waits = item.state == ReviewState.SECOND_OPINION.value
-        holder = gettext("Waits for a second person") if waits else gettext("Free")
-    elif mine:
-        holder = gettext("Yours")
+        words = gettext("Waits for a second person") if waits else gettext("Free")
+    elif holder == user:
+        words = gettext("Yours")
     else:
-        holder = gettext("Claimed by {name}").format(name=selectors.name_of(item.claimed_by))
-    due = item.due_at
-    return Live(pk, holder, free, due, _due(due, now), due < now, mine)
-
-
-def problem(error: Exception) -> str:
-    """Return what is wrong with an address as a sentence."""
-    return (
-        str(error)
-        if isinstance(error, UnknownFilter)
-        else gettext("There is no such page of the list.")
-    )
+        words = gettext("Claimed by {name}").format(name=holder.display_name)
+    return Live(pk, words, holder is None, due, _due(due, now), due < now, holder == user)
 
 
 def language_name(code: str) -> str:
@@ -253,7 +216,6 @@ def selects(
 ) -> list[dict[str, Any]]:
     """Return the filters with their choices; the present value is always among them."""
     agencies = release.agencies.values() if release else ()
-    label_sets = release.labels if release else {}
     supported = list(settings.IEIM_MODEL["LANGUAGES"])
     others = sorted((c for c in LANG_INFO if len(c) == 2), key=language_name)
     options: dict[str, tuple[str, Mapping[str, str]]] = {
@@ -263,8 +225,8 @@ def selects(
         ),
         "stage": (gettext("Stopped at"), {each: stage_label(each) for each in STAGES}),
         "reason": (gettext("Reason"), _reasons()),
-        "urgency": (gettext("Urgency"), _names(label_sets.get("urgencies"))),
-        "flag": (gettext("Risk flag"), _names(label_sets.get("risk_flags"))),
+        "urgency": (gettext("Urgency"), _names(release, "urgencies")),
+        "flag": (gettext("Risk flag"), _names(release, "risk_flags")),
         "language": (gettext("Language"), {c: language_name(c) for c in [*supported, *others]}),
         "age": (gettext("Waiting for"), {age: gettext(period) for age, period in AGES.items()}),
     }
@@ -293,13 +255,9 @@ def _reasons() -> dict[str, str]:
     return dict(sorted(named.items(), key=lambda pair: pair[1]))
 
 
-def _names(labels: Mapping[str, object] | None) -> dict[str, str]:
-    return {code: str(getattr(label, "name", code)) for code, label in (labels or {}).items()}
-
-
-def _label(release: Release | None, label_set: str, code: str) -> str:
-    label = release.labels.get(label_set, {}).get(code) if release and code else None
-    return label.name if label else code
+def _names(release: Release | None, label_set: str) -> dict[str, str]:
+    found = release.labels.get(label_set, {}) if release else {}
+    return {code: label.name for code, label in found.items()}
 
 
 def _due(moment: datetime, now: datetime) -> str:
@@ -349,6 +307,9 @@ def queue_page(
     rows = [queue_row(item, user, release, now) for item in page.items]
     if found:
         rows = [{**row, "listed": gettext(TABS[LISTED[row["state"]]])} for row in rows]
+    recorded = ""
+    if listed.session and user.has_perm("audit.view_auditevent"):
+        recorded = reverse("audit:chain", args=[listed.session.pk])
     scope = agencies_of(user)
     item_query = lists.list_query(filters)
     saved = SavedView.objects.filter(owner_id=user.pk)
@@ -357,7 +318,7 @@ def queue_page(
         "no_agency": scope is not None and not scope,
         "groups": _groups(rows, apart=not listed.done and found is None),
         "found": conversation_sentence(found) if found else "",
-        "recorded": recorded(user, listed.session) if listed.session else "",
+        "recorded": recorded,
         "item_query": f"?{item_query}" if item_query else "",
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
@@ -370,9 +331,9 @@ def queue_page(
         # New items before the first one show on an earlier page, where there is one.
         "news": _news(
             filters,
-            0,
+            listed,
+            counts,
             [row["live"] for row in rows],
-            _crises(counts, filters, listed, [row["id"] for row in rows]),
             start=page.previous,
             until=page.next,
         ),
@@ -390,13 +351,12 @@ def news(
     listed = selectors.listing(user, filters, now)
     start, until = params.get("start", ""), params.get("until", "")
     there = selectors.keys_between(listed, after=start, until=until)
-    count = len(set(there) - set(shown))
+    new = len(set(there) - set(shown))
     found = {item.pk: item for item in selectors.rows(shown, user)}
     rows = [live(found.get(pk), pk, user, now) for pk in shown]
     counts = selectors.counts(user, now, "open", "second")
-    crises = _crises(counts, filters, listed, shown)
-    found_news = _news(filters, count, rows, crises, start=start, until=until)
-    return {**found_news, "outage_changed": found_news["outage_key"] != params.get("outage", "")}
+    told = _news(filters, listed, counts, rows, new=new, start=start, until=until)
+    return {**told, "outage_changed": told["outage_key"] != params.get("outage", "")}
 
 
 def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
@@ -405,54 +365,49 @@ def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
     return [group for group in groups if group["rows"]]
 
 
-def _crises(
-    counts: Mapping[str, Count], filters: Filters, listed: Listing, shown: Collection[UUID]
-) -> tuple[int, str, str]:
-    """Return how many open items in crisis a page does not show, where, and the page's title."""
-    free = counts["open"].crises
-    crises = len(free) + len(counts["second"].crises)
-    reference = listed.session.reference if listed.session else ""
+def _news(
+    filters: Filters,
+    listed: Listing,
+    counts: Mapping[str, Count],
+    rows: Sequence[Live],
+    *,
+    start: str,
+    until: str,
+    new: int = 0,
+) -> dict[str, Any]:
+    """Return what is new on an open page: ``new`` items that it does not show, and its rows.
+
+    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
+    ``missing`` the query string of the page that begins with the first of them; the ``title`` names
+    all of them, so that they are seen where the page is one tab among many. ``address`` asks for
+    the next news, ``reload`` shows the new items. ``outage`` is that of the model, None without
+    one; it is put on the page anew where its key is another one: a screen reader says it then.
+    ``digest`` is of all that can change.
+    """
+    free, shown = counts["open"].crises, [row.id for row in rows]
     hidden = [number for number, key in enumerate(free) if key[2] not in shown]
     # A list begins after a place: that of the one before the first that is missing.
     after = place(free[hidden[0] - 1]) if hidden and hidden[0] else ""
     missing = _address(Filters(), after=after)
-    return len(hidden), missing, title(filters, crises, reference)
-
-
-def _news(
-    filters: Filters,
-    count: int,
-    rows: Sequence[Live],
-    crises: tuple[int, str, str],
-    *,
-    start: str,
-    until: str,
-) -> dict[str, Any]:
-    """Return what is new on an open page: ``count`` items that it does not show, and its rows.
-
-    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
-    ``missing`` the query string of the page that begins with the first of them. ``address`` asks
-    for the next news, ``reload`` shows the new items. ``outage`` is that of the model, None without
-    one; it is put on the page anew where its key is another one: a screen reader says it then.
-    ``digest`` is of all that can change.
-    """
+    crises = len(free) + len(counts["second"].crises)
+    title = listed.session.reference if listed.session else gettext(TABS[filters.tab])
+    title = f"({in_crisis(crises)}) {title}" if crises else title
     outage = outages.current()
     key = outage.key if outage else ""
-    digest = hashlib.sha256(repr((count, key, *crises, tuple(rows))).encode()).hexdigest()[:16]
-    shown = ",".join(row.id.hex for row in rows)
-    values = {"start": start, "until": until, "shown": shown, "known": digest, "outage": key}
-    address = "&".join(part for part in (filters.query, urlencode(values, safe=",")) if part)
-    hidden, missing, page_title = crises
+    changing = (new, key, len(hidden), missing, title, tuple(rows))
+    digest = hashlib.sha256(repr(changing).encode()).hexdigest()[:16]
+    values = {"start": start, "until": until, "shown": ",".join(pk.hex for pk in shown)}
+    query = urlencode({**values, "known": digest, "outage": key}, safe=",")
     return {
-        "count": count,
-        "crises": hidden,
+        "count": new,
+        "crises": len(hidden),
         "missing": missing,
         "outage": outage,
         "outage_key": key,
-        "title": page_title,
+        "title": title,
         "rows": rows,
         "digest": digest,
-        "address": address,
+        "address": "&".join(part for part in (filters.query, query) if part),
         "reload": filters.query,
     }
 
@@ -467,5 +422,5 @@ def _address(filters: Filters, **place: str) -> str:
 def _colleagues(user: User) -> tuple[Choice, ...]:
     backend = "django.contrib.auth.backends.ModelBackend"
     found = User.objects.with_perm(locking.DECIDE, backend=backend)
-    named = sorted((selectors.name_of(each), each.get_username(), each.pk) for each in found)
+    named = sorted((each.display_name, each.get_username(), each.pk) for each in found)
     return tuple(Choice(username, name, pk == user.pk) for name, username, pk in named)

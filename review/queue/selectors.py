@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 
 from conversations.models import Session
 from conversations.ports import Due
-from conversations.turns.erasing import is_erased
+from conversations.turns.locking import is_erased
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
@@ -35,6 +35,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 class UnknownPage(ValueError):
     """An address of a page that cannot be read."""
+
+    def __str__(self) -> str:
+        return gettext("There is no such page of the list.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def parse(at: str) -> Key:
         *rank, moment, pk = at.split("-", 2)
         return int(*rank), _EPOCH + timedelta(microseconds=int(moment)), UUID(pk)
     except (ValueError, OverflowError) as error:
-        raise UnknownPage(at) from error
+        raise UnknownPage from error
 
 
 PAGE_SIZE = 25
@@ -150,17 +153,6 @@ class Count:
     crises: tuple[Key, ...]
 
 
-def is_held(item: ReviewItem, now: datetime) -> bool:
-    """Whether somebody has a claim on the item that has not run out."""
-    claimed = item.state == ReviewState.CLAIMED.value and item.claimed_by_id is not None
-    return claimed and item.claimed_until is not None and item.claimed_until > now
-
-
-def name_of(user: User | None) -> str:
-    """Return a colleague's name for a sentence."""
-    return user.display_name if user else gettext("Somebody")
-
-
 def listing(user: User, filters: Filters, now: datetime) -> Listing:
     """Return the list that an address names, within what the user may see.
 
@@ -173,20 +165,19 @@ def listing(user: User, filters: Filters, now: datetime) -> Listing:
     match filters.tab:
         case "mine":
             mine = items.filter(claimed_by=user.pk, claimed_until__gt=now)
-            return Listing((_in_state(mine, ReviewState.CLAIMED),))
+            return Listing((mine.filter(state=ReviewState.CLAIMED),))
         case "second":
-            return Listing(
-                (_in_state(items, ReviewState.SECOND_OPINION), _claimed(items, second=True))
-            )
+            waiting = items.filter(state=ReviewState.SECOND_OPINION)
+            return Listing((waiting, _claimed(items, second=True)))
         case "done":
             # Named although every decided one has it: the index begins with those that have none.
             dated = items.filter(decided_at__isnull=False)
-            return Listing((_in_state(dated, ReviewState.DECIDED),), done=True)
+            return Listing((dated.filter(state=ReviewState.DECIDED),), done=True)
         case _:
             claimed = _claimed(items, second=False)
             if not filters.held:
                 claimed = claimed.filter(_not_of_others(user, now))
-            return Listing((_in_state(items, ReviewState.OPEN), claimed))
+            return Listing((items.filter(state=ReviewState.OPEN), claimed))
 
 
 def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE_SIZE) -> Page:
@@ -211,12 +202,12 @@ def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE
     )
 
 
-def keys_between(listed: Listing, *, after: str, until: str, size: int = PAGE_SIZE) -> list[UUID]:
+def keys_between(listed: Listing, *, after: str, until: str) -> list[UUID]:
     """Return the ids of the items that stand after one place and not after another, in order.
 
     At most twice a page: beyond that a page has to be loaded again anyway.
     """
-    there = keys(listed, after, size=2 * size)
+    there = keys(listed, after, size=2 * PAGE_SIZE)
     if not until:
         return [pk for *_, pk in there]
     end = parse(until)
@@ -266,10 +257,6 @@ def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
     return list(items.select_related("claimed_by", "turn"))
 
 
-def _in_state(items: QuerySet[ReviewItem], state: ReviewState) -> QuerySet[ReviewItem]:
-    return items.filter(state=state.value)
-
-
 def _not_of_others(user: User, now: datetime) -> Q:
     """Return what tells claimed items that a user can go on with from those of colleagues."""
     ran_out = Q(claimed_until=None) | Q(claimed_until__lte=now)
@@ -281,9 +268,8 @@ def _claimed(items: QuerySet[ReviewItem], *, second: bool) -> QuerySet[ReviewIte
     answered = Exists(Decision.objects.filter(about=OuterRef("pk")))
     proposals = Decision.objects.filter(item=OuterRef("pk"), action__in=sorted(PROPOSALS))
     last = proposals.order_by("-created_at", "-id").annotate(answered=answered)
-    claimed = _in_state(items, ReviewState.CLAIMED).alias(
-        answered=Subquery(last.values("answered")[:1])
-    )
+    claimed = items.filter(state=ReviewState.CLAIMED)
+    claimed = claimed.alias(answered=Subquery(last.values("answered")[:1]))
     if second:
         return claimed.filter(answered=False)
     return claimed.filter(Q(answered__isnull=True) | Q(answered=True))

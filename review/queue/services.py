@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import QueryDict
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 
 from ieim.people.models import User
 from review import claims, deciding
-from review.claims import ClaimRefused, ClaimTaken
+from review.claims import ClaimRefused
 from review.crisis import is_crisis
 from review.deciding import Action
 from review.models import ReviewItem, SavedView
-from review.queue import selectors
-from review.queue.filters import Filters, UnknownFilter
+from review.queue.filters import BadAddress, Filters
 
 MOST_ITEMS = 100
 """Items at once; a page shows fewer."""
@@ -27,24 +27,23 @@ ALONE = gettext_noop(
     "An item in crisis is not dismissed with others. Open it and answer it by itself."
 )
 
+CLAIMED: Any = ngettext_lazy("{number} item claimed.", "{number} items claimed.", "number")
+DISMISSED: Any = ngettext_lazy("{number} item dismissed.", "{number} items dismissed.", "number")
+GIVEN: Any = ngettext_lazy(
+    "{number} item given to {name}.", "{number} items given to {name}.", "number"
+)
+SEVERAL: Any = ngettext_lazy("{problem} ({number} item)", "{problem} ({number} items)", "number")
+
 
 class NotDone(Exception):
-    """Nothing was done; ``message`` says why and what to do."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """Nothing was done; the message says why and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class BulkResult:
-    """What became of the items, in sentences."""
-
-    done: tuple[str, ...] = ()
-    not_done: tuple[str, ...] = ()
+Result = tuple[str, list[str]]
+"""That items were done, in a sentence (empty for none), and why others were not."""
 
 
-def act_on_items(actor: User, form: QueryDict) -> BulkResult:
+def act_on_items(actor: User, form: QueryDict) -> Result:
     """Do what a form asks: ``do`` (claim, assign, dismiss) to each ``item``.
 
     ``to`` is a colleague's user name, ``reason`` why the items are dismissed. Raises
@@ -53,14 +52,14 @@ def act_on_items(actor: User, form: QueryDict) -> BulkResult:
     items = _items(form.getlist("item"))
     match form.get("do"):
         case "claim":
-            return _each(items, lambda pk: claims.claim(item_id=pk, actor=actor), _claimed)
+            return _each(items, lambda pk: claims.claim(item_id=pk, actor=actor), CLAIMED)
         case "assign":
             return _assign(items, form.get("to", ""), actor)
         case "dismiss":
             reason = form.get("reason", "").strip()
             if not reason:
                 raise NotDone(gettext("Say why you dismiss the items."))
-            return _each(items, lambda pk: _dismiss(pk, actor, reason), _dismissed)
+            return _each(items, lambda pk: _dismiss(pk, actor, reason), DISMISSED)
         case _:
             raise NotDone(gettext("Choose what to do with the items."))
 
@@ -92,62 +91,33 @@ def _dismiss(pk: UUID, actor: User, reason: str) -> None:
     )
 
 
-def _assign(items: list[UUID], username: str, actor: User) -> BulkResult:
+def _assign(items: list[UUID], username: str, actor: User) -> Result:
     to = User.objects.filter(username=username, is_active=True).first()
     if to is None:
         raise NotDone(gettext("Choose whom to give the items to."))
-
-    def given(count: int) -> str:
-        message = ngettext(
-            "{number} item given to {name}.", "{number} items given to {name}.", count
-        )
-        return message.format(number=count, name=selectors.name_of(to))
-
-    return _each(
-        items, lambda pk: _require_assigned(claims.assign(items=[pk], to=to, actor=actor)), given
-    )
+    name = to.display_name
+    return _each(items, lambda pk: claims.assign(item_id=pk, to=to, actor=actor), GIVEN, name=name)
 
 
-def _claimed(count: int) -> str:
-    return ngettext("{number} item claimed.", "{number} items claimed.", count).format(number=count)
-
-
-def _dismissed(count: int) -> str:
-    message = ngettext("{number} item dismissed.", "{number} items dismissed.", count)
-    return message.format(number=count)
-
-
-def _several(problem: str, count: int) -> str:
-    message = ngettext("{problem} ({number} item)", "{problem} ({number} items)", count)
-    return message.format(problem=problem, number=count)
-
-
-def _require_assigned(assigned: list[ReviewItem]) -> None:
-    assert assigned  # noqa: S101 - one item was given, and a refusal is raised
-
-
-def _each(
-    items: list[UUID], act: Callable[[UUID], object], done: Callable[[int], str]
-) -> BulkResult:
+def _each(items: list[UUID], act: Callable[[UUID], object], done: Any, **named: str) -> Result:
+    """Do something to each item; ``done`` is the sentence that says to how many it was done."""
     count, problems = 0, []
     for pk in items:
         try:
             act(pk)
-        except ClaimTaken as conflict:
-            problems.append(str(conflict))
         except (ClaimRefused, deciding.Refused, deciding.Conflict) as refused:
-            problems.append(refused.message)
+            problems.append(str(refused))
         except ReviewItem.DoesNotExist:
             problems.append(gettext(GONE))
         except PermissionDenied as error:
             raise NotDone(gettext("You do not have the right to do this.")) from error
         else:
             count += 1
-    counted = {problem: problems.count(problem) for problem in problems}
-    return BulkResult(
-        (done(count),) if count else (),
-        tuple(p if n == 1 else _several(p, n) for p, n in counted.items()),
-    )
+    not_done = [
+        problem if n == 1 else SEVERAL.format(problem=problem, number=n)
+        for problem, n in Counter(problems).items()
+    ]
+    return done.format(number=count, **named) if count else "", not_done
 
 
 LONGEST_NAME = 60
@@ -156,47 +126,36 @@ MOST_VIEWS = 30
 """Views of one person: more are no shortcut."""
 
 
-class NotSaved(Exception):
-    """A view that cannot be had; ``message`` says why and what to do. Nothing was changed."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
-
-
 @transaction.atomic
 def save_view(*, owner: User, name: str, query: str) -> SavedView:
     """Keep filters (an address's query string) under a name.
 
     A name that is taken gets the new filters; filters that are saved already get the new name.
-    Raises :class:`NotSaved`.
+    Raises :class:`NotDone`.
     """
     name = " ".join(name.split())
     if not name or not name.isprintable():
-        raise NotSaved(gettext("Give the view a name."))
+        raise NotDone(gettext("Give the view a name."))
     if len(name) > LONGEST_NAME:
-        raise NotSaved(
+        raise NotDone(
             gettext("The name is too long. Use at most {number} characters.").format(
                 number=LONGEST_NAME
             )
         )
     try:
         query = Filters.parse(QueryDict(query).dict()).query
-    except UnknownFilter as error:
-        raise NotSaved(str(error)) from error
+    except BadAddress as error:
+        raise NotDone(str(error)) from error
     if len(query) > LONGEST_QUERY:
-        raise NotSaved(gettext("These are too many filters to save. Take some away."))
+        raise NotDone(gettext("These are too many filters to save. Take some away."))
     views = SavedView.objects.select_for_update().filter(owner_id=owner.pk)
-    if named := views.filter(name=name).first():
-        named.query = query
-        named.save(update_fields=["query"])
-        return named
-    if same := views.filter(query=query).first():
-        same.name = name
-        same.save(update_fields=["name"])
-        return same
+    view = views.filter(name=name).first() or views.filter(query=query).first()
+    if view is not None:
+        view.name, view.query = name, query
+        view.save()
+        return view
     if views.count() >= MOST_VIEWS:
-        raise NotSaved(
+        raise NotDone(
             gettext("You have {number} views. Delete one first.").format(number=MOST_VIEWS)
         )
     view, _ = SavedView.objects.update_or_create(
@@ -206,7 +165,7 @@ def save_view(*, owner: User, name: str, query: str) -> SavedView:
 
 
 def delete_view(*, owner: User, name: str) -> None:
-    """Delete a view; raises :class:`NotSaved` where there is none of that name."""
+    """Delete a view; raises :class:`NotDone` where there is none of that name."""
     deleted, _ = SavedView.objects.filter(owner_id=owner.pk, name=name).delete()
     if not deleted:
-        raise NotSaved(gettext("There is no view of that name."))
+        raise NotDone(gettext("There is no view of that name."))

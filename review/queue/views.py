@@ -15,18 +15,16 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
-from review import claims, reading, scope
-from review.claims import ClaimRefused, ClaimTaken
+from ieim.people.reading import note_listed
+from review import reading, scope
+from review.claims import ClaimRefused
 from review.models import ReviewItem
 from review.queue import filters as lists
-from review.queue import presenters as queue_presenters
-from review.queue import selectors
-from review.queue import services as bulk_actions
-from review.queue import services as saved_views
-from review.queue.filters import Filters, UnknownFilter
+from review.queue import presenters, selectors, services
+from review.queue.filters import BadAddress, Filters
 from review.queue.presenters import news, queue_page
 from review.queue.selectors import UnknownPage
-from review.queue.services import BulkResult, NotDone
+from review.queue.services import NotDone
 
 MOST_SHOWN = 2 * selectors.PAGE_SIZE
 _UNSENT_FORM = "review-bulk"
@@ -42,11 +40,11 @@ def queue(request: HttpRequest) -> HttpResponse:
     params, problem, now = request.GET.dict(), "", timezone.now()
     try:
         shown = queue_page(member(request), Filters.parse(params), params, now)
-    except (UnknownFilter, UnknownPage) as error:
-        problem = queue_presenters.problem(error)
+    except (BadAddress, UnknownPage) as error:
+        problem = str(error)
         shown = queue_page(member(request), Filters(), {}, now)
     rows = (row["id"] for group in shown["groups"] for row in group["rows"])
-    reading.note_rows(rows, member(request))
+    note_listed(reading.LISTED, "items", rows, member(request))
     context = {"queue": shown, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
@@ -74,18 +72,18 @@ def bulk(request: HttpRequest) -> HttpResponse:
 
     Where nothing was done, the list shows the form as it was sent.
     """
-    result = BulkResult()
     try:
-        result = bulk_actions.act_on_items(member(request), request.POST)
+        done, not_done = services.act_on_items(member(request), request.POST)
     except NotDone as refused:
-        messages.error(request, refused.message)
-    for sentence in result.done:
-        messages.success(request, sentence)
-    for sentence in result.not_done:
+        done, not_done = "", []
+        messages.error(request, str(refused))
+    if done:
+        messages.success(request, done)
+    for sentence in not_done:
         messages.warning(request, sentence)
-    if not result.done:
+    if not done:
         request.session[_UNSENT_FORM] = {
-            "chosen": request.POST.getlist("item")[: bulk_actions.MOST_ITEMS],
+            "chosen": request.POST.getlist("item")[: services.MOST_ITEMS],
             "do": request.POST.get("do", ""),
             "to": request.POST.get("to", ""),
             "reason": request.POST.get("reason", ""),
@@ -100,15 +98,15 @@ def save_view(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("name", "")
     try:
         if "delete" in request.POST:
-            saved_views.delete_view(owner=member(request), name=name)
+            services.delete_view(owner=member(request), name=name)
             messages.success(request, gettext("The view “{name}” is deleted.").format(name=name))
         else:
-            view = saved_views.save_view(
+            view = services.save_view(
                 owner=member(request), name=name, query=request.POST.get("query", "")
             )
             messages.success(request, gettext("The view “{name}” is saved.").format(name=view.name))
-    except saved_views.NotSaved as refused:
-        messages.error(request, refused.message)
+    except NotDone as refused:
+        messages.error(request, str(refused))
     return back(request)
 
 
@@ -123,53 +121,31 @@ def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> H
     return response
 
 
-@require_POST
-def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Claim an item and open it."""
-    return _answer(request, pk, claims.claim)
-
-
 @require_safe
 def held(request: HttpRequest, pk: UUID) -> HttpResponse:
     """204 while the person has the item, 409 when not: the open page asks every few seconds."""
     user = member(request)
     item = get_object_or_404(scope.visible(user), pk=pk)
-    return HttpResponse(status=204 if claims.holds(item, user, timezone.now()) else 409)
+    return HttpResponse(status=204 if item.holder(timezone.now()) == user else 409)
 
 
 @require_POST
-def renew(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Let a claim hold for longer: the item page asks for it while it is open."""
-    return _answer(request, pk, claims.renew)
-
-
-@require_POST
-def release(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Give a claim back and go to the queue."""
-    return _answer(request, pk, claims.release, to_queue=True)
-
-
-@require_POST
-def take_over(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Claim an item whoever has it, and open it."""
-    return _answer(request, pk, claims.take_over)
-
-
-def _answer(
+def claim(
     request: HttpRequest, pk: UUID, change: Callable[..., ReviewItem], *, to_queue: bool = False
 ) -> HttpResponse:
-    """Change a claim and say so: htmx gets the fragment, 409 with the reason where it fails."""
+    """Do what the address is for (``change``), and open the item, or go ``to_queue``.
+
+    htmx gets the fragment, 409 with the reason where it fails.
+    """
     problem, item = "", None
     try:
         item = change(item_id=pk, actor=member(request))
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
-    except ClaimTaken as conflict:
-        problem = str(conflict)
     except ClaimRefused as refused:
-        problem = refused.message
+        problem = str(refused)
     if request.headers.get("HX-Request") == "true":
-        live = item and queue_presenters.live(item, pk, member(request), timezone.now())
+        live = item and presenters.live(item, pk, member(request), timezone.now())
         context = {"live": live, "item": item, "problem": problem}
         return render(request, "review/queue/claim.html", context, status=409 if problem else 200)
     if problem:

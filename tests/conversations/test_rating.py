@@ -42,8 +42,8 @@ def address(turn: Turn) -> str:
 
 
 def said(turn: Turn, useful: bool) -> Rating:
-    rating, _ = rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
-    return rating
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
+    return Rating.objects.get(reply__turn=turn)
 
 
 def events(turn: Turn) -> list[str]:

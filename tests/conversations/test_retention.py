@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations import retention
 from conversations.models import Outage, Session, Turn
-from conversations.turns import erasing
+from conversations.turns.locking import is_erased
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.audit.verify import verify
 from review.models import Action, Decision
@@ -67,7 +67,7 @@ def test_old_conversations_go_and_one_event_proves_it(ask: Ask) -> None:
         "staff_sessions": 0,
     }
     assert left() == {young.text, alive.text, f"{VISA}, again"}
-    assert erasing.is_erased(Session.objects.get(pk=old.session_id))
+    assert is_erased(Session.objects.get(pk=old.session_id))
     [proof] = proofs()
     assert (proof["erased"]["conversations"], proof["days"]["conversations"]) == (1, DAYS)
     assert VISA not in json.dumps(proof)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
 from ieim.search import FusedIndex, ReleaseIndex, examples, train
+from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder
 from ieim.search.examples import Kind
 from ieim.search.fusing import texts_of
@@ -53,7 +53,7 @@ def ideas(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Ideas:
     ideas = Ideas()
     careful = CheckedEmbedder(ideas, clock=clock)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    monkeypatch.setattr(vectors, "_slots", Cache(vectors._CACHE_SIZE))
     # Thousands of examples teach this embedder nothing.
     monkeypatch.setattr(crisis, "prepare", lambda: None)
     monkeypatch.setattr(examples, "messages", lambda: FEW)
@@ -76,7 +76,7 @@ def value(bundle: Bundle) -> Release:
 
 def forget() -> None:
     """Be another process."""
-    vectors._slots.clear()
+    vectors._slots.forget_unused(before=float("inf"))
 
 
 def test_messages_are_read_once_one_process_has_trained(

@@ -29,7 +29,7 @@ def test_a_caseworker_sees_which_label_is_unsure(ask: Ask, confidence: float, sh
 def test_an_unsure_urgency_puts_no_item_off(ask: Ask) -> None:
     turn = ask(VISA)
     ranks = [
-        facets.rank(turn, Facets(urgency, "en", (), False, unsure), stage="reply", reasons=[])
+        facets.rank(turn, Facets(urgency, (), False, unsure), stage="reply", reasons=[])
         for urgency, unsure in [("low", False), ("low", True), ("high", True)]
     ]
     assert ranks == [4320, NORMAL_RANK, 240]

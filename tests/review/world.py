@@ -24,8 +24,7 @@ from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
 from ieim.studio.drafts import editing
-from ieim.studio.drafts.selectors import DRAFT_MODELS
-from ieim.studio.models import Change, GoldenQuestion, Proposal, RiskExample, Service
+from ieim.studio.models import DRAFT_MODELS, Change, GoldenQuestion, Proposal, RiskExample, Service
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import services as sending
 from ieim.studio.trying import services as trying

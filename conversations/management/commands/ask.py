@@ -41,7 +41,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("text", metavar="TEXT", help="the citizen's message, 2,000 characters")
         parser.add_argument(
             "--session",

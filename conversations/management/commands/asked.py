@@ -15,8 +15,6 @@ from conversations.record.calls import request_of
 
 
 class Command(BaseCommand):
-    """Show the requests to the model."""
-
     help = (
         "Print what the model was asked in every attempt of a turn: persona, directive and "
         "question as they were sent, and the contract's schema, whatever today's are. An attempt "
@@ -24,12 +22,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("turn", metavar="TURN", type=UUID, help="the id of the turn")
         parser.add_argument("--json", action="store_true", help="print one JSON array")
 
     def handle(self, *args: Any, turn: UUID, **options: Any) -> None:
-        """Print every attempt of one turn."""
         if not Turn.objects.filter(pk=turn).exists():
             raise CommandError(f"There is no turn {turn}. `manage.py ask --json` prints turn ids.")
         attempts = Attempt.objects.filter(stage__turn=turn).select_related("stage")

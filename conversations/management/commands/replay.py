@@ -14,8 +14,6 @@ from conversations.record.replay import replay
 
 
 class Command(BaseCommand):
-    """Show whether a turn would be decided in the same way today."""
-
     help = (
         "Run the stored answers of a turn through the gate again, without a model. Prints the "
         "decision hash then and now, and what has changed. The exit code is 0 when the decisions "
@@ -23,12 +21,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("turn", metavar="TURN", type=UUID, help="the id of the turn")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, turn: UUID, **options: Any) -> None:
-        """Replay one turn."""
         found = Turn.objects.select_related("reply").filter(pk=turn).first()
         if found is None:
             raise CommandError(f"There is no turn {turn}. `manage.py ask --json` prints turn ids.")

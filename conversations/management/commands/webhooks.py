@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Webhook
 from conversations.webhooks import services
-from conversations.webhooks import services as selectors
 
 _SHOWN = (
     "The secret of {name}. It is shown this once and can be replaced, not read: keep it where the "
@@ -19,8 +18,6 @@ _SHOWN = (
 
 
 class Command(BaseCommand):
-    """Make, stop and look after webhooks."""
-
     help = (
         "Keep the webhooks that sessions opened by REST can name: make one, give it another "
         "secret, stop, start or remove it, list them with what has not arrived, and send that "
@@ -28,7 +25,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be done."""
         doing = parser.add_subparsers(dest="doing", required=True, metavar="WHAT")
         add = doing.add_parser("add", help="make one and print its secret")
         add.add_argument("name")
@@ -51,7 +47,6 @@ class Command(BaseCommand):
         again.add_argument("ids", metavar="ID", nargs="*", type=UUID, help="none: all of it")
 
     def handle(self, *args: Any, doing: str, **options: Any) -> None:
-        """Do it, or say why it cannot be done."""
         try:
             getattr(self, f"_{doing}")(**options)
         except services.Refused as refused:
@@ -81,12 +76,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{name} is removed, with what it was to be told.")
 
     def _list(self, **_: Any) -> None:
-        for each in selectors.overview():
-            webhook = each.webhook
+        for webhook in services.overview():
             state = "stopped" if webhook.stopped_at else "started"
-            counts = f"{each.waiting} waiting, {each.given_up} given up"
+            counts = f"{webhook.waiting} waiting, {webhook.given_up} given up"
             self.stdout.write(f"{webhook.name}  {state}  {webhook.url}  {counts}")
-        for delivery in selectors.given_up():
+        for delivery in services.given_up():
             at = delivery.happened_at.isoformat(timespec="seconds")
             self.stdout.write(
                 f"  {delivery.pk}  {delivery.webhook.name}  {delivery.event}  "
@@ -94,7 +88,7 @@ class Command(BaseCommand):
             )
 
     def _again(self, *, ids: list[UUID], **_: Any) -> None:
-        delivery_ids = ids or [each.pk for each in selectors.given_up()]
+        delivery_ids = ids or [each.pk for each in services.given_up()]
         sent = services.send_again(deliveries=delivery_ids)
         self.stdout.write(f"{sent} of {len(delivery_ids)} are sent again.")
         if sent < len(delivery_ids):

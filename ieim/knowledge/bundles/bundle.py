@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args
 
 from ieim.knowledge.bundles.columns import (
     EXAMPLES_LIMIT,
@@ -46,6 +46,11 @@ from ieim.pipeline.message.language import told_as
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
+Entry: TypeAlias = (
+    Agency | Category | Service | Label | Translation | HelpLine | RiskExample | CaseText
+)
+"""A checked row of a table, in the order of :data:`TABLES`."""
+
 Content: TypeAlias = dict[str, list[dict[str, Any]]]
 """A bundle as JSON: the tables, every row with all its columns, in the bundle's order.
 
@@ -53,16 +58,7 @@ A table that a bundle may do without is there only where it has a row."""
 
 Localized = TypeVar("Localized", Translation, HelpLine, CaseText)
 
-_TYPES: Mapping[Table, type] = {
-    "agencies": Agency,
-    "dictionary": Category,
-    "services": Service,
-    "labels": Label,
-    "translations": Translation,
-    "help_lines": HelpLine,
-    "risk_examples": RiskExample,
-    "texts": CaseText,
-}
+_TYPES: Mapping[Table, type] = dict(zip(TABLES, get_args(Entry), strict=True))
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
 
 

@@ -64,9 +64,3 @@ def visible(user: User) -> QuerySet[Directive]:
     agencies = agencies_of(user)
     notices = Directive.objects.select_related("created_by")
     return notices if agencies is None else notices.filter(agency__in=["", *agencies])
-
-
-def may_change(user: User, agency: str) -> bool:
-    """Whether a user may add or end a notice of ``agency`` (blank: of every agency)."""
-    agencies = agencies_of(user)
-    return agencies is None or (agency != "" and agency in agencies)

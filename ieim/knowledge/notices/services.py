@@ -13,8 +13,8 @@ from ieim.audit.canonical import JSONValue
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Directive
-from ieim.knowledge.notices.selectors import may_change
 from ieim.people.models import User
+from ieim.people.scope import works_for
 from ieim.pipeline.message.screen import STRIPPED_CLASS
 
 MAX_TEXT = 500
@@ -50,7 +50,7 @@ def add(
         problems["text"] = bad.args[0]
     release = knowledge.current_release()
     exists = agency == "" or (release is not None and agency in release.agencies)
-    if not exists or not may_change(by, agency):
+    if not exists or not works_for(by, agency):
         problems["agency"] = gettext(NO_AGENCY)
     if ends_at <= starts_at:
         problems["ends_at"] = gettext(END_BEFORE_START)
@@ -73,7 +73,7 @@ def end(*, directive_id: int, by: User) -> Directive:
     that the person does not work for.
     """
     notice = Directive.objects.select_for_update().get(pk=directive_id)
-    if not may_change(by, notice.agency):
+    if not works_for(by, notice.agency):
         raise Directive.DoesNotExist
     now = timezone.now()
     if notice.ends_at <= now:

@@ -7,8 +7,9 @@ from typing import Any, cast
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -18,7 +19,7 @@ from ieim.knowledge.models import Directive
 from ieim.knowledge.notices import selectors, services
 from ieim.people.access import member
 from ieim.people.models import User
-from ieim.people.scope import agencies_of
+from ieim.people.scope import agencies_of, works_for
 
 OVER = 50
 """How many notices that are over the page lists, the last one first."""
@@ -94,16 +95,14 @@ def _rows(request: HttpRequest, found: object) -> list[dict[str, object]]:
             "agency": agencies[notice.agency].name
             if notice.agency in agencies
             else notice.agency or gettext("Every agency"),
-            "mine": selectors.may_change(member(request), notice.agency),
+            "mine": works_for(member(request), notice.agency),
         }
         for notice in cast("list[Directive]", found)
     ]
 
 
 def _see_list() -> HttpResponse:
-    response = redirect("notices:notices")
-    response.status_code = 303
-    return response
+    return HttpResponseRedirect(reverse("notices:notices"), status=303)
 
 
 EVERY = " every"
@@ -159,3 +158,12 @@ def choices(user: User) -> list[tuple[str, str]]:
     offered = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
     found = [(EVERY, gettext("Every agency")), *offered] if scope is None else offered
     return found if len(found) == 1 else [("", gettext("Choose an agency")), *found]
+
+
+app_name = "notices"
+
+urlpatterns = [
+    path("", notices, name="notices"),
+    path("add/", add, name="add"),
+    path("<int:notice>/end/", end, name="end"),
+]

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import product
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from ieim.people.models import User
-
-_DRAFT = (
-    *("agency", "category", "service", "label", "translation"),
-    *("helpline", "riskexample", "casetext"),
-)
-
-
-def _draft(*actions: str) -> frozenset[str]:
-    return frozenset(f"studio.{action}_{model}" for action, model in product(actions, _DRAFT))
+from ieim.people.roles import DRAFT, each
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +38,16 @@ SCOPES: Mapping[str, Scope] = {
     ),
     "knowledge:read": Scope(
         _("Read the draft, releases, proposals and notices"),
-        _draft("view")
-        | {"knowledge.view_release", "knowledge.view_publication", "knowledge.view_directive"}
-        | {"studio.view_proposal", "studio.view_goldenrun"},
+        frozenset(
+            (
+                *each("studio", (*DRAFT, "proposal", "goldenrun"), ("view",)),
+                *each("knowledge", ("release", "publication", "directive"), ("view",)),
+            )
+        ),
     ),
-    "knowledge:edit": Scope(_("Change the draft"), _draft("add", "change", "delete")),
+    "knowledge:edit": Scope(
+        _("Change the draft"), frozenset(each("studio", DRAFT, ("add", "change", "delete")))
+    ),
     "knowledge:propose": Scope(
         _("Propose the draft, and take a proposal back"), frozenset({"studio.add_proposal"})
     ),

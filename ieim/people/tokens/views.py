@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.debug import sensitive_variables
@@ -130,3 +131,11 @@ class TokenForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared so
             field.choices = offered_ones
+
+
+app_name = "tokens"
+urlpatterns = [
+    path("", tokens, name="tokens"),
+    path("make/", make, name="make"),
+    path("<uuid:token>/revoke/", revoke, name="revoke"),
+]

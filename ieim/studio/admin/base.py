@@ -30,7 +30,7 @@ from ieim.people.scope import agencies_of
 from ieim.studio.admin.conflicts import conflict_of, identity_fields, removed_entry, saved_over
 from ieim.studio.admin.forms import DraftForm, sentence
 from ieim.studio.drafts import editing
-from ieim.studio.drafts.entries import Problem, Problems
+from ieim.studio.drafts.entries import Problem, Problems, attribute
 from ieim.studio.drafts.history import readable
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Agency, Category, Change, DraftEntry, Service
@@ -58,8 +58,7 @@ class Refused(Exception):
 
 
 def identity_of(entry: DraftEntry) -> dict[str, str]:
-    columns = IDENTITY[entry.table]
-    return {name: getattr(entry, "agency_id" if name == "agency" else name) for name in columns}
+    return {name: getattr(entry, attribute(name)) for name in IDENTITY[entry.table]}
 
 
 def scope_of(request: HttpRequest) -> frozenset[str] | None:
@@ -144,6 +143,9 @@ class DraftAdmin(Scoped):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[LightList]:
         return LightList
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [*COLUMNS[self.table], "position", "seen"]
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kw: Any
@@ -345,29 +347,22 @@ def _number(text: str | None) -> int:
 
 def related(entry: DraftEntry) -> list[tuple[str, str]]:
     """Return ``(text, address)`` of the lists, and of the page that adds a translation."""
-    if isinstance(entry, Agency):
-        of_agency = {"agency__id__exact": entry.pk}
-        return [
-            (gettext("Services"), _url("service", "changelist", of_agency)),
-            (gettext("Dictionary"), _url("category", "changelist", of_agency)),
-            (gettext("Translations"), _url("translation", "changelist", of_agency)),
-            (gettext("Add a service"), _url("service", "add", {"agency": entry.pk})),
-            (
-                gettext("Add a translation"),
-                _url("translation", "add", {"agency": entry.pk}),
-            ),
-        ]
-    if isinstance(entry, Category | Service):
+    if not isinstance(entry, Agency | Category | Service):
+        return []
+    listed, added = {"agency__id__exact": _owner_of(entry)}, {"agency": _owner_of(entry)}
+    if not isinstance(entry, Agency):
         key = {"service" if isinstance(entry, Service) else "category": entry.key}
-        of_agency = {"agency__id__exact": entry.agency_id}
         return [
-            (gettext("Translations"), _url("translation", "changelist", of_agency | key)),
-            (
-                gettext("Add a translation"),
-                _url("translation", "add", {"agency": entry.agency_id} | key),
-            ),
+            (gettext("Translations"), _url("translation", "changelist", listed | key)),
+            (gettext("Add a translation"), _url("translation", "add", added | key)),
         ]
-    return []
+    return [
+        (gettext("Services"), _url("service", "changelist", listed)),
+        (gettext("Dictionary"), _url("category", "changelist", listed)),
+        (gettext("Translations"), _url("translation", "changelist", listed)),
+        (gettext("Add a service"), _url("service", "add", added)),
+        (gettext("Add a translation"), _url("translation", "add", added)),
+    ]
 
 
 def _url(model: str, page: str, query: dict[str, str]) -> str:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.studio.drafts.editing import permits
-from ieim.studio.drafts.history import after_you_opened, agency_of
+from ieim.studio.drafts.history import after_you_opened, agency_of, shown
 from ieim.studio.drafts.selectors import entry_name
 
 OVER = "_over"
@@ -50,7 +50,7 @@ def conflict_of(form: Any) -> Conflict | None:
         field, theirs, typed = form.fields[name], getattr(entry, name), form[name].value()
         if field.has_changed(theirs, _lines(typed)):
             label = str(form[name].label)
-            fields.append((label, _shown(field.prepare_value(theirs)), _shown(typed)))
+            fields.append((label, shown(field.prepare_value(theirs)), shown(typed)))
     return Conflict(entry.version, fields)
 
 
@@ -99,9 +99,3 @@ def removed_entry(
 def _lines(value: Any) -> Any:
     # Browsers send CR LF for a new line.
     return value.replace("\r\n", "\n") if isinstance(value, str) else value
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return "\n".join(map(str, value))
-    return "" if value is None else str(value)

@@ -64,8 +64,7 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
     def get_import_formats(self) -> list[type[TableFormat]]:
         return formats_of(self.table)
 
-    def get_export_formats(self) -> list[type[TableFormat]]:
-        return formats_of(self.table)
+    get_export_formats = get_import_formats
 
     def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return what the list shows, with the columns that it leaves out."""

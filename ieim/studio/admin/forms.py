@@ -19,14 +19,8 @@ from ieim.knowledge.selectors import current_release
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.knowledge import NO_NEXT
 from ieim.studio.drafts import editing
-from ieim.studio.drafts.entries import Problems
-from ieim.studio.models import (
-    Agency,
-    Category,
-    DraftEntry,
-    Service,
-    Translation,
-)
+from ieim.studio.drafts.entries import Problems, attribute
+from ieim.studio.models import Agency, Category, DraftEntry, Service, Translation
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[DraftEntry]
@@ -201,7 +195,7 @@ class DraftForm(Base):
                     value = getattr(entry, name)
                 values[name] = value.pk if isinstance(value, Agency) else value
             elif name in IDENTITY[entry.table]:
-                values[name] = entry.agency_id if name == "agency" else getattr(entry, name)
+                values[name] = getattr(entry, attribute(name))
         if self.cleaned_data.get("position") is not None:
             values["position"] = self.cleaned_data["position"]
         return values
@@ -269,7 +263,7 @@ class CategoryForm(DraftForm):
 
     class Meta:
         model = Category
-        fields = ["agency", "key", "value", "keywords"]
+        fields = list(COLUMNS["dictionary"])
 
 
 class ServiceForm(DraftForm):
@@ -286,11 +280,7 @@ class ServiceForm(DraftForm):
 
     class Meta:
         model = Service
-        fields = [
-            *("agency", "key", "name", "path", "overview", "applicability_summary"),
-            *("categories", "requirements", "fees", "processing_time", "how_to_apply"),
-            *("contact", "url", "next_services", "deadline_days"),
-        ]
+        fields = list(COLUMNS["services"])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

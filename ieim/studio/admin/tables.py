@@ -67,7 +67,6 @@ class AgencyAdmin(FilesAdmin):
     table = "agencies"
     list_display = ["name", "id", "path", "position"]
     search_fields = ["id", "name", "description"]
-    fields = ["id", "name", "path", "description", "position", "seen"]
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
         """Return the dictionary, unless it is too long for one page."""
@@ -85,7 +84,6 @@ class CategoryAdmin(FilesAdmin):
     list_filter = [("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
     search_fields = ["key", "value", "keywords", "agency__id", "agency__name"]
-    fields = ["agency", "key", "value", "keywords", "position", "seen"]
 
 
 class HasOverview(admin.SimpleListFilter):
@@ -143,7 +141,6 @@ class LabelAdmin(FilesAdmin):
     list_display = ["name", "set", "code", "threshold", "effect", "position"]
     list_filter = ["set"]
     search_fields = ["code", "name", "description"]
-    fields = ["set", "code", "name", "description", "threshold", "effect", "position", "seen"]
 
 
 @admin.register(Translation)
@@ -171,7 +168,6 @@ class HelpLineAdmin(FilesAdmin):
     list_display_links = ["flag", "language"]
     list_filter = ["language", "flag"]
     search_fields = ["flag", "text"]
-    fields = ["language", "flag", "text", "position", "seen"]
 
 
 @admin.register(RiskExample)
@@ -180,7 +176,6 @@ class RiskExampleAdmin(FilesAdmin):
     list_display = ["text", "language", "flag", "kind", "position"]
     list_filter = ["flag", "kind", "language"]
     search_fields = ["flag", "text"]
-    fields = ["language", "text", "flag", "kind", "position", "seen"]
 
 
 @admin.register(CaseText)
@@ -190,7 +185,6 @@ class CaseTextAdmin(FilesAdmin):
     list_display_links = ["case", "language"]
     list_filter = ["case", "language"]
     search_fields = ["case", "text"]
-    fields = ["case", "language", "text", "position", "seen"]
 
 
 class ReadOnly:

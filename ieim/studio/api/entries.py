@@ -24,8 +24,8 @@ from ieim.studio.api.serializers import ADDRESSES, ENTRIES, PAGES, ListQuerySeri
 from ieim.studio.api.staff import Changed, etag, seen_version
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.editing import Invalid, Stale
-from ieim.studio.drafts.selectors import DRAFT_MODELS
-from ieim.studio.models import Change, DraftEntry
+from ieim.studio.drafts.entries import attribute
+from ieim.studio.models import DRAFT_MODELS, Change, DraftEntry
 
 PAGE = 100
 """Entries of a page."""
@@ -86,15 +86,9 @@ def _found(table: Table, rows: QuerySet[DraftEntry], query: Mapping[str, Any]) -
     return rows.order_by("pk")
 
 
-def _columns(identity: Mapping[str, str]) -> dict[str, str]:
-    """Return a natural id as the columns of the database."""
-    return {"agency_id" if name == "agency" else name: value for name, value in identity.items()}
-
-
 def _values(table: Table, row: DraftEntry) -> dict[str, Any]:
     """Return an entry as a bundle has it, and its version."""
-    values = {n: getattr(row, "agency_id" if n == "agency" else n) for n in COLUMNS[table]}
-    return {**values, "version": row.version}
+    return {n: getattr(row, attribute(n)) for n in COLUMNS[table]} | {"version": row.version}
 
 
 class Entries(StaffViewSet):
@@ -160,7 +154,8 @@ class Entries(StaffViewSet):
         return {name: query.get(name, "") for name in IDENTITY[self.table]}
 
     def _rows(self, query: Mapping[str, str]) -> QuerySet[DraftEntry]:
-        return visible(self.table, self.user).filter(**_columns(self._identity(query)))
+        identity = {attribute(name): value for name, value in self._identity(query).items()}
+        return visible(self.table, self.user).filter(**identity)
 
     def _find(self, query: Mapping[str, str]) -> DraftEntry:
         try:

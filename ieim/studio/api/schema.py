@@ -102,7 +102,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     Refused: _bad_notice,
     StandardError: _bad_file,
     Moved: lambda _error: Changed(MOVED),
-    Stale: lambda error: Changed(error.message),
+    Stale: lambda error: Changed(str(error)),
     OutOfScope: lambda error: PermissionDenied(str(error)),
     Directive.DoesNotExist: lambda _error: Http404(),
 }

@@ -11,13 +11,12 @@ from rest_framework import serializers
 from conversations.api.bodies import ClosedSerializer, ExactTextField, MessageField
 from conversations.api.serializers import FieldErrorSerializer, ProblemSerializer, ReplySerializer
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
+from ieim.knowledge.bundles.formats import LIST_COLUMNS, NUMBER_COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.studio.exchange.files import formats_of
 from ieim.studio.models import GoldenRun, Proposal
 
-LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply", "next_services"})
-NUMBERS = frozenset({"threshold"})
 # The parser takes no NUL anywhere, so that is part of the shape.
 _TEXT = {"type": "string", "pattern": r"^[^\u0000]*$"}
 
@@ -35,9 +34,9 @@ def _id(limit: int = ID_LIMIT, **options: Any) -> serializers.RegexField:
 
 
 def _column(name: str) -> serializers.Field[Any, Any, Any, Any]:
-    if name in LISTS:
+    if name in LIST_COLUMNS:
         return serializers.ListField(child=TextField(), required=False)
-    if name in NUMBERS:
+    if name in NUMBER_COLUMNS:
         return serializers.DecimalField(
             3, 2, min_value=0, max_value=1, required=False, allow_null=True
         )
@@ -216,7 +215,7 @@ class CallSerializer(serializers.Serializer[Any]):
 
     given = serializers.CharField(help_text="The per-call JSON.")
     said = serializers.CharField(help_text="The answer, as text.")
-    findings = TriedFindingSerializer(many=True)
+    findings = TriedFindingSerializer(many=True, source="record.judgement.findings")
 
 
 class TriedStageSerializer(serializers.Serializer[Any]):

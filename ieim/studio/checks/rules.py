@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from html.entities import html5
 from typing import Any, TypeAlias
@@ -68,9 +68,6 @@ class Remark:
     entry: str
     agency: str
     sentence: str
-
-    def as_dict(self) -> dict[str, str]:
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Remark:

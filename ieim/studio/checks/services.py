@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from django.conf import settings
 from django.db import transaction
@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Release
 from ieim.studio import runs
-from ieim.studio.checks import Remark, at_once, by_search, examine, in_order
+from ieim.studio.checks import Remark, Severity, at_once, by_search, examine, in_order
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts.cached import Draft
 from ieim.studio.models import CheckRun
@@ -38,6 +38,10 @@ class Checked:
 
     remarks: Sequence[Remark]
     run: CheckRun | None = None
+
+    @property
+    def errors(self) -> list[Remark]:
+        return [remark for remark in self.remarks if remark.severity is Severity.ERROR]
 
 
 def budget() -> int | None:
@@ -105,7 +109,7 @@ def _begin(sha256: str) -> CheckRun:
         others.filter(state__in=runs.GOING_ON).delete()
         newest = others.values_list("pk", flat=True)[: _RUNS_KEPT - 1]
         others.exclude(pk__in=list(newest)).delete()
-        runs.queue(run)
+        runs.queue(CheckRun, run.pk)
     return run
 
 
@@ -114,7 +118,7 @@ def begin_again(*, run_id: int) -> None:
     """Queue a run that has FAILED; any other is left alone."""
     failed = CheckRun.objects.filter(pk=run_id, state=CheckRun.State.FAILED)
     if failed.update(state=CheckRun.State.QUEUED, done=0, total=0, error=""):
-        runs.queue(CheckRun(pk=run_id))
+        runs.queue(CheckRun, run_id)
 
 
 def run_checks(*, run_id: int) -> None:
@@ -140,5 +144,5 @@ def _run(claim: runs.Claim) -> None:
     claim.write(
         state=CheckRun.State.DONE,
         done=F("total"),
-        remarks=[remark.as_dict() for remark in remarks],
+        remarks=[asdict(remark) for remark in remarks],
     )

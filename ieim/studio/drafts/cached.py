@@ -16,8 +16,8 @@ from ieim.knowledge.bundles.rows import TABLES, Row
 from ieim.pipeline.knowledge import Release
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.drafts.history import agency_of
-from ieim.studio.drafts.selectors import DRAFT_MODELS, entry_name
-from ieim.studio.models import Proposal
+from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.models import DRAFT_MODELS, Proposal
 
 _CHANGES = ("knowledge.changed", "knowledge.imported", "knowledge.merged")
 """Every change of the draft ends with one of these events."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.utils.translation import gettext
 
@@ -18,7 +17,7 @@ from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.models import User
-from ieim.people.scope import agencies_of
+from ieim.people.scope import agencies_of, works_for
 from ieim.pipeline.canonical import digest
 from ieim.studio.drafts.entries import Entries, Problem, Problems, Values, not_removable, with_it
 from ieim.studio.drafts.history import after_you_opened, agency_of, change, keep
@@ -30,11 +29,7 @@ Identity: TypeAlias = Mapping[str, str]
 
 
 class Stale(Exception):
-    """The entry is not what the person saw; ``message`` says who changed it and when."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """The entry is not what the person saw; the message says who changed it and when."""
 
 
 class OutOfScope(Exception):
@@ -67,15 +62,6 @@ class Edit:
 
     values: Mapping[str, Any]
     seen: int | None
-
-
-def may_edit(user: AbstractBaseUser | AnonymousUser, agency_id: str) -> bool:
-    """Whether ``user`` may change the entries of an agency.
-
-    "" stands for what belongs to every agency: labels, and which agencies there are.
-    """
-    agencies = agencies_of(user)
-    return agencies is None or (agency_id != "" and agency_id in agencies)
 
 
 def permits(scope: frozenset[str] | None, table: Table, owner: str, *, new: bool) -> bool:
@@ -148,7 +134,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     """
     lock_head(SYSTEM_CHAIN)
     owner = "" if table == "agencies" else agency_of(table, identity)
-    if not may_edit(by, owner):
+    if not works_for(by, owner):
         raise OutOfScope(gettext("You do not work for that agency."))
     entries = Entries(table, [identity])
     entry = entries.stored.get(entries.identities[0])

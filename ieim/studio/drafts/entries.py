@@ -13,8 +13,8 @@ from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, check_row
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
 from ieim.people.models import User
 from ieim.studio.drafts.history import change, who_and_when
-from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.models import (
+    DRAFT_MODELS,
     Agency,
     Category,
     Change,
@@ -54,9 +54,9 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Entries:
-    """The stored entries that ``wanted`` (columns, perhaps ``position``) are about.
+    """The stored entries that ``contents`` (columns, perhaps ``position``) are about.
 
-    ``stored`` has them by their natural ids, ``identities`` has those of ``wanted`` in its order.
+    ``stored`` has them by their natural ids, ``identities`` has those of ``contents`` in its order.
     With ``whole``, ``stored`` has the entire table.
     """
 
@@ -81,7 +81,7 @@ class Entries:
         return {**values, "position": entry.position}
 
     def check(self, *, new: Collection[int]) -> tuple[dict[int, Problems], list[Values]]:
-        """Return what is wrong by index of ``wanted``, and what every entry is to become.
+        """Return what is wrong by index of ``contents``, and what every entry is to become.
 
         ``new`` are the indexes of those that must not be there yet.
         """

@@ -70,7 +70,7 @@ def change(
 
 def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
     """Return ``(column, before, after)`` as people read them: an item of a list a line."""
-    return [(name, _shown(before), _shown(after)) for name, (before, after) in fields.items()]
+    return [(name, shown(before), shown(after)) for name, (before, after) in fields.items()]
 
 
 def keep(changes: Iterable[Change]) -> None:
@@ -101,8 +101,9 @@ def after_you_opened(table: Table, entry: str) -> str:
     return message.format(what=who_and_when(table, entry))
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, list):
+def shown(value: object) -> str:
+    """Return a value as people read it: an item of a list a line, "" for nothing."""
+    if isinstance(value, list | tuple):
         return "\n".join(map(str, value))
     return "" if value is None else str(value)
 

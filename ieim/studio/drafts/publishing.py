@@ -1,4 +1,4 @@
-"""Making the draft the current release: one transaction with its audit event."""
+"""Making a release current: one transaction with its audit event."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext
 
+from ieim.audit.canonical import JSONValue
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
@@ -15,6 +16,7 @@ from ieim.knowledge.audited import published
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.models import Publication, Release
 from ieim.people.models import User
+from ieim.pipeline.canonical import digest
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import Service
 
@@ -53,27 +55,32 @@ def publish(*, note: str, by: User | None) -> Release:
         bundle = drafts.draft()
     except BundleError as error:
         raise PublishError([str(problem) for problem in error.errors]) from error
-    last = Release.objects.aggregate(last=Max("number"))["last"] or 0
-    value = bundle.release(last + 1)
-    current = selectors.current_number()
-    if current is not None and Release.objects.get(number=current).sha256 == value.sha256:
-        raise NothingToPublishError(current)
-    release = Release(
-        number=value.number,
-        sha256=value.sha256,
-        content=bundle.content,
-        note=note,
-        created_by=by,
-    )
-    release.save()
+    content = bundle.content
+    current, sha256 = selectors.newest(), digest(content)
+    if current is not None and current.sha256 == sha256:
+        raise NothingToPublishError(current.number)
+    release = Release(sha256=sha256, content=content, note=note, created_by=by)
+    return make_current(release, by=by)
+
+
+def make_current(release: Release, *, by: User | None, **more: JSONValue) -> Release:
+    """Store a release that has no number yet, and publish it; its event says ``more``.
+
+    Runs inside the caller's transaction, which holds the chain of the system's events.
+    """
+    if release._state.adding:
+        last = Release.objects.aggregate(last=Max("number"))["last"] or 0
+        release.number = last + 1
+        release.save()
     publication = Publication.objects.create(release=release, published_by=by)
     record_system(
         kind="knowledge.published",
         payload={
             "release": release.number,
             "sha256": release.sha256,
-            "agencies": len(bundle.agencies),
-            "services": len(bundle.services),
+            "agencies": len(release.content["agencies"]),
+            "services": len(release.content["services"]),
+            **more,
         },
         actor="system" if by is None else by.actor,
         rows=published(release, publication),

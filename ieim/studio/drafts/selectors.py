@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
@@ -11,30 +11,9 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle, bundle_of
 from ieim.knowledge.bundles.columns import COLUMNS, opens
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
-from ieim.studio.models import (
-    Agency,
-    CaseText,
-    Category,
-    DraftEntry,
-    HelpLine,
-    Label,
-    RiskExample,
-    Service,
-    Translation,
-)
+from ieim.studio.models import DRAFT_MODELS, Agency, DraftEntry
 
 _SHOWN = 5
-
-DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
-    "agencies": Agency,
-    "dictionary": Category,
-    "services": Service,
-    "labels": Label,
-    "translations": Translation,
-    "help_lines": HelpLine,
-    "risk_examples": RiskExample,
-    "texts": CaseText,
-}
 
 
 def draft() -> Bundle:

@@ -5,30 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
 
 from django.db import transaction
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
-from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.bundle import Bundle, Entry
 from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
-from ieim.pipeline import knowledge
 from ieim.studio.drafts.entries import Entries, Values
 from ieim.studio.drafts.history import change, keep
 from ieim.studio.models import Change, DraftEntry
-
-_BundleRow: TypeAlias = (
-    knowledge.Agency
-    | knowledge.Category
-    | knowledge.Service
-    | knowledge.Label
-    | knowledge.Translation
-    | knowledge.HelpLine
-    | knowledge.RiskExample
-    | knowledge.CaseText
-)
 
 _BATCH = 500
 
@@ -51,26 +38,16 @@ class Counts:
         return 10 * self.removed > self.before
 
 
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """What an import did to the draft, by table (``agencies``, ``dictionary``, ...)."""
-
-    tables: Mapping[Table, Counts]
-
-    def as_dict(self) -> dict[str, dict[str, int]]:
-        return {table: asdict(counts) for table, counts in self.tables.items()}
-
-
 class RemovalError(Exception):
     """An import would remove more than a tenth of some tables; nothing was changed.
 
-    ``result`` is what it would have done, ``tables`` are those tables.
+    ``counts`` is what it would have done, ``tables`` are those tables.
     """
 
-    def __init__(self, result: ImportResult) -> None:
+    def __init__(self, counts: Mapping[Table, Counts]) -> None:
         super().__init__("more than a tenth would be removed")
-        self.result = result
-        self.tables = [table for table, counts in result.tables.items() if counts.removes_much]
+        self.counts = counts
+        self.tables = [table for table, each in counts.items() if each.removes_much]
 
 
 @transaction.atomic
@@ -80,17 +57,17 @@ def import_bundle(
     by: User | None,
     remove: bool = True,
     progress: Callable[[int], object] | None = None,
-) -> ImportResult:
-    """Replace the draft by ``bundle``; entries that stay keep their rows.
+) -> Mapping[Table, Counts]:
+    """Replace the draft by ``bundle``, and return what that did to each table.
 
-    ``by`` is None for the command line. Without ``remove`` it raises :class:`RemovalError` where
-    more than a tenth of a table would go. ``progress`` is called with how many more entries are
-    done.
+    Entries that stay keep their rows. ``by`` is None for the command line. Without ``remove`` it
+    raises :class:`RemovalError` where more than a tenth of a table would go. ``progress`` is called
+    with how many more entries are done.
     """
     lock_head(SYSTEM_CHAIN)  # one change of draft or releases at a time
     plans = {table: _Plan(table, getattr(bundle, table), by) for table in TABLES}
-    result = ImportResult({table: plans[table].counts for table in TABLES})
-    if not remove and any(counts.removes_much for counts in result.tables.values()):
+    result = {table: plan.counts for table, plan in plans.items()}
+    if not remove and any(counts.removes_much for counts in result.values()):
         raise RemovalError(result)
     # What refers goes before what is referred to, and comes after it.
     for table in reversed(TABLES):
@@ -101,7 +78,10 @@ def import_bundle(
         keep(plans[table].changes)
     record_system(
         kind="knowledge.imported",
-        payload={"tables": result.as_dict(), "own_labels": bundle.own_labels},
+        payload={
+            "tables": {table: asdict(counts) for table, counts in result.items()},
+            "own_labels": bundle.own_labels,
+        },
         actor="system" if by is None else by.actor,
     )
     return result
@@ -110,7 +90,7 @@ def import_bundle(
 class _Plan:
     """What must be done to one table of the draft to make it hold ``rows``, in their order."""
 
-    def __init__(self, table: Table, rows: Sequence[_BundleRow], by: User | None) -> None:
+    def __init__(self, table: Table, rows: Sequence[Entry], by: User | None) -> None:
         self.table = table
         contents = [_columns(row) for row in rows]
         self.entries = Entries(table, contents, whole=True)
@@ -153,6 +133,6 @@ class _Plan:
             self.entries.model._default_manager.filter(pk__in=keys).delete()
 
 
-def _columns(row: _BundleRow) -> Values:
+def _columns(row: Entry) -> Values:
     values = asdict(row)
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

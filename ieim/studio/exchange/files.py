@@ -101,7 +101,7 @@ def read(kind: str, table: Table, data: bytes) -> Upload:
     elif not data.strip():
         reader.problem(None, "is empty: choose a file with a header and at least one row")
     elif kind == "xlsx":
-        read_workbook(reader, table, data, MAX_ROWS)
+        read_workbook(reader, table, data)
     else:
         _TEXT[kind](reader)
     named = {name for row in reader.rows for name in row.values}
@@ -131,51 +131,24 @@ _TEXT: Mapping[str, Callable[[Reader], None]] = {
 }
 
 
-_Rows = Sequence[Sequence[Any]]
-"""Values as the draft has them: text, lists of text, Decimal or None."""
+def write(kind: str, table: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+    """Return the file: text, lists of text, Decimal or None under their columns.
 
-
-def write(kind: str, table: str, headers: Sequence[str], rows: _Rows) -> bytes:
-    """Return the file. Raises ValueError, with a sentence, for what XLSX cannot hold."""
-    return _WRITERS[kind](table, headers, rows)
-
-
-def _csv(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
-    flat = ([_flat(value) for value in row] for row in rows)
-    return "".join(csv_lines(headers, flat, quoted=True)).encode()
-
-
-def _xlsx(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
-    return write_workbook(table, headers, [[_cell(value) for value in row] for row in rows])
-
-
-def _json(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
+    Raises ValueError, with a sentence, for what XLSX cannot hold.
+    """
+    cells = [[joined(value) if isinstance(value, list) else value for value in row] for row in rows]
+    if kind == "xlsx":
+        return write_workbook(table, headers, cells)
+    if kind == "csv":
+        flat = (["" if cell is None else str(cell) for cell in row] for row in cells)
+        return "".join(csv_lines(headers, flat, quoted=True)).encode()
+    named = [dict(zip(headers, row, strict=True)) for row in rows]
+    if kind == "yaml":
+        text = yaml.dump(named, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+        return str(text).encode()
     # One row a line, so that a line's number finds it.
-    lines = [
-        json.dumps(dict(zip(headers, row, strict=True)), cls=DecimalEncoder, ensure_ascii=False)
-        for row in rows
-    ]
+    lines = (json.dumps(each, cls=DecimalEncoder, ensure_ascii=False) for each in named)
     return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
-
-
-def _yaml(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
-    content = [
-        {
-            name: float(v) if isinstance(v, Decimal) else v
-            for name, v in zip(headers, row, strict=True)
-        }
-        for row in rows
-    ]
-    text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-    return str(text).encode()
-
-
-def _cell(value: Any) -> Any:
-    return joined(value) if isinstance(value, list) else value
-
-
-def _flat(value: Any) -> str:
-    return "" if value is None else str(_cell(value))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -188,12 +161,7 @@ def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _quoted)
-_WRITERS: Mapping[str, Callable[[str, Sequence[str], _Rows], bytes]] = {
-    "csv": _csv,
-    "xlsx": _xlsx,
-    "json": _json,
-    "yaml": _yaml,
-}
+_Dumper.add_representer(Decimal, lambda dumper, value: dumper.represent_float(float(value)))
 
 
 class Unreadable(Exception):
@@ -315,7 +283,7 @@ def write_workbook(table: str, headers: Sequence[str], rows: Sequence[Sequence[A
     return out.getvalue()
 
 
-def read_workbook(reader: Reader, table: Table, data: bytes, max_rows: int) -> None:
+def read_workbook(reader: Reader, table: Table, data: bytes) -> None:
     """Read the sheet called ``table``, or the only one, into ``reader``."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
@@ -327,14 +295,14 @@ def read_workbook(reader: Reader, table: Table, data: bytes, max_rows: int) -> N
             return
         book = load_workbook(io.BytesIO(data), read_only=True)
         try:
-            _read_book(reader, table, book, max_rows)
+            _read_book(reader, table, book)
         finally:
             book.close()
     except _BROKEN:
         reader.problem(None, "is no XLSX workbook that can be read: save it again as .xlsx")
 
 
-def _read_book(reader: Reader, table: Table, book: Workbook, max_rows: int) -> None:
+def _read_book(reader: Reader, table: Table, book: Workbook) -> None:
     names = [sheet.title for sheet in book.worksheets]
     if table not in names and len(names) != 1:
         shown = ", ".join(names[:10]) or "none"
@@ -345,7 +313,7 @@ def _read_book(reader: Reader, table: Table, book: Workbook, max_rows: int) -> N
     # The file says how large the sheet is, and may say anything.
     sheet.reset_dimensions()
     headers: list[str] = []
-    rows = sheet.iter_rows(max_row=max_rows + 10_000, max_col=_MAX_COLUMNS)
+    rows = sheet.iter_rows(max_row=MAX_ROWS + 10_000, max_col=_MAX_COLUMNS)
     for line, cells in enumerate(rows, start=1):
         values = [_cell_value(cell) for cell in cells]
         while values and values[-1] is None:
@@ -362,7 +330,7 @@ def _read_book(reader: Reader, table: Table, book: Workbook, max_rows: int) -> N
             named = zip(headers, values, strict=True)
             row = {name: _column(name, value) for name, value in named if name}
             reader.rows.append(Row(reader.file, line, row))
-            if len(reader.rows) > max_rows:
+            if len(reader.rows) > MAX_ROWS:
                 return
 
 

@@ -23,9 +23,9 @@ from ieim.pipeline.canonical import digest
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Entries, attribute
 from ieim.studio.drafts.history import agency_of, difference, readable
-from ieim.studio.drafts.selectors import DRAFT_MODELS, entry_name, link_warnings
+from ieim.studio.drafts.selectors import entry_name, link_warnings
 from ieim.studio.exchange.files import Sheet
-from ieim.studio.models import Change, DraftEntry, Service
+from ieim.studio.models import DRAFT_MODELS, Change, DraftEntry, Service
 
 _EVERY_AGENCY = "these entries are for every agency"
 
@@ -189,11 +189,7 @@ def resource_of(table: Table) -> type[DraftResource]:
     fields = {
         name: Field(attribute=attribute(name), column_name=name, widget=Plain()) for name in columns
     }
-    options = {
-        "fields": columns,
-        "export_order": columns,
-        "name": table,
-    }
+    options = {"fields": columns, "export_order": columns, "name": table}
     made: type[DraftResource] = modelresource_factory(
         DRAFT_MODELS[table], DraftResource, options, fields
     )

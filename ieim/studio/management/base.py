@@ -21,13 +21,15 @@ class PlainHelpCommand(BaseCommand):
         kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
         return super().create_parser(prog_name, subcommand, epilog=self.epilog, **kwargs)
 
-    def refusal(self, problems: Iterable[object]) -> CommandError:
+    def refusal(
+        self, problems: Iterable[object], *, what: str = "error", done: str = "changed"
+    ) -> CommandError:
         """Write every problem to standard error, and return the error to raise."""
         lines = [str(problem) for problem in problems]
         for line in lines:
             self.stderr.write(line)
-        many = "1 error" if len(lines) == 1 else f"{len(lines):,} errors"
-        return CommandError(f"{many}; nothing was changed.")
+        many = f"1 {what}" if len(lines) == 1 else f"{len(lines):,} {what}s"
+        return CommandError(f"{many}; nothing was {done}.")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.rows import Table
-from ieim.knowledge.headings import headings
+from ieim.studio.labels import column_name
 
 _TABLES: Mapping[Table, str] = {
     "agencies": gettext_noop("Agency"),
@@ -21,38 +21,12 @@ _TABLES: Mapping[Table, str] = {
 }
 
 _COLUMNS: Mapping[str, str] = {
-    "agency": gettext_noop("Agency"),
     "applicability_summary": gettext_noop("Who it is for"),
-    "case": gettext_noop("Case"),
-    "categories": gettext_noop("Categories"),
-    "category": gettext_noop("Category"),
-    "code": gettext_noop("Code"),
-    "contact": gettext_noop("Contact"),
-    "deadline_days": gettext_noop("Deadline in days"),
-    "description": gettext_noop("Description"),
-    "effect": gettext_noop("Effect"),
-    "fees": gettext_noop("Fees"),
-    "flag": gettext_noop("Flag"),
-    "how_to_apply": gettext_noop("How to apply"),
-    "id": gettext_noop("Id"),
-    "key": gettext_noop("Key"),
-    "keywords": gettext_noop("Keywords"),
-    "kind": gettext_noop("Kind"),
-    "language": gettext_noop("Language"),
-    "name": gettext_noop("Name"),
-    "next_services": gettext_noop("Next services"),
-    "overview": gettext_noop("Overview"),
     "path": gettext_noop("Page or place"),
-    "position": gettext_noop("Position"),
-    "processing_time": gettext_noop("Processing time"),
-    "requirements": gettext_noop("Requirements"),
-    "service": gettext_noop("Service"),
-    "set": gettext_noop("Set"),
-    "text": gettext_noop("Text"),
-    "threshold": gettext_noop("Threshold"),
     "url": gettext_noop("Link"),
     "value": gettext_noop("Category"),
 }
+"""Columns that are called otherwise than where they are edited."""
 
 _CHECKS: Mapping[str, str] = {
     "draft.empty": gettext_noop("Nothing to publish"),
@@ -84,14 +58,8 @@ def table(name: Table) -> str:
 
 
 def column(name: str) -> str:
-    label = _COLUMNS.get(name)
-    return gettext(label) if label else name.replace("_", " ").capitalize()
+    return gettext(_COLUMNS[name]) if name in _COLUMNS else column_name(name)
 
 
 def checks() -> Mapping[str, str]:
     return {code: gettext(text) for code, text in _CHECKS.items()}
-
-
-def heading(field: str) -> str:
-    """Return the heading of an answer that stands over a field, as citizens see it."""
-    return gettext(headings()[field])

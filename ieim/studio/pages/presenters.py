@@ -15,13 +15,14 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.headings import headings
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.knowledge import Service as ServiceValue
 from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
-from ieim.studio.drafts.selectors import DRAFT_MODELS
+from ieim.studio.models import DRAFT_MODELS
 from ieim.studio.pages import labels
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
@@ -78,7 +79,8 @@ def agency_choices(
     ids: Iterable[str], names: Mapping[str, str], scope: frozenset[str] | None
 ) -> list[tuple[str, str]]:
     """Return the entries of a select of agencies: those of ``ids``, by name."""
-    there = sorted(((names.get(id_) or id_, id_) for id_ in set(ids) if id_), key=_by_name)
+    there = [(names.get(id_) or id_, id_) for id_ in set(ids) if id_]
+    there.sort(key=lambda entry: (entry[0].casefold(), entry[1]))
     mine = [(MINE, gettext("My agencies"))] if scope else []
     return [("", gettext("All agencies")), *mine, *((id_, name) for name, id_ in there)]
 
@@ -88,10 +90,6 @@ def of_agency(agency: str, selected: str, scope: frozenset[str] | None) -> bool:
     if not selected:
         return True
     return agency in (scope or ()) if selected == MINE else agency == selected
-
-
-def _by_name(entry: tuple[str, str]) -> tuple[str, str]:
-    return entry[0].casefold(), entry[1]
 
 
 _KINDS = {
@@ -227,7 +225,7 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
         "lead": reply.lead,
         "facts": [
             {
-                "heading": labels.heading(section.field),
+                "heading": gettext(headings()[section.field]),
                 "items": section.items,
                 "ordered": section.field == "how_to_apply",
             }

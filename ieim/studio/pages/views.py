@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -10,7 +11,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -82,7 +83,7 @@ def check_again(request: HttpRequest) -> HttpResponse:
 def checks_summary(request: HttpRequest) -> HttpResponse:
     """The same in two figures, as a part of the first page: it may take a second."""
     found = checking.checked_draft(drafts.draft())
-    errors = sum(remark.severity is Severity.ERROR for remark in found.remarks)
+    errors = len(found.errors)
     context = {"errors": errors, "warnings": len(found.remarks) - errors, "run": found.run}
     return render(request, "studio/pages/parts/summary.html", context)
 
@@ -102,22 +103,20 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
     row = get_object_or_404(Release.objects.defer("content"), number=number)
     value = stored_release(number)
     names = presenters.agency_names(value)
-    agencies = [("", gettext("All agencies")), *names.items()]
-    agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
-    text = request.GET.get("q", "")[:200]
+    text, agency, filters = _filters(request, names)
     found = selectors.release_services(value, text, agency)
-    active = {"q": text, "agency": agency}
     publications = Publication.objects.filter(release_id=number).select_related("published_by")
     context = {
+        **filters,
         "release": row,
         "value": value,
         "current": current_number() == number,
         "publications": publications,
         "proposal": selectors.proposals().filter(release=row).last(),
-        "agencies": choices(agencies, agency),
         "names": names,
-        "text": text,
-        "list": listed(found, request.GET, active, total=len(value.services)),
+        "list": listed(
+            found, request.GET, {"q": text, "agency": agency}, total=len(value.services)
+        ),
     }
     return render(request, "studio/pages/release.html", context)
 
@@ -125,18 +124,19 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
 @require_safe
 def services(request: HttpRequest) -> HttpResponse:
     """The services of the draft, to read, search and go on to edit."""
-    names = dict(Agency.objects.values_list("pk", "name"))
+    text, agency, filters = _filters(request, dict(Agency.objects.values_list("pk", "name")))
+    found = selectors.draft_services(text, agency)
+    active = {"q": text, "agency": agency}
+    page = listed(found, request.GET, active, total=Service.objects.count())
+    return render(request, "studio/pages/services.html", {**filters, "list": page})
+
+
+def _filters(request: HttpRequest, names: Mapping[str, str]) -> tuple[str, str, dict[str, Any]]:
+    """Return the words and the agency that the address asks for, and both as the form has them."""
     agencies = [("", gettext("All agencies")), *names.items()]
     agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
     text = request.GET.get("q", "")[:200]
-    found = selectors.draft_services(text, agency)
-    active = {"q": text, "agency": agency}
-    context = {
-        "agencies": choices(agencies, agency),
-        "text": text,
-        "list": listed(found, request.GET, active, total=Service.objects.count()),
-    }
-    return render(request, "studio/pages/services.html", context)
+    return text, agency, {"agencies": choices(agencies, agency), "text": text}
 
 
 @require_safe
@@ -213,16 +213,12 @@ def propose(request: HttpRequest) -> HttpResponse:
 
     htmx asks how far the checks are.
     """
-
-    def act() -> Proposal:
-        return proposals.propose(note=_text(request), by=member(request))
-
-    done, problems = _proposed(request, act)
+    done, problems = _proposed(request, proposals.propose)
     if done:
         return done
     now, draft = selectors.now(), drafts.draft()
     found = checking.checked_draft(draft)
-    errors = sum(remark.severity is Severity.ERROR for remark in found.remarks)
+    errors = len(found.errors)
     context: dict[str, Any] = {"run": found.run, "warnings": len(found.remarks) - errors}
     if request.headers.get("HX-Request"):
         return render(request, "studio/pages/parts/checking.html", context)
@@ -242,12 +238,7 @@ def propose(request: HttpRequest) -> HttpResponse:
 def again(request: HttpRequest, number: int) -> HttpResponse:
     """Propose an earlier release. 422 where it cannot be."""
     release = get_object_or_404(Release, number=number)
-
-    def act() -> Proposal:
-        note = _text(request)
-        return proposals.propose_again(release=release, note=note, by=member(request))
-
-    done, problems = _proposed(request, act)
+    done, problems = _proposed(request, partial(proposals.propose_again, release=release))
     if done:
         return done
     context = {
@@ -260,13 +251,13 @@ def again(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _proposed(
-    request: HttpRequest, act: Callable[[], Proposal]
+    request: HttpRequest, propose: Callable[..., Proposal]
 ) -> tuple[HttpResponse | None, Sequence[str]]:
     """Propose where the form was sent: return the way to the proposal, or why it cannot be."""
     if request.method != "POST":
         return None, ()
     try:
-        proposal = act()
+        proposal = propose(note=_text(request), by=member(request))
     except ProposalError as error:
         return None, error.reasons
     message = gettext("Proposal {number} waits for a second person.")
@@ -280,50 +271,31 @@ def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
     return _page(request, proposal)
 
 
-@require_POST
-def publish(request: HttpRequest, proposal: int) -> HttpResponse:
-
-    def act(text: str) -> str:
-        release = proposals.publish_proposal(proposal_id=proposal, by=member(request), reason=text)
-        message = gettext("Release {number} is current: new questions are answered from it.")
-        return message.format(number=release.number)
-
-    return _decided(request, proposal, "publish", act)
+_DONE = {
+    "publish": gettext_noop("Release {number} is current: new questions are answered from it."),
+    "refuse": gettext_noop("Proposal {number} is turned down; its author can read why here."),
+    "withdraw": gettext_noop("Proposal {number} is withdrawn. The draft is as it was."),
+}
 
 
 @require_POST
-def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
-
-    def act(text: str) -> str:
-        proposals.refuse(proposal_id=proposal, by=member(request), reason=text)
-        message = gettext("Proposal {number} is turned down; its author can read why here.")
-        return message.format(number=proposal)
-
-    return _decided(request, proposal, "refuse", act)
-
-
-@require_POST
-def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
-
-    def act(_: str) -> str:
-        proposals.withdraw(proposal_id=proposal, by=member(request))
-        message = gettext("Proposal {number} is withdrawn. The draft is as it was.")
-        return message.format(number=proposal)
-
-    return _decided(request, proposal, "withdraw", act)
-
-
-def _decided(
-    request: HttpRequest, proposal: int, action: str, act: Callable[[str], str]
-) -> HttpResponse:
+def decide(request: HttpRequest, proposal: int, action: str) -> HttpResponse:
     """Act and show the proposal again: by a redirect, or at once with the reasons and 422; 403
     where it touches agencies that are not theirs."""
     get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
+    by, reason, number = member(request), _text(request), proposal
     try:
-        messages.success(request, act(_text(request)))
+        if action == "publish":
+            release = proposals.publish_proposal(proposal_id=proposal, by=by, reason=reason)
+            number = release.number
+        elif action == "refuse":
+            proposals.refuse(proposal_id=proposal, by=by, reason=reason)
+        else:
+            proposals.withdraw(proposal_id=proposal, by=by)
     except ProposalError as error:
         status = 403 if isinstance(error, BeyondScope) else 422
         return _page(request, proposal, problems=error.reasons, action=action, status=status)
+    messages.success(request, gettext(_DONE[action]).format(number=number))
     return redirect("knowledge:proposal", proposal)
 
 
@@ -386,7 +358,8 @@ urlpatterns = [
     path("releases/<int:number>/again/", again, name="again"),
     path("propose/", propose, name="propose"),
     path("proposals/<int:proposal>/", proposal, name="proposal"),
-    path("proposals/<int:proposal>/publish/", publish, name="publish"),
-    path("proposals/<int:proposal>/refuse/", refuse, name="refuse"),
-    path("proposals/<int:proposal>/withdraw/", withdraw, name="withdraw"),
+    *(
+        path(f"proposals/<int:proposal>/{action}/", decide, {"action": action}, name=action)
+        for action in _DONE
+    ),
 ]

@@ -10,24 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
+from ieim.knowledge.bundles.bundle import Entry
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
-from ieim.pipeline.knowledge import (
-    Agency,
-    CaseText,
-    Category,
-    HelpLine,
-    Label,
-    Release,
-    RiskExample,
-    Service,
-    Translation,
-)
-
-Row: TypeAlias = (
-    Agency | Category | Service | Label | Translation | HelpLine | RiskExample | CaseText
-)
+from ieim.pipeline.knowledge import Release
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _ALIKE = 0.4
@@ -103,20 +90,20 @@ def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
     return left, right
 
 
-def _rows(release: Release, table: Table) -> Iterable[Row]:
+def _rows(release: Release, table: Table) -> Iterable[Entry]:
     if table == "labels":
         return [label for codes in release.labels.values() for label in codes.values()]
-    rows: Mapping[Any, Row] | Iterable[Row] = getattr(
+    rows: Mapping[Any, Entry] | Iterable[Entry] = getattr(
         release, "categories" if table == "dictionary" else table
     )
     return rows.values() if isinstance(rows, Mapping) else rows
 
 
-def _identity(table: Table, row: Row) -> tuple[str, ...]:
+def _identity(table: Table, row: Entry) -> tuple[str, ...]:
     return tuple(getattr(row, column) for column in IDENTITY[table])
 
 
-def _difference(table: Table, kind: Kind, before: Row | None, after: Row | None) -> Difference:
+def _difference(table: Table, kind: Kind, before: Entry | None, after: Entry | None) -> Difference:
     row = after or before
     if row is None:
         raise ValueError("a difference has at least one side")

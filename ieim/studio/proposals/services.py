@@ -7,23 +7,23 @@ one at a time: who comes second reads what happened meanwhile.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
-from ieim.knowledge.audited import published
 from ieim.knowledge.bundles.bundle import Bundle, BundleError
-from ieim.knowledge.models import Publication, Release
+from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.pipeline.canonical import digest
-from ieim.studio.checks import Remark, Severity
+from ieim.studio.checks import Remark
 from ieim.studio.checks import services as checking
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.drafts.publishing import PublishError, make_current
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals.selectors import beyond, changes, golden_state, help_numbers
 
@@ -64,12 +64,8 @@ _DECIDED = {
 }
 
 
-class ProposalError(Exception):
+class ProposalError(PublishError):
     """It cannot be done; ``reasons`` says why and what to do, a sentence each."""
-
-    def __init__(self, reasons: Sequence[str]) -> None:
-        super().__init__("\n".join(reasons))
-        self.reasons = list(reasons)
 
 
 class BeyondScope(ProposalError):
@@ -94,9 +90,8 @@ def propose(*, note: str, by: User) -> Proposal:
         raise ProposalError([gettext("The draft has no services: add some first.")])
     release = bundle.release()
     found = checking.checked(bundle, release)
-    errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
-    if errors:
-        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in errors])
+    if found.errors:
+        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in found.errors])
     if found.run is not None:
         raise ProposalError([checking.missing(found.run)])
     proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
@@ -159,26 +154,16 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
             "that they are right."
         )
         raise ProposalError([message.format(entries=", ".join(changed))])
-    release = proposal.again or _release(proposal)
-    publication = Publication.objects.create(release=release, published_by=by)
-    proposal.release = release
-    _close(proposal, Proposal.State.PUBLISHED, by, reason)
-    record_system(
-        kind="knowledge.published",
-        payload={
-            "release": release.number,
-            "sha256": release.sha256,
-            "agencies": len(release.content["agencies"]),
-            "services": len(release.content["services"]),
-            "proposal": proposal.pk,
-            "proposed_by": proposal.proposed_by.get_username(),
-            "again": proposal.again_id is not None,
-            "losses": losses,
-        },
-        actor=by.actor,
-        rows=published(release, publication),
+    proposal.release = make_current(
+        proposal.again or _release(proposal),
+        by=by,
+        proposal=proposal.pk,
+        proposed_by=proposal.proposed_by.get_username(),
+        again=proposal.again_id is not None,
+        losses=losses,
     )
-    return release
+    _close(proposal, Proposal.State.PUBLISHED, by, reason)
+    return proposal.release
 
 
 @transaction.atomic
@@ -222,7 +207,7 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
         )
         text = message.format(number=proposal.again_id, current=proposal.base_id)
         raise ProposalError([text])
-    proposal.checks = [remark.as_dict() for remark in remarks]
+    proposal.checks = [asdict(remark) for remark in remarks]
     proposal.save()
     record_system(
         kind="knowledge.proposed",
@@ -304,19 +289,16 @@ def _losses(proposal: Proposal) -> int:
 
 
 def _release(proposal: Proposal) -> Release:
-    last = Release.objects.aggregate(last=Max("number"))["last"] or 0
-    release = Release(
-        number=last + 1,
+    """Return what is proposed as a release that is not stored yet."""
+    if digest(proposal.content) != proposal.sha256:
+        message = gettext("The proposal is not what was proposed: withdraw it, propose anew.")
+        raise ProposalError([message])
+    return Release(
         sha256=proposal.sha256,
         content=proposal.content,
         note=proposal.note,
         created_by=proposal.proposed_by,
     )
-    if digest(release.content) != release.sha256:
-        message = gettext("The proposal is not what was proposed: withdraw it, propose anew.")
-        raise ProposalError([message])
-    release.save()
-    return release
 
 
 def _close(proposal: Proposal, state: Proposal.State, by: User, reason: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
-from django.utils.translation import gettext, gettext_noop
 
 from conversations import corrections
 from conversations.corrections import content_in
@@ -19,7 +18,7 @@ from ieim.knowledge.bundles.formats import csv_lines
 from ieim.knowledge.models import Release
 from ieim.people.scope import agencies_of
 from ieim.search import index_for
-from ieim.studio.pages.labels import column
+from ieim.studio.labels import column_name
 
 User = AbstractBaseUser | AnonymousUser
 
@@ -65,12 +64,6 @@ class Version:
     last: datetime | None
     in_force: bool
     differences: tuple[Difference, ...] | None
-
-
-def may_see(user: User, agency: str) -> bool:
-    """Whether a user may look for the answers of an agency's services."""
-    agencies = agencies_of(user)
-    return agencies is None or agency in agencies
 
 
 def search(user: User, words: str) -> list[Found]:
@@ -250,18 +243,8 @@ def _differences(
     )
 
 
-_COLUMNS = {
-    "applicability_summary": gettext_noop("Applicability summary"),
-    "path": gettext_noop("Path"),
-    "url": gettext_noop("Url"),
-    "value": gettext_noop("Value"),
-}
-"""Labels of columns that have another one where they are edited."""
-
-
 def _label(name: str, language: str) -> str:
-    label = gettext(_COLUMNS[name]) if name in _COLUMNS else column(name)
-    return f"{label} ({language})" if language else label
+    return f"{column_name(name)} ({language})" if language else column_name(name)
 
 
 def _flat(content: Mapping[str, Any], language: str = "") -> dict[tuple[str, str], str]:

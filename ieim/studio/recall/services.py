@@ -23,6 +23,7 @@ from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.knowledge.notices.services import BadText, plain_text
 from ieim.people.models import User
+from ieim.people.scope import works_for
 from ieim.studio.recall import selectors
 
 SEND = "ieim.studio.tasks.send_corrections"
@@ -34,11 +35,7 @@ NOBODY = gettext_noop("There is no answer to correct any more.")
 
 
 class Refused(Exception):
-    """A correction that cannot be sent; nothing was changed. ``message`` is for its author."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """A correction that cannot be sent; nothing was changed. The message is for its author."""
 
 
 def text_of(typed: str) -> str:
@@ -65,7 +62,7 @@ def confirm(
     Raises :class:`Refused`, and ``Citation.DoesNotExist`` for an agency that the person does not
     work for.
     """
-    if not selectors.may_see(by, agency):
+    if not works_for(by, agency):
         raise Citation.DoesNotExist
     text = text_of(text)
     notice = CorrectionNotice.objects.create(

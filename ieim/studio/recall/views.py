@@ -12,8 +12,16 @@ from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    QueryDict,
+    StreamingHttpResponse,
+)
+from django.shortcuts import render
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import get_language_info, gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -23,6 +31,7 @@ from conversations.chat.wording import words
 from conversations.models import Citation, CorrectionNotice
 from conversations.turns.languages import written_in
 from ieim.people.access import member
+from ieim.people.scope import works_for
 from ieim.studio.labels import origin_label
 from ieim.studio.recall import selectors, services
 from ieim.studio.recall.selectors import Found, User
@@ -88,7 +97,7 @@ def selection(data: QueryDict, user: User) -> Selection:
     version = data.get("version", "")
     if not agency or not service or "\0" in agency + service or not _VERSION.fullmatch(version):
         raise Http404
-    if not selectors.may_see(user, agency):
+    if not works_for(user, agency):
         raise Http404
     found = selectors.name_of(agency, service)
     if not found.in_force and not selectors.answers(agency, service).exists():
@@ -170,7 +179,7 @@ def write(request: HttpRequest) -> HttpResponse:
     try:
         text = services.text_of(request.POST["text"])
     except services.Refused as refused:
-        return _form(request, chosen, refused.message)
+        return _form(request, chosen, str(refused))
     context = {
         "selection": chosen,
         "count": chosen.count,
@@ -209,7 +218,7 @@ def send(request: HttpRequest) -> HttpResponse:
             by=member(request),
         )
     except services.Refused as refused:
-        return _form(request, chosen, refused.message)
+        return _form(request, chosen, str(refused))
     return _see(notice)
 
 
@@ -217,7 +226,7 @@ def send(request: HttpRequest) -> HttpResponse:
 def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
     """The progress of a correction; a POST resumes one that was cut off."""
     found = CorrectionNotice.objects.select_related("created_by").filter(pk=notice).first()
-    if found is None or not selectors.may_see(member(request), found.agency):
+    if found is None or not works_for(member(request), found.agency):
         raise Http404
     if request.method == "POST":
         if found.sent_at is None:
@@ -234,6 +243,16 @@ def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
 
 
 def _see(notice: CorrectionNotice) -> HttpResponse:
-    response = redirect("recall:notice", notice.pk)
-    response.status_code = 303
-    return response
+    return HttpResponseRedirect(reverse("recall:notice", args=[notice.pk]), status=303)
+
+
+app_name = "recall"
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("service/", service, name="service"),
+    path("service.csv", references, name="references"),
+    path("write/", write, name="write"),
+    path("send/", send, name="send"),
+    path("corrections/<uuid:notice>/", notice, name="notice"),
+]

@@ -5,7 +5,7 @@ Nothing is ever removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Moved(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """An entry that would be added or changed; ``fields`` is ``{column: (before, after)}``.
+    """An entry that would be added or changed; ``fields`` is ``{column: [before, after]}``.
 
     ``given`` are the columns of the file, ``seen`` the version that the draft has, 0 for none.
     """
@@ -41,7 +41,7 @@ class Planned:
     table: Table
     name: str
     given: Values
-    fields: Mapping[str, tuple[Any, Any]]
+    fields: Mapping[str, Sequence[Any]]
     seen: int
 
     @property
@@ -93,10 +93,8 @@ def plan(mapped: Mapped) -> Plan:
             _, wrong = check_row(table, Row(pointer, None, {**old, **values}))
             problems.extend(Problem(pointer, problem.message) for problem in wrong)
             if changed := difference(old, {**old, **values}):
-                name = entry_name(table, values)
-                fields = {column: (a, b) for column, (a, b) in changed.items()}
                 version = before.version if before else 0
-                planned.append(Planned(table, name, values, fields, version))
+                planned.append(Planned(table, entry_name(table, values), values, changed, version))
             else:
                 unchanged[table] += 1
     if problems:

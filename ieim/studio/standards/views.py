@@ -28,6 +28,7 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
+from ieim.studio.drafts.history import readable
 from ieim.studio.models import Agency
 from ieim.studio.pages.labels import column
 from ieim.studio.standards.reading import read_standard
@@ -186,16 +187,9 @@ def _tables(planned: Plan) -> list[dict[str, Any]]:
 
 
 def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [
-        (column(name), _lines(before), _lines(after))
-        for name, (before, after) in entry.fields.items()
-    ]
+    fields = [(column(name), *texts) for name, *texts in readable(entry.fields)]
     title = entry.given.get("name") or entry.given.get("value") or entry.name
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
-
-
-def _lines(value: object) -> str:
-    return "\n".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
 def _done(done: Plan) -> str:

@@ -35,21 +35,12 @@ LONGEST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class CallView:
-    """One call of the model: its input and its answer.
+    """One call of the model; of its tokens, ``record.answer`` has the server's own count and
+    ``record.count.input`` our upper bound of what was sent."""
 
-    Tokens are the server's own count; ``bound`` is our upper bound of what was sent.
-    """
-
-    number: int
+    record: AttemptRecord
     given: str
     said: str
-    findings: tuple[Finding, ...]
-    seconds: str
-    temperature: str
-    read: int | None
-    cached: int | None
-    written: int | None
-    bound: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +57,11 @@ class StageView:
     @property
     def tokens(self) -> int:
         """The tokens of all calls, by the bound where the server gave no count."""
-        return sum(
-            (call.bound if call.read is None else call.read) + (call.written or 0)
-            for call in self.calls
-        )
+        tokens = 0
+        for record in (call.record for call in self.calls):
+            read, written = record.answer.prompt_tokens, record.answer.completion_tokens
+            tokens += (record.count.input if read is None else read) + (written or 0)
+        return tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +107,10 @@ def side_view(side: Side, text: str) -> SideView:
                 words=stage_label(name),
                 passed=bool(records) and records[-1].effective.passed,
                 findings=tuple(store.unasked.get(name, ())),
-                calls=tuple(map(_call_view, records)),
+                calls=tuple(
+                    CallView(each, _pretty(each.request.messages[2].content), _answer(each))
+                    for each in records
+                ),
                 shortlists=side.shortlists(name),
             )
             for name in STAGES
@@ -152,21 +147,6 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
         reply=reply,
         contacts=help_lines.contacts(codes, side.release, side.language, text=text),
-    )
-
-
-def _call_view(record: AttemptRecord) -> CallView:
-    return CallView(
-        number=record.number,
-        given=_pretty(record.request.messages[2].content),
-        said=_answer(record),
-        findings=record.judgement.findings,
-        seconds=f"{record.seconds:.1f}",
-        temperature=f"{record.request.temperature:.2f}",
-        read=record.answer.prompt_tokens,
-        cached=record.answer.cached_tokens,
-        written=record.answer.completion_tokens,
-        bound=record.count.input,
     )
 
 

@@ -18,7 +18,7 @@ from ieim.search import index_for
 from ieim.studio import runs
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.labels import stage_label
-from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.models import DRAFT_MODELS, GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.trying.comparing import KINDS
 
 OFFERED = 8
@@ -116,7 +116,7 @@ def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
 def problems_of(error: BundleError) -> list[dict[str, str]]:
     """Return what is wrong with the draft, each with the address of its entry, where it has one."""
     pages: dict[str, str] = {}
-    for table, model in drafts.DRAFT_MODELS.items():
+    for table, model in DRAFT_MODELS.items():
         meta = model._meta
         for values in model._default_manager.values("pk", *COLUMNS[table]):
             entry = f"{meta.verbose_name_raw} {drafts.entry_name(table, values)}"

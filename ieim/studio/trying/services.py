@@ -151,7 +151,7 @@ def start(*, proposal: Proposal, by: User) -> GoldenRun:
         actor=by.actor,
         payload={"run": run.pk, "proposal": locked.pk, "questions": questions},
     )
-    runs.queue(run)
+    runs.queue(GoldenRun, run.pk)
     return run
 
 

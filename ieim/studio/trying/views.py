@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -157,3 +158,15 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
     services.remove(question=question, by=member(request))
     messages.success(request, gettext("The golden question is removed."))
     return redirect("trying:questions")
+
+
+app_name = "trying"
+
+urlpatterns = [
+    path("", playground, name="playground"),
+    path("golden/<int:proposal>/", golden, name="golden"),
+    path("golden/<int:proposal>/start/", start, name="start"),
+    path("questions/", questions, name="questions"),
+    path("questions/add/", add, name="question_add"),
+    path("questions/<str:name>/remove/", remove, name="question_remove"),
+]

@@ -41,7 +41,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Export the corrections."""
         lines, left_out = [], 0
-        for case in corrections.cases(corrections.corrections(since=options["since"])):
+        for case in corrections.cases(since=options["since"]):
             if case is None:
                 left_out += 1
             else:

@@ -126,7 +126,7 @@ def release(item: ReviewItem, eva: User) -> None:
 
 def assign(item: ReviewItem, eva: User) -> None:
     boss = desk.person("boss", *desk.ALL)
-    claims.assign(items=[item.pk], to=desk.person("ivo"), actor=boss)
+    claims.assign(item_id=item.pk, to=desk.person("ivo"), actor=boss)
 
 
 def take(item: ReviewItem, eva: User) -> None:

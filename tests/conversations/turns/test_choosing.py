@@ -332,7 +332,7 @@ def test_an_erasure_meanwhile_stops_no_sweep(
 
     with monkeypatch.context() as patch:
         patch.setattr(transaction, "atomic", erasing_first)
-        assert choosing.expire(now=late) == 1
+        choosing.expire(now=late)
     assert again(other).state == "needs_review"
 
 

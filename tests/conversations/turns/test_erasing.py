@@ -33,6 +33,7 @@ from conversations.models import (
     Unused,
 )
 from conversations.turns import erasing, running, services
+from conversations.turns.locking import is_erased
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.models import User
@@ -112,7 +113,7 @@ def test_it_opens_the_session_to_nobody_any_more(ask: Ask) -> None:
     turn = ask(SAID, secret="a")
     erasing.erase_session(session_id=turn.session_id)
     assert selectors.session_for_secret("a") is None
-    assert erasing.is_erased(Session.objects.get())
+    assert is_erased(Session.objects.get())
     with pytest.raises(Session.DoesNotExist):
         services.receive(session=turn.session_id, text=VISA)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from ieim.audit.verify import verify
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as reading
 from ieim.pipeline import policy
+from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
@@ -47,7 +47,7 @@ def published(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     # The English words by which the engine finds the service make the search sure of it too.
     monkeypatch.setattr(policy, "_search_is_sure", lambda reply, inputs: False)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: ideas)
-    monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    monkeypatch.setattr(vectors, "_slots", Cache(vectors._CACHE_SIZE))
     knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
     publishing.publish(note="bilingual", by=None)
     taught(ideas)
@@ -175,7 +175,7 @@ def test_the_command_says_why(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> N
 def test_letters_that_say_nothing_offer_nothing_while_nobody_knows_what_is_asked(
     ask: Ask, text: str
 ) -> None:
-    vectors._slots.clear()
+    vectors._slots.forget_unused(before=float("inf"))
     vectors._readings.clear()  # as before anything was trained with this embedder
     turn = ask(text)
     assert (turn.language, turn.state) == ("", "needs_review")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from conversations.turns import moves, running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.knowledge import vectors
+from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder
 from review.models import ReviewItem
 from tests.embedders import Ideas
@@ -174,7 +174,7 @@ def test_it_records_what_ranked_the_candidates(
     ideas = Ideas()
     careful = CheckedEmbedder(ideas, clock=time.monotonic)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    monkeypatch.setattr(vectors, "_slots", Cache(vectors._CACHE_SIZE))
     taught(careful)
     vectors.prepare(demo_bundle().release(1))
     ideas.down = down

@@ -57,7 +57,7 @@ def item(published: None) -> ReviewItem:
 def rows(client: Client, **query: str) -> list[Any]:
     """What a search finds."""
     response = client.get(EVENTS, query)
-    assert response.status_code == 200, response.context["problem"].message
+    assert response.status_code == 200, response.context["problem"]
     return list(response.context["page"]["rows"])
 
 
@@ -80,7 +80,9 @@ def test_it_leafs_through_everything_and_neither_counts_nor_skips(ada: Client) -
     with CaptureQueriesContext(connection) as made:
         while True:
             response = ada.get(f"{EVENTS}?{query}")
-            pages.append([json.loads(row.json)["hash"] for row in response.context["page"]["rows"]])
+            pages.append(
+                [json.loads(row["json"])["hash"] for row in response.context["page"]["rows"]]
+            )
             found += pages[-1]
             older = re.search(r'rel="next" href="\?([^"#]+)', response.content.decode())
             if older is None:
@@ -94,7 +96,7 @@ def test_it_leafs_through_everything_and_neither_counts_nor_skips(ada: Client) -
     newer = re.search(r'rel="prev" href="\?([^"#]+)', response.content.decode())
     assert newer is not None
     again = ada.get(f"{EVENTS}?{newer[1]}").context["page"]["rows"]
-    assert [json.loads(row.json)["hash"] for row in again] == pages[1]
+    assert [json.loads(row["json"])["hash"] for row in again] == pages[1]
 
 
 def test_it_finds_by_kind_actor_conversation_item_and_day(
@@ -102,12 +104,19 @@ def test_it_finds_by_kind_actor_conversation_item_and_day(
 ) -> None:
     browser(person("eva", name="Eva Lund")).get(f"/review/{item.pk}/")
     (read,) = rows(ada, kind="review.read")
-    assert (read.by, read.who, read.words) == ("Eva Lund (eva)", "person", "Somebody read the item")
-    assert {row.who for row in rows(ada, who="citizen")} == {"citizen"}
-    assert {row.kind for row in rows(ada, who="eva")} == {"people.logged_in", "review.read"}
+    assert (read["by"], read["who"], read["words"]) == (
+        "Eva Lund (eva)",
+        "person",
+        "Somebody read the item",
+    )
+    assert {row["who"] for row in rows(ada, who="citizen")} == {"citizen"}
+    assert {row["event"].kind for row in rows(ada, who="eva")} == {
+        "people.logged_in",
+        "review.read",
+    }
     of_item = rows(ada, about=str(item.pk))
-    assert {row.chain for row in of_item} == {item.turn.session_id}
-    assert all(str(item.pk) in row.json for row in of_item)
+    assert {row["event"].chain for row in of_item} == {item.turn.session_id}
+    assert all(str(item.pk) in row["json"] for row in of_item)
     assert len(rows(ada, about="k7m4qx9", kind="turn.received")) == 1
     today = timezone.localdate()
     for first, last, there in ((0, 0, True), (1, 1, False), (-1, -1, False)):
@@ -119,7 +128,7 @@ def test_a_name_finds_the_programs_that_act_for_somebody(ada: Client) -> None:
     happen(1, actor="staff:eva")
     happen(1, actor="staff:eva/ieim_k3v9x2qa")
     happen(1, actor="staff:evan")
-    assert [row.by for row in rows(ada, who="eva")] == [
+    assert [row["by"] for row in rows(ada, who="eva")] == [
         "A program of eva, by token ieim_k3v9x2qa",
         "eva",
     ]
@@ -153,9 +162,9 @@ def test_a_reference_leads_to_what_happened_in_plain_words(ada: Client, item: Re
     response = ada.get(EVENTS, {"about": " k7m 4qx9 "}, follow=True)
     assert response.redirect_chain == [(reverse("audit:chain", args=[item.turn.session_id]), 302)]
     shown = response.context["page"]["rows"]
-    assert [row.seq for row in shown] == list(range(1, len(shown) + 1))
-    assert (shown[0].words, shown[0].who) == ("The citizen sent a message", "citizen")
-    attempts = [row.more for row in shown if row.kind == "stage.attempt"]
+    assert [row["event"].seq for row in shown] == list(range(1, len(shown) + 1))
+    assert (shown[0]["words"], shown[0]["who"]) == ("The citizen sent a message", "citizen")
+    attempts = [row["more"] for row in shown if row["event"].kind == "stage.attempt"]
     assert ["Is it a question for us?", "attempt 1: passed every check"] in attempts
     assert VISA not in response.content.decode()
 
@@ -164,7 +173,7 @@ def test_who_saw_it_in_a_list_stands_below(ada: Client, item: ReviewItem) -> Non
     browser(person("eva")).get("/review/")
     browser(person("ben", Role.CASEWORKER, "housing")).get("/review/")
     response = ada.get(reverse("audit:chain", args=[item.turn.session_id]))
-    assert [row.by for row in response.context["page"]["lists"]] == ["Eva (eva)"]
+    assert [row["by"] for row in response.context["page"]["lists"]] == ["Eva (eva)"]
 
 
 def test_a_long_chain_has_pages(ada: Client) -> None:
@@ -173,7 +182,7 @@ def test_a_long_chain_has_pages(ada: Client) -> None:
     later = re.search(r'rel="next" href="([^"]+)"', page.content.decode())
     assert later is not None
     rest = ada.get(reverse("audit:chain", args=[PEOPLE_CHAIN]) + later[1])
-    assert rest.context["page"]["rows"][0].seq == presenters.SIZE + 1
+    assert rest.context["page"]["rows"][0]["event"].seq == presenters.SIZE + 1
     assert ada.get(reverse("audit:chain", args=[PEOPLE_CHAIN]) + "?after=x").status_code == 404
 
 
@@ -191,7 +200,7 @@ def test_an_erased_conversation_still_has_its_timeline(ada: Client, item: Review
     erasing.erase_session(session_id=item.turn.session_id)
     response = ada.get(EVENTS, {"about": "K7M-4QX9"}, follow=True)
     shown = response.context["page"]["rows"]
-    assert shown[-1].words == "The conversation was erased"
+    assert shown[-1]["words"] == "The conversation was erased"
     assert response.context["page"]["lists"] == []
     assert reverse("review:item", args=[item.pk]) not in response.content.decode()
 

@@ -92,7 +92,6 @@ def test_it_goes_on_after_an_override_with_just_what_the_preview_showed() -> Non
     eva, item = desk.person("eva"), the_item(turn)
     payload = {"output": selection()}
     seen = deciding.preview(item_id=item.pk, actor=eva, action=Action.OVERRIDE, payload=payload)
-    assert (seen.findings, seen.reply is not None) == ((), True)
     assert seen.reply is not None
     taken_and_decided(item, eva, Action.OVERRIDE, **payload)
     turn = desk.run(turn)
@@ -112,10 +111,11 @@ def test_it_takes_no_override_that_does_not_pass_the_gate() -> None:
         "score.precision",
         "score.minimum",
     ]
-    seen = deciding.preview(
-        item_id=item.pk, actor=eva, action=Action.OVERRIDE, payload={"output": wrong}
-    )
-    assert list(seen.findings) == refused.value.findings
+    with pytest.raises(Refused) as seen:
+        deciding.preview(
+            item_id=item.pk, actor=eva, action=Action.OVERRIDE, payload={"output": wrong}
+        )
+    assert seen.value.findings == refused.value.findings
     unchanged = ReviewItem.objects.get(pk=item.pk)
     assert (unchanged.version, unchanged.decisions.count()) == (item.version, 0)
     assert Turn.objects.get(pk=turn.pk).state == "needs_review"

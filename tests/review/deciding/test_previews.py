@@ -99,7 +99,6 @@ def test_it_sends_what_a_person_writes_with_its_sources() -> None:
         "reply.unsupported",
     ]
     assert "'Bring flowers to our office.' (characters 0 to 28)" in seen.warnings[1].message
-    assert seen.findings == ()
     taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
     reply = reply_of(turn)
     assert (reply.origin, reply.body["kind"]) == ("staff", "answer")

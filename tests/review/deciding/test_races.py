@@ -31,7 +31,7 @@ def attempt(turn: Turn, actor: User, version: int, action: Action, **payload: An
             payload=payload,
         )
     except Conflict as conflict:
-        return conflict.message
+        return str(conflict)
     except Refused as refused:
         return f"refused: {refused.message}"
     return "won"
@@ -69,7 +69,7 @@ def test_it_never_deadlocks_with_claims_and_runs(in_threads: InThreads) -> None:
         try:
             claims.take_over(item_id=item.pk, actor=ben)
         except claims.ClaimRefused as refused:
-            return refused.message
+            return str(refused)
         return "taken"
 
     def run() -> str:

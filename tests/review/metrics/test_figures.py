@@ -24,6 +24,7 @@ from review.metrics.queries import (
     Spent,
     Stopped,
 )
+from review.queue.filters import BadAddress
 
 pytestmark = pytest.mark.both_databases
 
@@ -214,10 +215,10 @@ def test_it_reads_a_period(params: dict[str, str], first: date, last: date) -> N
     ],
 )
 def test_it_says_what_is_wrong_with_dates(params: dict[str, str], field: str, words: str) -> None:
-    with pytest.raises(filters.BadPeriod) as caught:
+    with pytest.raises(BadAddress) as caught:
         filters.parse(params, TODAY)
     assert caught.value.field == field
-    assert words in caught.value.message
+    assert words in str(caught.value)
 
 
 def number(words: str) -> int:

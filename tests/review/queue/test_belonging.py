@@ -112,7 +112,7 @@ def test_no_write_of_another_agencys_staff_gets_through(
     writes: list[Any] = [
         lambda: claims.claim(item_id=item.pk, actor=eva),
         lambda: claims.take_over(item_id=item.pk, actor=eva),
-        lambda: claims.assign(items=[item.pk], to=ben, actor=eva),
+        lambda: claims.assign(item_id=item.pk, to=ben, actor=eva),
         lambda: desk.decide(item, eva, Action.DISMISS),
         lambda: deciding.preview(item_id=item.pk, actor=eva, action=Action.ASK, payload={}),
         lambda: deciding.sign(
@@ -129,7 +129,7 @@ def test_no_write_of_another_agencys_staff_gets_through(
     )
     assert said.status_code == 303
     with pytest.raises(claims.ClaimRefused, match="does not work for"):
-        claims.assign(items=[item.pk], to=eva, actor=person("root", Role.SUPERVISOR))
+        claims.assign(item_id=item.pk, to=eva, actor=person("root", Role.SUPERVISOR))
     again = ReviewItem.objects.get(pk=item.pk)
     assert (again.version, again.state) == (stored.version, "second_opinion")
 

@@ -136,7 +136,7 @@ def test_an_auditor_gets_from_a_reference_to_what_is_recorded(
         response = client.get(address, follow=True)
         assert "What happened to K7M-4QX9" in response.content.decode()
         rows = response.context["page"]["rows"]
-        assert {row.chain for row in rows} == {item.turn.session_id}
+        assert {row["event"].chain for row in rows} == {item.turn.session_id}
 
 
 def test_who_may_not_read_the_record_is_not_led_there(item: ReviewItem, eva: User) -> None:

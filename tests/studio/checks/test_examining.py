@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -227,7 +227,7 @@ def test_errors_come_first_and_remarks_survive_storing() -> None:
     said = remarks(broken)
     assert [remark.severity for remark in said] == sorted(r.severity for r in said)
     assert said[0].severity is Severity.ERROR
-    assert [Remark.from_dict(remark.as_dict()) for remark in said] == said
+    assert [Remark.from_dict(asdict(remark)) for remark in said] == said
 
 
 NAMES = st.lists(

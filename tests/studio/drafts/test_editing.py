@@ -13,6 +13,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.people.scope import works_for
 from ieim.studio.drafts import editing
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.services import import_bundle
@@ -169,10 +170,10 @@ def test_it_keeps_people_to_their_agencies(pam: User, eve: User) -> None:
         with pytest.raises(editing.OutOfScope):
             attempt()
     assert save(pam, "agencies", 1, id="passports", name="Passports").version == 2
-    assert editing.may_edit(pam, "passports")
-    assert not editing.may_edit(pam, "tax")
-    assert not editing.may_edit(pam, "")
-    assert editing.may_edit(eve, "")
+    assert works_for(pam, "passports")
+    assert not works_for(pam, "tax")
+    assert not works_for(pam, "")
+    assert works_for(eve, "")
 
 
 def test_it_removes_translations_with_what_they_translate(eve: User) -> None:

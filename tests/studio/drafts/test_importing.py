@@ -38,7 +38,7 @@ def last_event() -> AuditEvent:
 
 def test_it_stores_a_bundle_as_the_draft(bundle: Bundle) -> None:
     result = import_bundle(bundle=bundle, by=None)
-    assert result.tables == {
+    assert result == {
         "agencies": Counts(2, 0, 0, 0),
         "dictionary": Counts(2, 0, 0, 0),
         "services": Counts(2, 0, 0, 0),
@@ -57,8 +57,8 @@ def test_it_stores_a_bundle_as_the_draft(bundle: Bundle) -> None:
 def test_it_changes_nothing_when_the_draft_is_the_same(bundle: Bundle) -> None:
     import_bundle(bundle=bundle, by=None)
     result = import_bundle(bundle=bundle, by=None)
-    assert {counts.unchanged for counts in result.tables.values()} == {0, 2, 3}
-    assert all(c.added == c.changed == c.removed == 0 for c in result.tables.values())
+    assert {counts.unchanged for counts in result.values()} == {0, 2, 3}
+    assert all(c.added == c.changed == c.removed == 0 for c in result.values())
 
 
 def test_it_replaces_the_draft_and_counts_what_it_did(tmp_path: Path, bundle: Bundle) -> None:
@@ -74,10 +74,10 @@ def test_it_replaces_the_draft_and_counts_what_it_did(tmp_path: Path, bundle: Bu
     del content["labels"]
     other = bundle_of(tmp_path / "other", content)
     result = import_bundle(bundle=other, by=None)
-    assert result.tables["agencies"] == Counts(added=1, changed=1, removed=1, unchanged=0)
-    assert result.tables["dictionary"] == Counts(added=0, changed=0, removed=1, unchanged=1)
-    assert result.tables["services"] == Counts(added=1, changed=1, removed=1, unchanged=0)
-    labels = result.tables["labels"]
+    assert result["agencies"] == Counts(added=1, changed=1, removed=1, unchanged=0)
+    assert result["dictionary"] == Counts(added=0, changed=0, removed=1, unchanged=1)
+    assert result["services"] == Counts(added=1, changed=1, removed=1, unchanged=0)
+    labels = result["labels"]
     assert labels.added + labels.changed + labels.unchanged == len(default_labels())
     assert drafts.draft().content == other.content
     assert Service.objects.get(key="return").pk == kept
@@ -90,7 +90,7 @@ def test_it_keeps_the_order_of_the_bundle(tmp_path: Path, bundle: Bundle) -> Non
         rows.reverse()
     turned = bundle_of(tmp_path / "turned", content)
     result = import_bundle(bundle=turned, by=None)
-    assert all(c.added == c.changed == c.removed == 0 for c in result.tables.values())
+    assert all(c.added == c.changed == c.removed == 0 for c in result.values())
     assert drafts.draft() == turned
 
 

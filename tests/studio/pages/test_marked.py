@@ -17,8 +17,7 @@ from ieim.administration.languages import NAMES
 from ieim.knowledge.notices import services as notices
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio.drafts.selectors import DRAFT_MODELS
-from ieim.studio.models import Category, GoldenQuestion, Service
+from ieim.studio.models import DRAFT_MODELS, Category, GoldenQuestion, Service
 from ieim.studio.proposals import services as proposals
 from tests.conversations.languages.pseudo import spoken, unmarked
 from tests.fixtures import VISA, Ask

@@ -12,12 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.corrections import content_of, digest_of
+from conversations.corrections import content_of
 from conversations.models import Citation, ReplyOrigin, Turn
 from conversations.turns import erasing
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.pipeline.canonical import digest
 from ieim.studio.recall import selectors
 from review.models import Action
 from tests.audit.owner import triggers_lifted
@@ -184,7 +185,7 @@ def test_versions_differ_exactly_where_a_filled_column_does(
     one: dict[str, str], other: dict[str, str]
 ) -> None:
     names = {"agency": "a", "key": "b", "name": "c"}
-    digests = {digest_of(content_of({**names, **each}, ())) for each in (one, other)}
+    digests = {digest(content_of({**names, **each}, ())) for each in (one, other)}
     filled = [{name: text for name, text in each.items() if text} for each in (one, other)]
     assert (len(digests) == 1) is (filled[0] == filled[1])
 

@@ -138,7 +138,7 @@ def test_nothing_is_sent_to_nobody_or_without_words(ask: Ask, editor: User) -> N
     ):
         with pytest.raises(Refused) as refused:
             confirm(**{"agency": IMMIGRATION, "service": key, "by": editor, **values})  # type: ignore[arg-type]
-        assert problem in refused.value.message
+        assert problem in str(refused.value)
     assert not CorrectionNotice.objects.exists()
     assert not AuditEvent.objects.filter(kind="correction.confirmed").exists()
 

@@ -114,7 +114,8 @@ def test_it_shows_every_step_with_its_input_and_output(editor: Client) -> None:
     (side,) = ask_both(VISA)
     view = side_view(side, VISA)
     assert view.tokens == sum(stage.tokens for stage in view.stages) > 0
-    assert all(call.read and call.written for stage in view.stages for call in stage.calls)
+    answers = [call.record.answer for stage in view.stages for call in stage.calls]
+    assert all(answer.prompt_tokens and answer.completion_tokens for answer in answers)
 
 
 def test_it_shows_the_shortlist_and_what_the_limit_cut() -> None:

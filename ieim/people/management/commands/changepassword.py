@@ -15,10 +15,7 @@ from ieim.people.services import changing
 
 
 class Command(changepassword.Command):
-    """The command."""
-
     def handle(self, *args: Any, **options: Any) -> str:
-        """Ask for the password twice, then change it."""
         user = User.objects.filter(username=options["username"] or "").first()
         if user is None:
             raise CommandError(f"There is no account {options['username']!r}: name one that is.")

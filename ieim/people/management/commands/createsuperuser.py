@@ -11,10 +11,7 @@ from ieim.people.services import changing
 
 
 class Command(createsuperuser.Command):
-    """The command."""
-
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create and record it."""
         last = User.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         super().handle(*args, **options)
         # It asks at the terminal, for as long as that takes: nothing may be locked meanwhile.

@@ -11,8 +11,6 @@ from ieim.people.services import make_roles
 
 
 class Command(BaseCommand):
-    """The command."""
-
     help = (
         "Create the groups caseworker, supervisor, knowledge editor, knowledge publisher, auditor "
         "and administrator, "
@@ -20,7 +18,6 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create and say what each may."""
         make_roles()
         for role, permissions in PERMISSIONS.items():
             self.stdout.write(f"{role}: {', '.join(permissions)}")

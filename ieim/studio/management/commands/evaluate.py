@@ -23,8 +23,6 @@ from ieim.studio.management.base import PlainHelpCommand, progress, reading
 
 
 class Command(PlainHelpCommand):
-    """Run cases and report what came of them."""
-
     help = """\
 Runs each case through the pipeline with the configured model and counts what came of it. Nothing is
 stored: no session, no turn, no audit event. The knowledge is the current release, an earlier one,
@@ -106,11 +104,8 @@ examples:
             with reading(path):
                 return read_cases(path)
         except CaseFileError as error:
-            for number, problem in error.problems:
-                self.stderr.write(f"{path}:{number}: {problem}")
-            many = len(error.problems)
-            wrong = "1 bad line" if many == 1 else f"{many:,} bad lines"
-            raise CommandError(f"{wrong}; nothing was run.") from error
+            lines = (f"{path}:{number}: {problem}" for number, problem in error.problems)
+            raise self.refusal(lines, what="bad line", done="run") from error
 
     def _knowledge(self, number: int | None, bundle: Path | None) -> tuple[Release, str]:
         """Return the release to ask, and its name for people."""

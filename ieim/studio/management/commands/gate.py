@@ -25,8 +25,6 @@ _SCHEMA = LineSchema("gate_case")
 
 
 class Command(PlainHelpCommand):
-    """Judge cases read from a file."""
-
     help = "Run cases through the gate without a model: one JSON line each."
     epilog = """\
 A case is one JSON object a line:

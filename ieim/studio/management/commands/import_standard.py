@@ -15,8 +15,6 @@ from ieim.studio.standards.services import Plan, merge, plan
 
 
 class Command(PlainHelpCommand):
-    """``manage.py import_standard FILE [--agency ID] [--dry-run]``."""
-
     help = """\
 Merges a file of an open standard into the draft, in one transaction: Open Referral HSDS 3 JSON,
 schema.org GovernmentService or CPSV-AP JSON-LD. Entries are added and changed, none is removed.

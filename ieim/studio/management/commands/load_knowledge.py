@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,6 @@ from ieim.studio.management.base import PlainHelpCommand, progress
 
 
 class Command(PlainHelpCommand):
-    """``load_knowledge PATH [--publish] [--note TEXT] [--remove] [--dry-run] [--json]``."""
-
     help = """\
 Replaces the draft by a knowledge bundle, in one transaction, and says how many entries of each
 table it adds, changes and removes. When anything is wrong, every error is listed with its file and
@@ -73,7 +72,9 @@ examples:
         except publishing.PublishError as refusal:
             raise self.refusal(refusal.reasons) from refusal
         except services.RemovalError as refusal:
-            tables = refusal.result.as_dict()
+            tables: dict[str, dict[str, int]] = {
+                table: asdict(counts) for table, counts in refusal.counts.items()
+            }
             if options["json"]:
                 self.stdout.write(json.dumps({"tables": tables, "refused": refusal.tables}))
             elif options["verbosity"] > 0:
@@ -82,7 +83,7 @@ examples:
                 [
                     f"{table}: {counts.removed:,} of {counts.before:,} would be removed, more than "
                     "a tenth. Look at the bundle; give --remove if it is meant."
-                    for table, counts in refusal.result.tables.items()
+                    for table, counts in refusal.counts.items()
                     if table in refusal.tables
                 ]
             ) from refusal
@@ -105,7 +106,7 @@ examples:
                 bundle=bundle, by=None, remove=options["remove"], progress=bar.update
             )
         report: dict[str, Any] = {
-            "tables": done.as_dict(),
+            "tables": {table: asdict(counts) for table, counts in done.items()},
             "published": False,
             "release": None,
             "warnings": bundle.warnings,

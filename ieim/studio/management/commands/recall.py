@@ -13,8 +13,6 @@ from ieim.studio.recall import selectors
 
 
 class Command(BaseCommand):
-    """List the answers made from a service."""
-
     help = (
         "List the answers that were made from a service, the newest first, as CSV: the reference "
         "of the conversation, when, in which language, how, and from which release and version. "
