@@ -1,19 +1,27 @@
 """Who may do what in PostgreSQL: the tables' owner, the application, and who seals the record.
 
 A table's owner can take its triggers off (:mod:`ieim.audit.triggers`). So the owner migrates and
-runs nothing else; the application's role reads and writes rows, of the record it only adds some;
-the audit role reads everything and writes checkpoints.
+runs nothing else; the application's role reads and writes rows, of the record it only adds some,
+and what only a migration writes it reads; the audit role reads everything, and adds checkpoints
+and events.
 """
 
 from __future__ import annotations
 
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg import sql
 
 from ieim.audit.models import AuditCheckpoint, AuditEvent, AuditHead, CheckpointHead
 
 _ADDED_TO = tuple(model._meta.db_table for model in (AuditEvent, AuditCheckpoint, CheckpointHead))
 _HEADS = AuditHead._meta.db_table
+_MIGRATED = tuple(
+    model._meta.db_table for model in (MigrationRecorder.Migration, ContentType, Permission)
+)
+"""What migrations alone write: a guard whose migration stands here as applied is never made."""
 
 
 class RolesError(Exception):
@@ -46,6 +54,7 @@ def grant(application: str, audit: str) -> list[str]:
         "audit": sql.Identifier(audit),
         "added_to": sql.SQL(", ").join(map(sql.Identifier, _ADDED_TO)),
         "heads": sql.Identifier(_HEADS),
+        "migrated": sql.SQL(", ").join(map(sql.Identifier, _MIGRATED)),
     }
     with connection.cursor() as cursor:
         for statement in _STATEMENTS:
@@ -65,9 +74,11 @@ def grant(application: str, audit: str) -> list[str]:
             "the database, and let an administrator take away what is too much."
         )
     return [
-        f"{application} reads and writes rows, of the audit record it only adds some; it owns no "
-        "table and can neither alter nor empty one, nor take a trigger off.",
-        f"{audit} reads everything, adds checkpoints to the audit record, and writes nothing else.",
+        f"{application} reads and writes rows, of the audit record it only adds some, and which "
+        "migrations were applied it only reads; it owns no table and can neither alter nor empty "
+        "one, nor take a trigger off.",
+        f"{audit} reads everything, may add checkpoints and events to the audit record, and writes "
+        "nothing else.",
     ]
 
 
@@ -82,9 +93,11 @@ _STATEMENTS = (
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {app}",
     "REVOKE UPDATE, DELETE ON {added_to} FROM {app}",
     "REVOKE DELETE ON {heads} FROM {app}",
+    "REVOKE INSERT, UPDATE, DELETE ON {migrated} FROM {app}",
     "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {audit}",
     "GRANT INSERT ON {added_to} TO {audit}",
-    "GRANT INSERT, UPDATE ON {heads} TO {audit}",
+    # Not the key: without it nobody can verify a conversation's rows.
+    "GRANT INSERT, UPDATE (seq, hash) ON {heads} TO {audit}",
     # Of the tables of later migrations, so that a release that is being replaced can go on.
     "ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {schema} "
     "GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {app}",

@@ -12,12 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
+from ieim.audit.management.commands import verify_audit
 from tests.checks import ROOT
+from tests.config.environment.test_settings import django
 
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = sorted(name for name, service in SERVICES.items() if service["image"] == "ieim")
+AUDIT = ["seal", "verify"]
+"""Those of ours that are none of the site's."""
 STAYING = sorted(SERVICES.keys() - {"migrate"})
 """The services that do not end by themselves."""
 
@@ -38,11 +42,11 @@ def secrets(service: str) -> dict[str, str]:
 
 
 def test_it_runs_every_process() -> None:
-    assert OURS == ["beat", "migrate", "seal", "web", "worker"]
+    assert OURS == ["beat", "migrate", "seal", "verify", "web", "worker"]
 
 
-@pytest.mark.parametrize("process", OURS)
-def test_every_variable_reaches_every_process(process: str) -> None:
+@pytest.mark.parametrize("process", [name for name in OURS if name not in AUDIT])
+def test_every_variable_reaches_every_process_of_the_site(process: str) -> None:
     handed_over = dict(SERVICES[process]["environment"])
     # Every role has an address of its own.
     assert handed_over.pop("DATABASE_URL_FILE") == "/run/secrets/database"
@@ -52,14 +56,50 @@ def test_every_variable_reaches_every_process(process: str) -> None:
         assert re.match(rf"\$\{{{name}:[-?]", value), (process, name, value)
 
 
+@pytest.mark.parametrize("process", AUDIT)
+def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
+    process: str, tmp_path: Path
+) -> None:
+    given = SERVICES[process]["environment"]
+    assert "${" not in str(given)
+    database = tmp_path / "database"
+    database.write_text("postgresql://ieim-audit:password@postgres:5432/ieim\n", encoding="utf-8")
+    given = given | {"IEIM_ENV": "production", "DATABASE_URL_FILE": str(database)}
+    code, said = django(tmp_path, given, "check")
+    assert code == 0, said
+
+
 def test_each_process_is_the_role_that_it_needs_and_the_seal_alone_has_its_key() -> None:
     roles = {name: secrets(name)["database"] for name in [*OURS, "backup"]}
     assert roles == {
         **dict.fromkeys(("web", "worker", "beat"), "database"),
         "migrate": "database-owner",
-        **dict.fromkeys(("seal", "backup"), "database-audit"),
+        **dict.fromkeys(("seal", "verify", "backup"), "database-audit"),
     }
     assert [name for name in SERVICES if "seal" in secrets(name)] == ["seal"]
+
+
+@pytest.mark.parametrize(("fails", "healthy"), [(0, True), (1, False)])
+def test_it_verifies_against_the_seals_and_is_healthy_while_the_record_holds(
+    fails: int, healthy: bool, tmp_path: Path
+) -> None:
+    """What the service runs, up to its first sleep, which ends it here."""
+    (tmp_path / "python").write_text(f'#!/bin/sh\necho "$@"\nexit {fails}\n', encoding="utf-8")
+    (tmp_path / "sleep").write_text('#!/bin/sh\nkill "$PPID"\n', encoding="utf-8")
+    for program in ("python", "sleep"):
+        (tmp_path / program).chmod(0o755)
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        here = command.replace("$$", "$").replace("/tmp/", f"{tmp_path}/")  # noqa: S108 - its own
+        bucket = {"VERIFY_OPTIONS": "--seals s3://ours"}
+        env = os.environ | bucket | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        return subprocess.run(["sh", "-c", here], env=env, capture_output=True, text=True)
+
+    said = run(SERVICES["verify"]["command"][2]).stdout.split()
+    assert said[:3] == ["manage.py", "verify_audit", "--record"]
+    parser = verify_audit.Command().create_parser("manage.py", "verify_audit")
+    assert parser.parse_args(said[2:]).seals == "s3://ours"
+    assert (run(SERVICES["verify"]["healthcheck"]["test"][1]).returncode == 0) is healthy
 
 
 @pytest.mark.parametrize("service", SERVICES)

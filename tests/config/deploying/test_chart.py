@@ -13,7 +13,9 @@ import jsonschema
 import pytest
 import yaml
 
+from ieim.audit.management.commands import verify_audit
 from tests.checks import ROOT
+from tests.config.environment.test_settings import django
 from tests.config.environment.test_version import version
 from tests.config.test_compose import documented
 
@@ -30,7 +32,7 @@ SET: dict[str, Any] = {
     "image": {"repository": "registry.example.org/ieim", "digest": DIGEST, "pullSecrets": ["pull"]},
     "env": {"IEIM_LANGUAGES": "en,de"},
     "secrets": {"seal": "ieim-seal"},
-    "seal": {"claim": "seals", "arguments": ["--syslog", "log.example.org:514"]},
+    "seal": {"claim": "seals", "arguments": ["--to=syslog:log.example.org:514"]},
     "backup": {"claim": "backups"},
     "ingress": {"host": "ask.example.org", "annotations": {"example.org/a": "b"}},
 }
@@ -112,13 +114,13 @@ def test_it_runs_every_process_and_what_is_asked_for(tmp_path: Path) -> None:
         "PodDisruptionBudget": 2,
     }
     all_of_it = Counter(each["kind"] for each in rendered(SET, tmp_path))
-    assert all_of_it - few == {"CronJob": 2, "Ingress": 1}
+    assert all_of_it - few == {"CronJob": 3, "Ingress": 1}
 
 
 @with_helm
 def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> None:
     found = pods(rendered(SET, tmp_path))
-    assert found.keys() == {"web", "worker", "beat", "migrate", "seal", "backup"}
+    assert found.keys() == {"web", "worker", "beat", "migrate", "seal", "verify", "backup"}
     own = {}
     for name, pod in found.items():
         (container,) = pod["containers"]
@@ -132,12 +134,42 @@ def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> Non
         }
         assert container["resources"]["limits"]["memory"]
         assert "@sha256:" in container["image"]
-        if "env" in container:
-            (variable,) = container["env"]
-            own[name] = variable["valueFrom"]["secretKeyRef"]["name"]
-    assert own == {"migrate": "ieim-owner", "seal": "ieim-seal", "backup": "ieim-seal"}
+        for variable in container.get("env", []):
+            if "valueFrom" in variable:
+                own[name] = variable["valueFrom"]["secretKeyRef"]["name"]
+    audit = dict.fromkeys(("seal", "verify", "backup"), "ieim-seal")
+    assert own == {"migrate": "ieim-owner", **audit}
     keys = [name for name, pod in found.items() if '"key.pem"' in json.dumps(pod)]
     assert keys == ["seal"]
+
+
+@with_helm
+@pytest.mark.parametrize("name", ["seal", "verify"])
+def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
+    name: str, tmp_path: Path
+) -> None:
+    given = {**SET, name: {**SET.get(name, {}), "credentials": "bucket"}}
+    (container,) = pods(rendered(given, tmp_path))[name]["containers"]
+    assert container["envFrom"] == [{"secretRef": {"name": "bucket"}}]
+    env = {each["name"]: each.get("value", "postgresql://a/b") for each in container["env"]}
+    code, said = django(tmp_path, {"IEIM_ENV": "production", **env}, "check")
+    assert code == 0, said
+
+
+@with_helm
+def test_it_verifies_against_the_seals_that_it_keeps(tmp_path: Path) -> None:
+    def told(given: dict[str, Any]) -> Any:
+        (container,) = pods(rendered(given, tmp_path))["verify"]["containers"]
+        arguments = container["args"][3:]
+        parser = verify_audit.Command().create_parser("manage.py", "verify_audit")
+        told = parser.parse_args(arguments)
+        assert told.record
+        return told.seals, told.public_key and str(told.public_key)
+
+    bucket = ["--seals=s3://ours", "--public-key=/key/public.pem"]
+    assert told(SET) == ("/seals/seals", "/key/public.pem")
+    assert told({**SET, "verify": {"arguments": bucket}}) == ("s3://ours", "/key/public.pem")
+    assert told({**SET, "seal": {"arguments": ["--to=syslog:a:514"]}}) == (None, None)
 
 
 @with_helm

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import json
 import os
 import re
 import shutil
@@ -140,7 +141,7 @@ def test_the_proxy_passes_on_what_the_site_needs_and_no_probe(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(postgres_bin() is None, reason="PostgreSQL is not installed")
-def test_the_roles_get_their_passwords_and_a_backup_has_the_seals(tmp_path: Path) -> None:
+def test_the_roles_get_their_passwords_and_a_backup_has_its_seals(tmp_path: Path) -> None:
     """What a container of PostgreSQL runs, on a PostgreSQL of the machine."""
     roles = {"database-owner": "ieim-owner", "database": "ieim", "database-audit": "ieim-audit"}
     with services() as addresses:
@@ -167,11 +168,38 @@ def test_the_roles_get_their_passwords_and_a_backup_has_the_seals(tmp_path: Path
         for role in roles.values():
             digest = hashlib.md5(f"of-{role}{role}".encode(), usedforsecurity=False).hexdigest()
             assert stored[role] == f"md5{digest}"
-        (tmp_path / "seals").write_text("a seal\n", encoding="utf-8")
+        # Two checkpoints were sealed, a third one is while the backup begins, a fourth one while
+        # it is written.
+        owner = (tmp_path / "database-owner").read_text(encoding="utf-8").strip()
+        with psycopg.connect(owner) as connection:
+            connection.execute("CREATE TABLE audit_auditcheckpoint (number integer, at text)")
+            connection.execute("GRANT SELECT ON audit_auditcheckpoint TO PUBLIC")
+            connection.execute("INSERT INTO audit_auditcheckpoint VALUES (2, 'b'), (1, 'a')")
+        seals = [
+            json.dumps({"key": "a", "number": each}, separators=(",", ":")) for each in range(1, 5)
+        ]
+        kept = tmp_path / "seals"
+        kept.write_text("".join(f"{line}\n" for line in seals[:2]), encoding="utf-8")
+        (tmp_path / "bin").mkdir()
+        shim = tmp_path / "bin/pg_dump"
+        shim.write_text(
+            "#!/bin/sh\nset -e\n"
+            f"echo '{seals[2]}' >> {kept}\n"
+            f"psql -q -f {tmp_path}/third.sql {owner}\n"
+            f'{shutil.which("pg_dump")} "$@"\n'
+            f"echo '{seals[3]}' >> {kept}\n",
+            encoding="utf-8",
+        )
+        shim.chmod(0o755)
+        (tmp_path / "third.sql").write_text("INSERT INTO audit_auditcheckpoint VALUES (3, 'c')")
         (tmp_path / "backups").mkdir()
         said = subprocess.run(
-            ["sh", DEPLOY / "backup.sh", f"{tmp_path}/backups", f"{tmp_path}/seals"],
-            env=os.environ | {"DATABASE_URL_FILE": f"{tmp_path}/database-audit"},
+            ["sh", DEPLOY / "backup.sh", f"{tmp_path}/backups", kept],
+            env=os.environ
+            | {
+                "DATABASE_URL_FILE": f"{tmp_path}/database-audit",
+                "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+            },
             check=True,
             capture_output=True,
             text=True,
@@ -179,4 +207,4 @@ def test_the_roles_get_their_passwords_and_a_backup_has_the_seals(tmp_path: Path
     dump = Path(said.strip())
     assert dump.read_bytes().startswith(b"PGDMP")
     assert re.fullmatch(r"ieim-\d{8}T\d{6}Z\.dump", dump.name)
-    assert dump.with_suffix(".seals").read_text(encoding="utf-8") == "a seal\n"
+    assert dump.with_suffix(".seals").read_text(encoding="utf-8").splitlines() == seals[:3]

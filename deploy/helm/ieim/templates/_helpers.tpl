@@ -55,22 +55,32 @@ securityContext:
 {{- end }}
 
 {{/* Of every container of ours. .config is the name of its ConfigMap, .secret of what has its own
-     DATABASE_URL, if it is not the application's, .credentials of a Secret with more variables. */}}
+     DATABASE_URL, if it is not the application's. Without .config it is none of the site's and gets
+     nothing of its: what production asks for is of no use to anybody (its key signs nothing, for it
+     serves nobody), and .credentials is the name of a Secret with more variables. */}}
 {{- define "ieim.container" -}}
 image: {{ include "ieim.image" (merge (dict "version" .root.Chart.AppVersion) .root.Values.image) }}
 imagePullPolicy: IfNotPresent
 {{ include "ieim.confined" . }}
+{{- if .config }}
 envFrom:
   - configMapRef: {name: {{ .config }}}
   - secretRef: {name: {{ .root.Values.secrets.application }}}
-  {{- with .credentials }}
-  - secretRef: {name: {{ . }}}
-  {{- end }}
+{{- else if .credentials }}
+envFrom:
+  - secretRef: {name: {{ .credentials }}}
+{{- end }}
 {{- with .secret }}
 env:
   - name: DATABASE_URL
     valueFrom:
       secretKeyRef: {name: {{ . }}, key: DATABASE_URL}
+  {{- if not $.config }}
+  - {name: IEIM_ALLOWED_HOSTS, value: localhost}
+  - {name: IEIM_PUBLIC_URL, value: "https://localhost"}
+  - {name: IEIM_SECRET_KEY, value: nothing-is-signed-with-it-0123456789-abcdefghijklmnopqrstuvwxyz}
+  - {name: REDIS_URL, value: "redis://localhost:6379/0"}
+  {{- end }}
 {{- end }}
 resources: {{- toYaml .resources | nindent 2 }}
 volumeMounts:
