@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import groupby, islice
 from operator import itemgetter
+from typing import NamedTuple
 from uuid import UUID
 
 import rfc8785
@@ -25,6 +27,7 @@ from ieim.audit.models import (
     CheckpointHead,
 )
 from ieim.audit.services import lock_head, record_system
+from ieim.audit.verify import AHEAD
 
 KIND = "audit.checkpoint"
 """The kind of the event that each checkpoint leaves in the system chain."""
@@ -94,10 +97,42 @@ def summary(checkpoint: AuditCheckpoint) -> dict[str, JSONValue]:
     }
 
 
-def last_sealed() -> tuple[int, datetime] | None:
-    """Return the checkpoint that was sealed last and when, as far as the record says it."""
-    event = AuditEvent.objects.filter(kind=SEALED).order_by("-at", "-pk").first()
-    return (json.loads(event.payload)["number"], event.at) if event else None
+class Sealed(NamedTuple):
+    """What the record says of a seal: the checkpoint's ``number`` (0 where that cannot be read) and
+    when; ``sound`` is False for what nobody who seals can have written."""
+
+    number: int
+    at: datetime
+    sound: bool
+
+
+def last_sealed() -> Sealed | None:
+    """Return the seal that was recorded last."""
+    # Not by time, which whoever adds an event sets as they like.
+    event = _seals().order_by("-seq").first()
+    if event is None:
+        return None
+    number = _number(event.payload)
+    return Sealed(number, event.at, sound=number > 0 and event.at <= timezone.now() + AHEAD)
+
+
+def greatest_sealed() -> int:
+    """Return the greatest number of a checkpoint that the record says was sealed, 0 for none."""
+    payloads = _seals().values_list("payload", flat=True).iterator(chunk_size=_BATCH)
+    return max(map(_number, payloads), default=0)
+
+
+def _seals() -> QuerySet[AuditEvent]:
+    return AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind=SEALED)
+
+
+def _number(payload: str) -> int:
+    """Return the number that an event of a seal names, 0 where somebody has planted another."""
+    with suppress(ValueError, TypeError, LookupError, RecursionError):
+        number = json.loads(payload)["number"]
+        if isinstance(number, int):
+            return number
+    return 0
 
 
 def faults() -> list[str]:

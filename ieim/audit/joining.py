@@ -20,7 +20,7 @@ from ieim.audit.audited import VOUCHED_FROM, AuditedModel, registered
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.audit.services import lock_head, record, record_each
 
-_SESSIONS: Final = 1000
+_SESSIONS: Final = 100
 """Conversations of one transaction."""
 
 
@@ -51,7 +51,9 @@ def _join_sessions(model: AuditedModel) -> None:
     while batch := list(islice(waiting, _SESSIONS)):
         # One that is erased meanwhile may not be vouched for as it was.
         with transaction.atomic():
-            stored = model.rows().select_for_update().filter(pk__in=[row.pk for row in batch])
+            # Keys stay free, as wherever sessions are locked: a running turn shares its session's.
+            stored = model.rows().select_for_update(no_key=True)
+            stored = stored.filter(pk__in=[row.pk for row in batch])
             rows = {
                 getattr(row, model.chain): model.row(row)
                 for row in stored.order_by("pk")

@@ -36,7 +36,7 @@ from cryptography.hazmat.primitives.serialization import (
 from django.db import transaction
 from django.db.models import Max
 
-from ieim.audit.checkpoints import SEALED, last_sealed, summary, take_checkpoint
+from ieim.audit.checkpoints import SEALED, greatest_sealed, summary, take_checkpoint
 from ieim.audit.models import AuditCheckpoint
 from ieim.audit.places import Place, SealError
 from ieim.audit.services import record_system
@@ -162,7 +162,7 @@ def compared(place: Place, key: Ed25519PublicKey, authority: Authority | None = 
     be by it and of its seal. Raises :class:`SealError` for a place without a seal.
     """
     # Read first: while the seals are read another may be written.
-    recorded = last_sealed()
+    recorded = greatest_sealed()
     stored = {each.number: summary(each) for each in AuditCheckpoint.objects.all()}
     found = Seals([])
     before: _Seal | None = _NONE_YET
@@ -181,16 +181,17 @@ def compared(place: Place, key: Ed25519PublicKey, authority: Authority | None = 
             found.faults.append(
                 f"{where}: the seal before that of checkpoint {each.number} is gone"
             )
-        if stored.get(each.number) != each.told:
+        # One that was sealed meanwhile is not among those that were read first.
+        if (stored.get(each.number) or _stored(each.number)) != each.told:
             found.faults.append(f"checkpoint {each.number} is not stored as it was sealed")
         last, before = each.number, each
         found.newest, found.at = str(each.told["digest"]), str(each.told["at"])
         _count(found, each, authority)
     if not found.newest and not found.faults:
         raise SealError(f"{place.name} has no seal: seal_audit writes one")
-    if recorded and recorded[0] > last:
+    if recorded > last:
         found.faults.append(
-            f"the record says that checkpoint {recorded[0]} was sealed, and the newest seal in "
+            f"the record says that checkpoint {recorded} was sealed, and the newest seal in "
             f"{place.name} is that of {last}"
         )
     return found

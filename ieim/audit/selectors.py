@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from ieim.audit.models import AuditCheckpoint, AuditEvent
+from ieim.audit.models import SYSTEM_CHAIN, AuditCheckpoint, AuditEvent
 
 VERIFIED: Final = "audit.verified"
 """The kind of the event of a verification: what was looked at, and whether it holds."""
@@ -166,7 +166,8 @@ _EACH = """
 
 def last_verification() -> AuditEvent | None:
     """Return the event of the verification that was recorded last."""
-    return AuditEvent.objects.filter(kind=VERIFIED).order_by("-at", "-pk").first()
+    # Not by time, which whoever adds an event sets as they like.
+    return AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind=VERIFIED).order_by("-seq").first()
 
 
 def last_checkpoint() -> AuditCheckpoint | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -47,6 +47,8 @@ class Break(StrEnum):
     """An event changes a row that was not then as the record had it."""
     CHECKPOINT = "checkpoint"
     """An event that a checkpoint saw is not there any more."""
+    AHEAD = "ahead"
+    """An event says that it is from a time that has not come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class _StoredInstant(_Stored):
     )
 
 
+AHEAD: Final = timedelta(minutes=10)
+"""How far an event may be ahead of the clock of who reads it."""
 _CHUNK = 500  # rows in memory at once, of at most 64 KiB each
 _LOST, _BARE_HEAD, _EVENT = range(3)
 _Row = tuple[bytes, ...]
@@ -182,7 +186,7 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
     previous = GENESIS.encode()
     head: _Row = ()
     rows: Expected = {}
-    problem = lost = None
+    problem = lost = ahead = None
     try:
         chain = str(UUID(stored_chain.decode()))
     except ValueError:
@@ -198,10 +202,12 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
         events += 1
         if problem is None:
             problem = _fault(chain, events, previous, row)
+            ahead = ahead or (None if problem else _ahead(events, row))
             previous, head = row[6], row[7:]
         unreadable = _noted(rows, events, row)
         problem = problem or unreadable
-    return ChainReport(chain, events, problem or _head_fault(events, previous, head) or lost, rows)
+    problem = problem or _head_fault(events, previous, head) or lost or ahead
+    return ChainReport(chain, events, problem, rows)
 
 
 def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
@@ -232,6 +238,13 @@ def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
             Break.CONTENT, seq, f"event {seq} was changed: its hash is not that of its content"
         )
     return None
+
+
+def _ahead(seq: int, row: _Row) -> Problem | None:
+    at = str(row[3], "utf-8")
+    if _utc(at) <= datetime.now(UTC) + AHEAD:
+        return None
+    return Problem(Break.AHEAD, seq, f"event {seq} says that it is of {at}, which has not come")
 
 
 def _noted(rows: Expected, seq: int, row: _Row) -> Problem | None:

@@ -221,8 +221,12 @@ def seals() -> Told:
         return Told("seals", "cannot be asked without the database.", good=False)
     if sealed is None:
         return Told("seals", "none: `manage.py seal_audit` keeps them outside of the database")
-    minutes = (timezone.now() - sealed[1]).total_seconds() / 60
-    said = f"checkpoint {sealed[0]} was sealed everywhere {minutes:.0f} minutes ago"
+    if not sealed.sound:
+        said = "the event of the last seal is from the future or cannot be read: a clock is wrong, "
+        todo = "or somebody else wrote it. Look with `manage.py verify_audit --seals`."
+        return Told("seals", said + todo, good=False)
+    minutes = (timezone.now() - sealed.at).total_seconds() / 60
+    said = f"checkpoint {sealed.number} was sealed everywhere {minutes:.0f} minutes ago"
     if minutes > SEALED:
         return Told("seals", f"{said}. Look at the log of ieim-seal.service.", good=False)
     return Told("seals", said)

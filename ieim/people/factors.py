@@ -28,7 +28,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import transaction
-from django.db.models.signals import post_delete, post_save
+from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
@@ -131,8 +131,17 @@ def _renew(*, authenticator: Authenticator, **kwargs: Any) -> None:
 Authenticator.save = transaction.atomic(Authenticator.save)
 
 
+@receiver([pre_save, pre_delete], sender=Authenticator)
+def _look(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
+    """Note what is stored before it changes, so that no use hides that the database has another."""
+    if update_fields == {"last_used_at"}:
+        return
+    stored = Authenticator.objects.select_for_update().filter(pk=instance.pk).first()
+    instance.was = FACTOR.row(stored)[2] if stored else None
+
+
 @receiver([post_save, post_delete], sender=Authenticator)
-def _vouch(*, instance: Authenticator, update_fields: Any = None, **signal: Any) -> None:
+def _vouch(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
     """Record every change of a factor but its use; of what allauth does, nothing else tells all."""
     if update_fields == {"last_used_at"}:
         return
@@ -146,6 +155,7 @@ def _vouch(*, instance: Authenticator, update_fields: Any = None, **signal: Any)
             payload=known,
             actor="system",
             rows=[row],
+            were=[instance.was],
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
@@ -68,6 +68,8 @@ def _payload(event: AuditEvent) -> Mapping[str, Any]:
     """Return the payload; of one that somebody has put there and that is none, its text."""
     with suppress(ValueError, RecursionError):
         found = json.loads(event.payload)
+        # As it is shown: half of a surrogate pair, or what is nested too deeply, cannot be.
+        json.dumps(found, ensure_ascii=False, indent=2).encode()
         if isinstance(found, dict):
             return found
     return {"unreadable": event.payload}
@@ -77,11 +79,17 @@ _WHO: Mapping[str, str] = {"citizen": "citizen", "system": "machine"}
 
 
 def _may_open(ids: Iterable[object], user: User) -> dict[str, str]:
-    wanted = {each for each in ids if isinstance(each, str)}
+    wanted = set(_uuids(ids))
     if not wanted or not user.has_perm("review.view_reviewitem"):
         return {}
     found = visible(user).filter(pk__in=wanted).values_list("pk", flat=True)
     return {str(pk): reverse("review:item", args=[pk]) for pk in found}
+
+
+def _uuids(ids: Iterable[object]) -> Iterator[UUID]:
+    for each in ids:
+        with suppress(ValueError):
+            yield UUID(str(each))
 
 
 def _names(events: Iterable[AuditEvent]) -> dict[str, str]:
@@ -122,9 +130,23 @@ def standing() -> dict[str, Any]:
     told = {"verified": verified, "checkpoint": checkpoint, "sealed": last_sealed()}
     if verified is None:
         return told
-    found = json.loads(verified.payload)
-    expected_at = found["expected"] and parse_datetime(found["expected"]["at"])
-    return {**told, "found": found, "result": _result(found), "expected_at": expected_at}
+    try:
+        return {**told, **_verified(_payload(verified))}
+    except (LookupError, TypeError, ValueError):
+        return {**told, "result": gettext("What the last verification found cannot be read.")}
+
+
+def _verified(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a verification found; raises LookupError, TypeError and ValueError for what none
+    can have recorded."""
+    expected = found["expected"]
+    return {
+        "found": found,
+        "result": _result(found),
+        "expected": expected,
+        "expected_at": expected and parse_datetime(expected["at"]),
+        "seal": found["seal"],
+    }
 
 
 def _result(found: Mapping[str, Any]) -> str:

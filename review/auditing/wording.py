@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -124,8 +125,13 @@ def sentence(kind: str) -> str:
 
 def more(payload: Mapping[str, Any]) -> list[str]:
     """Return what of a payload has a name in plain words, in short phrases."""
-    phrases = (words(payload[key], payload) for key, words in _NAMED.items() if key in payload)
-    return [phrase for phrase in phrases if phrase]
+    found: list[str] = []
+    for key, words in _NAMED.items():
+        if key in payload:
+            # Of a planted event anything may be there; it stands in the event's JSON all the same.
+            with suppress(LookupError, TypeError, ValueError, AttributeError):
+                found.append(words(payload[key], payload))
+    return [phrase for phrase in found if phrase]
 
 
 def _action(action: Any, _payload: Mapping[str, Any]) -> str:

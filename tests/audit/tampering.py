@@ -12,10 +12,14 @@ from collections.abc import Callable
 from typing import Any, cast
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.db import connection
 from django.db.models import ForeignKey, ForeignObjectRel, Model
 
 from conversations.models import Turn
+from ieim.people import factors
+from ieim.people.models import User
 
 POSITIONS = 20
 Tampered = tuple[str, str]
@@ -350,3 +354,28 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
 }
 """By what is done: the statements, the kind of the rows, and what is wrong with them then."""
+
+
+def exchange_codes_of(name: str, *, by: str) -> None:
+    """Put somebody else's recovery codes, encrypted as they are, in the place of a user's."""
+    for each in (name, by):
+        RecoveryCodes.activate(User.objects.get(username=each))
+    do(
+        "UPDATE mfa_authenticator SET data = (SELECT data FROM mfa_authenticator WHERE type = "
+        "'recovery_codes' AND user_id = (SELECT id FROM people_user WHERE username = %s)) "
+        "WHERE type = 'recovery_codes' AND "
+        "user_id = (SELECT id FROM people_user WHERE username = %s)",
+        *(by, name),
+    )
+
+
+def _use_a_code(user: User) -> None:
+    codes = RecoveryCodes(Authenticator.objects.get(user=user))
+    assert codes.validate_code(codes.get_unused_codes()[0])
+
+
+FACTOR_AFTER: dict[str, Callable[[User], object]] = {
+    "used": _use_a_code,
+    "removed": lambda user: factors.remove(user, by=user),
+}
+"""What is honestly done with a second factor that was exchanged."""

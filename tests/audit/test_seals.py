@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.utils import timezone
 
-from ieim.audit import seals
-from ieim.audit.models import AuditCheckpoint, CheckpointHead
+from ieim.audit import places, seals
+from ieim.audit.checkpoints import SEALED, last_sealed
+from ieim.audit.models import SYSTEM_CHAIN, AuditCheckpoint, CheckpointHead
+from ieim.audit.services import record
+from ieim.config import doctor
+from ieim.config.monitoring.gauges import _seals
 from tests.audit.keeper import CHAIN, Keeper, happen
 from tests.audit.owner import rewind, triggers_lifted
 
@@ -99,6 +106,44 @@ def test_it_finds_what_was_done_since_a_seal(
         tamper(keeper)
         assert says in keeper.verify()
         transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("chain", [CHAIN, SYSTEM_CHAIN])
+def test_no_event_that_somebody_adds_hides_that_seals_are_gone_or_old(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch, chain: UUID
+) -> None:
+    keeper.seal()
+    keeper.seal()
+    sealed = last_sealed()
+    with monkeypatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: datetime(2099, 1, 1, tzinfo=UTC))
+        with transaction.atomic():
+            record(chain=chain, kind=SEALED, payload={"number": 1}, actor="system")
+    remove_the_last_seal(keeper)
+    assert "checkpoint 2 was sealed, and the newest seal" in keeper.verify()
+    assert "which has not come" in keeper.verify()
+    if chain == CHAIN:
+        assert last_sealed() == sealed
+    else:
+        assert not doctor.seals().good
+        (sample,) = _seals(timezone.now()).samples
+        assert sample.value > 900
+
+
+def test_a_seal_that_is_written_while_it_reads_is_no_fault(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper.seal()
+    kept = places.File.kept
+
+    def meanwhile(place: places.File) -> Iterator[places.Kept]:
+        monkeypatch.undo()
+        keeper.seal()
+        return kept(place)
+
+    monkeypatch.setattr(places.File, "kept", meanwhile)
+    assert keeper.verify() == ""
+    assert len(keeper.lines()) == 2
 
 
 def test_it_does_not_seal_a_database_that_is_not_the_one_it_sealed(keeper: Keeper) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from math import inf
 
 from django.db.models import Case, CharField, Count, F, Min, Q, Value, When
 from django.utils import timezone
@@ -137,6 +138,7 @@ def _seals(now: datetime) -> Metric:
     sealed = last_sealed()
     return GaugeMetricFamily(
         "ieim_audit_seal_age_seconds",
-        "Since the audit record was sealed and kept in every place; 0 where it never was.",
-        value=_age(sealed[1] if sealed else None, now),
+        "Since the audit record was sealed and kept in every place; 0 where it never was, infinite "
+        "where the last seal's event cannot be one.",
+        value=inf if sealed and not sealed.sound else _age(sealed and sealed.at, now),
     )

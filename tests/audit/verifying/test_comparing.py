@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
 from conversations.models import Turn
@@ -28,7 +29,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from tests.audit.owner import triggers_lifted
-from tests.audit.tampering import do
+from tests.audit.tampering import do, rows
 from tests.fixtures import VISA, Ask
 from tests.review.conftest import make_turn
 from tests.review.people import person
@@ -110,6 +111,32 @@ def test_what_was_there_before_is_vouched_for_once(published: None) -> None:
     problem = verify(PEOPLE_CHAIN).problem
     assert problem
     assert problem.code is Break.SECOND_DIGEST
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_migrate_and_a_running_turn_do_not_wait_for_each_other() -> None:
+    turn = make_turn()
+    with transaction.atomic():
+        record(chain=turn.session_id, kind="turn.received", payload={}, actor="citizen")
+
+    def migrate() -> None:
+        try:
+            call_command("migrate", verbosity=0)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor() as pool:
+        with transaction.atomic():
+            # Written twice, a turn has its session looked up once more at the commit.
+            turn.save()
+            turn.save()
+            record(chain=turn.session_id, kind="turn.x", payload={}, actor="system")
+            migrating = pool.submit(migrate)
+            while not rows("SELECT 1 FROM pg_locks WHERE NOT granted"):
+                assert not migrating.done(), "it did not wait for the chain"
+        migrating.result()
+    assert AuditEvent.objects.filter(chain=turn.session_id, kind=VOUCHED_FROM).count() == 1
 
 
 def test_no_later_event_of_an_older_kind_vouches_for_another_message(db: None) -> None:

@@ -20,6 +20,7 @@ from ieim.audit.audited import AuditedModel, registered
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.audit.services import record
+from ieim.people.models import User
 from review.audited import DECISION
 from tests.audit import office
 from tests.audit.owner import rewind, triggers_lifted
@@ -27,11 +28,13 @@ from tests.audit.tampering import (
     ADDITIONS,
     CHANGES,
     DELETIONS,
+    FACTOR_AFTER,
     POSITIONS,
     STAFF,
     Tampered,
     at,
     do,
+    exchange_codes_of,
     flipped,
     name,
     rows,
@@ -200,6 +203,16 @@ def test_it_finds_what_was_done_to_who_may_what(done: str) -> None:
             for statement in statements:
                 do(statement)
         assert {(each[0], each[2]) for each in differing()} == {(kind, fault)}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("after", FACTOR_AFTER)
+def test_it_finds_a_second_factor_that_was_exchanged_and_then_used(after: str) -> None:
+    with tampering():
+        exchange_codes_of("eva", by="ed")
+        FACTOR_AFTER[after](User.objects.get(username="eva"))
+        (broken,) = verified()["broken"]
+        assert "which was not then as the record had it" in broken["message"]
 
 
 def test_it_finds_a_turn_that_moved_to_another_conversation() -> None:

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from ieim.audit.canonical import GENESIS
 from ieim.audit.checkpoints import faults, take_checkpoint
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.services import record
 from ieim.audit.verify import Break, ChainReport, verify
 from tests.audit.owner import check_all, rehash
 
@@ -101,6 +103,27 @@ def test_it_reports_the_first_break_only(chain: UUID, lifted: Lifted) -> None:
     assert report.events == 5
     assert report.problem is not None
     assert (report.problem.code, report.problem.seq) == (Break.CONTENT, 2)
+
+
+def test_it_finds_an_event_from_the_future_and_what_was_done_after_it(
+    chain: UUID, lifted: Lifted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = timezone.now()
+    for minutes in (9, 20):
+        monkeypatch.setattr(timezone, "now", lambda m=minutes: at + timedelta(minutes=m))
+        with transaction.atomic():
+            record(chain=chain, kind="a.b", payload={}, actor="system")
+    monkeypatch.undo()
+    with transaction.atomic():
+        record(chain=chain, kind="a.b", payload={}, actor="system")
+    problem = verify(chain).problem
+    assert problem is not None
+    assert (problem.code, problem.seq) == (Break.AHEAD, 7)
+    with lifted():
+        AuditEvent.objects.filter(chain=chain, seq=8).update(actor="staff:eve")
+    problem = verify(chain).problem
+    assert problem is not None
+    assert (problem.code, problem.seq) == (Break.CONTENT, 8)
 
 
 def test_it_finds_a_removed_event(chain: UUID, lifted: Lifted) -> None:
