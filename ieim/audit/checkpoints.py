@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from heapq import merge
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
 import rfc8785
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -26,7 +27,7 @@ from ieim.audit.models import (
     AuditHead,
     CheckpointHead,
 )
-from ieim.audit.services import lock_head, record_system
+from ieim.audit.services import record_system
 from ieim.audit.verify import AHEAD
 
 KIND = "audit.checkpoint"
@@ -62,9 +63,10 @@ def take_checkpoint() -> AuditCheckpoint:
     """Store a checkpoint over all heads and return it.
 
     Chains may grow meanwhile: one statement reads all heads, so the checkpoint is of one moment.
+    Nobody waits for that but another checkpoint: the system chain is locked for the event alone.
     On SQLite writers wait: for 100,000 chains three seconds the first time, later less than one.
     """
-    lock_head(SYSTEM_CHAIN)  # One checkpoint at a time: each ends with an event of this chain.
+    _one_at_a_time()
     number = (AuditCheckpoint.objects.aggregate(last=Max("number"))["last"] or 0) + 1
     at = timezone.now()
     digest = HeadsDigest()
@@ -83,8 +85,21 @@ def take_checkpoint() -> AuditCheckpoint:
         number=number, at=at, chains=digest.chains, digest=digest.hexdigest()
     )
     checkpoint.save()
+    if connection.vendor == "postgresql":
+        connection.check_constraints()  # The foreign keys, now: on commit the chain is locked.
     record_system(kind=KIND, payload=summary(checkpoint), actor="system")
     return checkpoint
+
+
+def _one_at_a_time() -> None:
+    """Wait until no other checkpoint is being taken: its number and heads are then seen.
+
+    On SQLite the whole database is locked already, because transactions are IMMEDIATE.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            table = AuditCheckpoint._meta.db_table
+            cursor.execute("SELECT pg_advisory_xact_lock(%s::regclass::bigint)", [table])
 
 
 def summary(checkpoint: AuditCheckpoint) -> dict[str, JSONValue]:
@@ -144,20 +159,21 @@ def faults() -> list[str]:
     """
     # One may be taken meanwhile, row and event at once: what was recorded before the rows are read
     # is among them, and what is among them is recorded after.
-    before = _recorded()
-    checkpoints = list(AuditCheckpoint.objects.order_by("number"))
-    after = _recorded()
-    stored = {c.number: canonical(summary(c)).decode() for c in checkpoints}
+    before = _recorded().count()
     found = []
-    for number, payload in before.items():
-        if number not in stored:
-            found.append(f"checkpoint {number} is missing, though it was recorded")
-        elif stored[number] != payload:
+    told = merge(_as_stored(), _as_recorded(), key=itemgetter(0))  # which begins with the rows
+    for number, both in groupby(told, key=itemgetter(0)):
+        says = {recorded: payload for _, recorded, payload in both}
+        if True not in says:
+            found.append(f"checkpoint {number} was never recorded")
+        elif False not in says:
+            if number <= before:
+                found.append(f"checkpoint {number} is missing, though it was recorded")
+        elif says[True] != says[False]:
             found.append(f"checkpoint {number} is not what was recorded")
-    unrecorded = sorted(stored.keys() - after.keys())
-    found += [f"checkpoint {number} was never recorded" for number in unrecorded]
-    if checkpoints and not _follows(checkpoints[-1]):
-        found.append(_NOT_FOLLOWING.format(checkpoints[-1].number))
+    newest = AuditCheckpoint.objects.first()
+    if newest and not _follows(newest):
+        found.append(_NOT_FOLLOWING.format(newest.number))
     return found
 
 
@@ -210,9 +226,21 @@ def _after(checkpoint: AuditCheckpoint) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(~Exists(seen))
 
 
-def _recorded() -> dict[int, str]:
-    events = AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind=KIND).order_by("seq")
-    return dict(enumerate(events.values_list("payload", flat=True), start=1))
+def _as_stored() -> Iterator[tuple[int, bool, str]]:
+    """Yield (number, False, what its event has to say) of the checkpoints, by number."""
+    for each in AuditCheckpoint.objects.order_by("number").iterator(chunk_size=_BATCH):
+        yield each.number, False, canonical(summary(each)).decode()
+
+
+def _as_recorded() -> Iterator[tuple[int, bool, str]]:
+    """Yield (number, True, what its event says) of the events, of which the nth is of number n."""
+    events = _recorded().order_by("seq").values_list("payload", flat=True)
+    for number, payload in enumerate(events.iterator(chunk_size=_BATCH), start=1):
+        yield number, True, payload
+
+
+def _recorded() -> QuerySet[AuditEvent]:
+    return AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind=KIND)
 
 
 def _heads() -> Iterator[tuple[UUID, int, str, bool]]:

@@ -44,7 +44,8 @@ ERASED: Final = "session.erased"
 """The kind of the event after which nothing of its session is left but tombstones."""
 
 MAX_ROWS = 400
-"""Stored rows that one event vouches for; what is more goes into further events."""
+"""Stored rows that one event vouches for, half of them where it also says what they were; what is
+more goes into further events."""
 CONTINUED = "audit.continued"
 """The kind of those further events."""
 
@@ -88,10 +89,10 @@ def record(
     vouched = [vouch(row, bytes(head.key)) for row in rows]
     if kind == ERASED:
         head.key = b""
-    event = _append(head, kind, canonical({**payload, **_part(vouched, were, 0)}), actor)
-    for start in range(MAX_ROWS, len(rows), MAX_ROWS):
-        more = {"of": event.seq, **_part(vouched, were, start)}
-        _append(head, CONTINUED, canonical(more), actor)
+    first, *others = _parts(vouched, were)
+    event = _append(head, kind, canonical({**payload, **first}), actor)
+    for part in others:
+        _append(head, CONTINUED, canonical({"of": event.seq, **part}), actor)
     return event
 
 
@@ -112,13 +113,13 @@ def record_each(*, kind: str, rows: Mapping[UUID, Row]) -> None:
     heads.update(seq=F("seq") + 1, hash=Subquery(event.values("hash")))
 
 
-def _part(
-    rows: Sequence[Row], were: Sequence[str | None] | None, start: int
-) -> dict[str, JSONValue]:
-    within = slice(start, start + MAX_ROWS)
+def _parts(rows: Sequence[Row], were: Sequence[str | None] | None) -> list[dict[str, JSONValue]]:
+    """Return what each event says of the rows; there is one event at least."""
+    size = MAX_ROWS if were is None else MAX_ROWS // 2
+    parts = [slice(start, start + size) for start in range(0, len(rows) or 1, size)]
     if were is not None:
-        return {"rows": rows[within], "were": were[within]}
-    return {"rows": rows[within]} if rows else {}
+        return [{"rows": rows[part], "were": were[part]} for part in parts]
+    return [{"rows": rows[part]} for part in parts] if rows else [{}]
 
 
 def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:

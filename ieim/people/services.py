@@ -238,7 +238,7 @@ def _settle_role(before: _Role | None, after: _Role | None, rows: Rows, by: User
     if shown is None or before == after:
         return
     what = "added" if before is None else "deleted" if after is None else "changed"
-    payload: Changes = {"role": shown.name, "members": [*shown.members]}
+    payload: Changes = {"role": shown.name, "members": len(shown.members)}
     if before and after and before.name != after.name:
         payload["role_was"] = before.name
     was, now = (side.permissions if side else frozenset() for side in (before, after))

@@ -207,6 +207,17 @@ def test_roles_are_changed_by_superusers_only(desk: Client, ada: User, root: Use
     assert len(events()) == before
 
 
+def test_a_role_goes_however_many_have_it(root: User) -> None:
+    many = Group.objects.create(name="many")
+    many.user_set.add(*User.objects.bulk_create([User(username=f"u{n}") for n in range(900)]))
+    page = f"/admin/auth/group/{many.pk}/delete/"
+    assert browser(root).post(page, {"post": "yes"}).status_code == 302
+    assert events("role")[-1][2]["members"] == 900
+    told = [json.loads(each.payload) for each in AuditEvent.objects.filter(chain=PEOPLE_CHAIN)]
+    vouched = [(len(each["rows"]), len(each["were"])) for each in told if each.get("were")]
+    assert [sum(numbers) for numbers in zip(*vouched, strict=True)] == [901, 901]
+
+
 def test_the_rule_holds_for_any_code_that_changes_an_account(ada: User, carl: User) -> None:
     """What a form, an action or a field to come may forget."""
     before = powers(carl)

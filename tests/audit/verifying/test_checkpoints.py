@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from hashlib import sha256
@@ -7,11 +8,19 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.utils import timezone
 
-from ieim.audit.checkpoints import faults, take_checkpoint
-from ieim.audit.models import SYSTEM_CHAIN, AuditCheckpoint, AuditHead, CheckpointHead
-from ieim.audit.services import record
+from ieim.audit.canonical import canonical
+from ieim.audit.checkpoints import KIND, faults, summary, take_checkpoint
+from ieim.audit.models import (
+    SYSTEM_CHAIN,
+    AuditCheckpoint,
+    AuditEvent,
+    AuditHead,
+    CheckpointHead,
+)
+from ieim.audit.services import record, record_system
 from ieim.audit.verify import Break, ChainReport, verify
 from tests.audit.owner import check_all, rewind
 
@@ -127,6 +136,67 @@ def test_it_finds_a_checkpoint_that_was_never_recorded(chain: UUID) -> None:
     AuditCheckpoint(number=2, at=taken.at, chains=taken.chains, digest=taken.digest).save()
 
     assert faults() == ["checkpoint 2 was never recorded"]
+
+
+@pytest.mark.django_db
+def test_it_compares_any_number_in_the_same_memory() -> None:
+    def store(first: int, last: int) -> None:
+        numbers, at = range(first, last + 1), timezone.now()
+        of_nothing = {"at": at, "chains": 0, "digest": sha256().hexdigest()}
+        taken = [AuditCheckpoint(number=number, **of_nothing) for number in numbers]
+        AuditCheckpoint.objects.bulk_create(taken, batch_size=500)
+        says = {"chain": SYSTEM_CHAIN, "kind": KIND, "actor": "system", "at": at}
+        events = [
+            AuditEvent(seq=each.number, payload=canonical(summary(each)).decode(), **says)
+            for each in taken
+        ]
+        AuditEvent.objects.bulk_create(events, batch_size=500)
+
+    def peak() -> int:
+        tracemalloc.start()
+        with transaction.atomic():  # as the command does: PostgreSQL streams in one alone
+            assert faults() == []
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    store(1, 2000)
+    few = peak()
+    store(2001, 8000)
+    assert peak() < 1.5 * few
+
+
+@pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time")
+def test_nobody_waits_while_it_reads_the_heads(
+    in_threads: Callable[[list[Callable[[], Any]]], list[Any]],
+) -> None:
+    for chain in (SYSTEM_CHAIN, uuid4()):
+        with transaction.atomic():
+            record(chain=chain, kind="a.b", payload={}, actor="system")
+    statements: list[str] = []
+
+    def publish() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '2s'")
+            record_system(kind="knowledge.published", payload={}, actor="system")
+
+    def meanwhile(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("INSERT") and CheckpointHead._meta.db_table in sql:
+            in_threads([publish])
+        statements.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(meanwhile):
+        assert take_checkpoint().chains == 2
+    (locked,) = [at for at, sql in enumerate(statements) if sql.endswith("FOR UPDATE")]
+    # Their foreign keys are looked at before the chain is locked, and nothing walks after it.
+    assert any(sql.startswith("SET CONSTRAINTS") for sql in statements[:locked])
+    assert not any(CheckpointHead._meta.db_table in sql for sql in statements[locked:])
+    # What came meanwhile is left to the next one.
+    assert CheckpointHead.objects.get(chain=SYSTEM_CHAIN).seq == 1
+    take_checkpoint()
+    assert CheckpointHead.objects.filter(chain=SYSTEM_CHAIN, seq=3).exists()
+    assert (faults(), [report for report in check_all() if not report.ok]) == ([], [])
 
 
 def test_it_takes_checkpoints_while_others_write(
