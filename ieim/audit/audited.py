@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +19,8 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, Model, QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import F, Model, QuerySet, UUIDField
 
 from ieim.audit.canonical import GONE, Row, instant
 from ieim.audit.models import SYSTEM_CHAIN
@@ -110,10 +112,17 @@ class AuditedModel:
         values = {name: _plain(getattr(stored, name)) for name in self.columns}
         return (self.kind, str(stored.pk), digest(values | (more or dict(self.more(stored)))))
 
-    def of_chains(self, chains: Sequence[UUID]) -> Iterator[tuple[UUID, Any]]:
-        """Yield ``(chain, row)`` of what is stored under some chains."""
+    def of_chains(
+        self, chains: Sequence[UUID], ids: Collection[str] | None = None
+    ) -> Iterator[tuple[UUID, Any]]:
+        """Yield ``(chain, row)`` of what is stored under some chains, of ``home`` at least ``ids``
+        (None: all)."""
         found = self.rows()
         if not self.chain:
+            pk = found.model._meta.pk
+            # SQLite can hold one UUID in two spellings, and finds only one of them.
+            if ids is not None and not isinstance(pk, UUIDField):
+                found = found.filter(pk__in=[key for each in ids for key in _keys(pk, each)])
             if self.home in chains:
                 yield from ((self.home, row) for row in found.iterator(chunk_size=self.chunk))
             return
@@ -233,6 +242,12 @@ def _is_named_at_home(each: tuple[Key, Vouched]) -> bool:
     """Whether a row of a chain that is no session's was named with a digest."""
     (kind, _), vouched = each
     return kind in _registered and not _registered[kind].chain and vouched.digest != ANY
+
+
+def _keys(pk: Any, id_: str) -> Iterator[Any]:
+    """Yield the key of a row with this id; nothing for an id that no row can have."""
+    with suppress(ValidationError):
+        yield pk.clean(id_, None)
 
 
 def _plain(value: Any) -> Any:

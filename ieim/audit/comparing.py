@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
-from django.db.models import Exists, Model, OuterRef
+from django.db.models import Exists, Max, Model, OuterRef
 
 from ieim.audit import verify
 from ieim.audit.audited import (
@@ -33,6 +33,8 @@ _SAYS = {
     Fault.UNVOUCHED: "{} {} is not vouched for: no event says that it should be there",
     Fault.UNREADABLE: "{} {} cannot be read",
 }
+_WHICH = "?"
+"""In the place of an id, where it cannot be said of which row something cannot be read."""
 # What a driver, a column's converter or the digest raises over a value that is none.
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, DatabaseError)
 
@@ -45,8 +47,7 @@ class Comparison:
     """Collects the reports of all chains and returns the faults at the end.
 
     On a running system a row may be written after its chain's events were read. A suspected fault
-    is therefore noted only, and checked once more with the chain's head locked: a writer of such a
-    row records an event in the same transaction, and waits.
+    is therefore noted only, and looked at once more (:func:`second_look`).
     """
 
     def __init__(self) -> None:
@@ -78,15 +79,29 @@ class Comparison:
         self._waiting = []
 
 
-@transaction.atomic
 def second_look(chain: UUID) -> list[Discrepancy]:
-    """Return the faults of one chain, while writers to it wait."""
-    list(AuditHead.objects.select_for_update().filter(pk=chain))
-    return list(compare([verify.verify(chain)]))
+    """Return the faults of one chain.
+
+    Those that are suspected are checked with the chain's head locked: a writer of such a row
+    records an event in the same transaction, and waits. It waits for no more than the events since
+    and those rows; a chain of staff can be years long.
+    """
+    last = AuditEvent.objects.filter(chain=chain).aggregate(last=Max("pk"))["last"] or 0
+    with verify.reading():
+        report = verify.verify(chain)
+        suspects = {(found.kind, found.id) for found in compare([report])}
+    if not suspects:
+        return []
+    with transaction.atomic():
+        list(AuditHead.objects.select_for_update().filter(pk=chain))
+        verify.go_on(report, after=last)
+        return list(compare([report], suspects))
 
 
-def compare(reports: Sequence[ChainReport]) -> Iterator[Discrepancy]:
-    """Yield how the rows of some chains differ from what their events vouch for."""
+def compare(
+    reports: Sequence[ChainReport], suspects: Collection[Key] | None = None
+) -> Iterator[Discrepancy]:
+    """Yield how the rows of some chains differ from what their events vouch for; None: all rows."""
     left: dict[UUID, Expected] = {}
     for report in reports:
         try:
@@ -96,25 +111,35 @@ def compare(reports: Sequence[ChainReport]) -> Iterator[Discrepancy]:
     heads = AuditHead.objects.filter(chain__in=left).values_list("chain", "key")
     keys = {chain: bytes(key) for chain, key in heads}
     for model in registered():
+        ids = None if suspects is None else {id_ for kind, id_ in suspects if kind == model.kind}
+        if ids == set():
+            continue
         try:
-            yield from _of_kind(model, left, keys)
+            yield from _of_kind(model, left, keys, None if ids and _WHICH in ids else ids)
         except _UNREADABLE:
             for chain in left:
                 yield from _of_one_chain(model, chain, left[chain], keys)
     may_go = {model.kind for model in registered() if model.may_go}
     for chain, expected in left.items():
         for (kind, id_), vouched in expected.items():
+            if suspects is not None and (kind, id_) not in suspects:
+                continue
             # Of what a version before recorded nobody knows whether it stayed.
             if kind not in may_go and vouched.digest != ANY:
                 yield _found(chain, kind, id_, Fault.MISSING, vouched.seq)
 
 
-def _of_kind(model: AuditedModel, left: dict[UUID, Expected], keys: Keys) -> list[Discrepancy]:
-    """Compare all rows of a kind, and strike out of ``left`` what was there."""
+def _of_kind(
+    model: AuditedModel,
+    left: dict[UUID, Expected],
+    keys: Keys,
+    ids: Collection[str] | None = None,
+) -> list[Discrepancy]:
+    """Compare the rows of a kind, and strike out of ``left`` what was there."""
     found = []
     seen: set[tuple[UUID, Key]] = set()
     vouched: Vouched | None
-    for chain, row in model.of_chains(list(left)):
+    for chain, row in model.of_chains(list(left), ids):
         key = (model.kind, str(row.pk))
         # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
         vouched = left[chain].get(key)
@@ -148,7 +173,9 @@ def _of_one_chain(
     except _UNREADABLE:
         found = [*_one_by_one(model, chain, left, keys.get(chain, b""))]
         unreadable = any(each.fault is Fault.UNREADABLE for each in found)
-        return found if unreadable else [*found, _found(chain, model.kind, "?", Fault.UNREADABLE)]
+        return (
+            found if unreadable else [*found, _found(chain, model.kind, _WHICH, Fault.UNREADABLE)]
+        )
 
 
 def _one_by_one(

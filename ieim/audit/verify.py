@@ -88,6 +88,17 @@ def verify(chain: UUID) -> ChainReport:
     return ChainReport(str(chain), 0, Problem(Break.EMPTY, 1, "nothing is recorded under this id"))
 
 
+def go_on(report: ChainReport, *, after: int) -> None:
+    """Add to a report's ``rows`` what the events of its chain say whose keys are above ``after``.
+
+    A key, unlike a number in its chain, is always one. What is wrong with these events is found by
+    the verification that reads them all.
+    """
+    events = AuditEvent.objects.filter(chain=report.chain, pk__gt=after).order_by("pk")
+    for seq, kind, payload in events.values_list("seq", _Stored("kind"), _Stored("payload")):
+        _noted(report.rows, seq, kind, payload)
+
+
 def verify_all() -> Iterator[ChainReport]:
     """Verify every chain, in ascending order of id; call it inside :func:`reading`.
 
@@ -204,7 +215,7 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
             problem = _fault(chain, events, previous, row)
             ahead = ahead or (None if problem else _ahead(events, row))
             previous, head = row[6], row[7:]
-        unreadable = _noted(rows, events, row)
+        unreadable = _noted(rows, events, row[1], row[4])
         problem = problem or unreadable
     problem = problem or _head_fault(events, previous, head) or lost or ahead
     return ChainReport(chain, events, problem, rows)
@@ -247,10 +258,10 @@ def _ahead(seq: int, row: _Row) -> Problem | None:
     return Problem(Break.AHEAD, seq, f"event {seq} says that it is of {at}, which has not come")
 
 
-def _noted(rows: Expected, seq: int, row: _Row) -> Problem | None:
+def _noted(rows: Expected, seq: int, kind: bytes, payload: bytes) -> Problem | None:
     """Add what an event vouches for to ``rows``, also beyond a break: it says what to look for."""
     try:
-        note(rows, str(row[1], "utf-8"), row[4], seq)
+        note(rows, str(kind, "utf-8"), payload, seq)
     except SecondDigest as which:
         message = f"event {seq} vouches for another content of {which}, which never changes"
         return Problem(Break.SECOND_DIGEST, seq, message)
