@@ -15,12 +15,15 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from ieim.audit.checkpoints import KIND, SEALED
 from ieim.audit.models import SYSTEM_CHAIN, AuditCheckpoint, AuditEvent
 
 VERIFIED: Final = "audit.verified"
 """The kind of the event of a verification: what was looked at, and whether it holds."""
 EXPORTED: Final = "audit.exported"
 """The kind of the event of a download of events."""
+OF_SEALS: Final = (KIND, SEALED)
+"""The kinds of which each seal leaves one: two every five minutes, however little happens."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,10 +58,13 @@ class Page:
 
 
 def search(wanted: Search) -> QuerySet[AuditEvent]:
-    """Return the events that are looked for, in no order."""
+    """Return the events that are looked for, in no order; those of seals only where their kind or
+    chain is."""
     found = AuditEvent.objects.order_by()
     if wanted.kind:
         found = found.filter(kind=wanted.kind)
+    elif wanted.chain is None:
+        found = found.exclude(kind__in=OF_SEALS)
     if wanted.actors is not None:
         # One is an equality, along which its index is sorted by time.
         one = len(wanted.actors) == 1

@@ -20,8 +20,9 @@ from django.utils import timezone
 
 from conversations.models import Session
 from conversations.turns import erasing
+from ieim.audit.checkpoints import KIND, SEALED
 from ieim.audit.models import PEOPLE_CHAIN, SYSTEM_CHAIN, AuditEvent
-from ieim.audit.services import record
+from ieim.audit.services import record, record_system
 from ieim.people.models import User
 from ieim.people.roles import Role
 from review.auditing import presenters, wording
@@ -97,6 +98,20 @@ def test_it_leafs_through_everything_and_neither_counts_nor_skips(ada: Client) -
     assert newer is not None
     again = ada.get(f"{EVENTS}?{newer[1]}").context["page"]["rows"]
     assert [json.loads(row["json"])["hash"] for row in again] == pages[1]
+
+
+def test_seals_do_not_hide_what_else_is_new(ada: Client) -> None:
+    happen(1)
+    with transaction.atomic():
+        for number in range(presenters.SIZE):
+            record_system(kind=SEALED, payload={"number": number}, actor="system")
+            record_system(kind=KIND, payload={"number": number}, actor="system")
+    for query in ({}, {"who": "system"}):
+        assert rows(ada, **query)[0]["event"].kind == "stage.unused"
+        assert "?kind=audit.sealed" in ada.get(EVENTS, query).content.decode()  # which says so
+    assert {row["event"].kind for row in rows(ada, kind=SEALED)} == {SEALED}
+    of_chain = {"about": str(SYSTEM_CHAIN), "first": "2000-01-01"}
+    assert {row["event"].kind for row in rows(ada, **of_chain)} == {SEALED, KIND}
 
 
 def test_it_finds_by_kind_actor_conversation_item_and_day(
