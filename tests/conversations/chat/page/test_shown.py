@@ -20,7 +20,7 @@ from ieim.studio.models import GoldenQuestion
 from tests.conversations.chat.page.test_views import TEMPLATES, page, send, visitor
 
 WORDS_OF_OTHERS = {
-    "turn.text", "row.text", "row.excerpt", "row.rejected", "item.message", "segment.text",
+    "turn.text", "row.text", "row.excerpt", "row.rejected", "item.turn.text", "segment.text",
     "mark.name", "mark.quote", "hint.quote", "hint.words", "each.question", "each.answer",
     "line.text", "part.text", "part.label", "call.given", "call.said", "try.request",
     "try.refusal", "try.answer.before", "try.answer.after", "outcome.lead", "finding.path",
