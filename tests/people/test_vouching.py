@@ -166,7 +166,7 @@ def test_by_second_factors(root: User, django_capture_on_commit_callbacks: Any) 
         ed.delete()
 
 
-def test_by_the_provider(directory: Directory) -> None:  # noqa: F811
+def test_by_the_provider(directory: Directory) -> None:  # noqa: F811  # the fixture
     for groups in (["desk", "passports"], ["heads"], []):
         directory.person("ada", *groups, email="ada@example.org")
         directory.enter(Client(), "ada")
