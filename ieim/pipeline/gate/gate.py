@@ -261,12 +261,14 @@ def _check_claim(
 ) -> Iterable[Finding]:
     text = context.seen
     base = f"{claim.path}/evidence_snippets"
+    # Where the whole message is filler ("by when?") a label can stand on nothing else.
+    may_be_filler = claim.may_be_filler or (claim.value is None and evidence.is_trivial(text))
     if not claim.snippets:
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
     found = []
     for i, span in enumerate(spans):
         quote, path = claim.snippets[i], f"{base}/{i}"
-        if not claim.may_be_filler and evidence.is_trivial(quote):
+        if evidence.is_trivial(quote) and not may_be_filler:
             message = "The quote is only filler words or marks."
             yield Finding(Code.EVIDENCE_TRIVIAL, path, message)
         elif span is None:

@@ -83,8 +83,9 @@ def _stage(
             if element[code] not in context.labels.get(label_set, frozenset()):
                 message = f"This is not a label of the set {label_set} of this turn."
                 yield Finding(Code.LABEL_UNKNOWN, pointer(*path, code), message)
-        intents = [each["label"] for each in output.get("intents", ())]
-        if intents and output["primary_intent"] not in intents:
+        if "primary_intent" in output and output["primary_intent"] not in {
+            intent["label"] for intent in output["intents"]
+        }:
             message = "The primary intent is not among the intents."
             yield Finding(Code.LABEL_UNKNOWN, "/primary_intent", message)
 

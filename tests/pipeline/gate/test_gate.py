@@ -44,6 +44,26 @@ def test_it_passes_a_right_answer(contract: str) -> None:
     assert judgement.state_merge is not None
 
 
+@pytest.mark.parametrize("text", ["By when?", "why", "??"])
+def test_every_label_may_stand_on_filler_where_the_message_is_nothing_else(text: str) -> None:
+    answer = valid("classify")
+    for label in (*answer["intents"], answer["product_line"], answer["urgency"]):
+        label["evidence_snippets"] = [text]
+    answer["risk_flags"] = []
+    assert found(judged("classify", answer, user_prompt=text)) == []
+    longer = judged("classify", answer, user_prompt=f"{text} My passport was stolen")
+    assert (Code.EVIDENCE_TRIVIAL, "/urgency/evidence_snippets/0") in found(longer)
+
+
+def test_a_fact_stands_on_no_filler_even_then() -> None:
+    answer = valid("extract")
+    answer["entities"] = [
+        {**answer["entities"][0], "value_redacted": "when", "evidence_snippets": ["By when"]}
+    ]
+    found_there = found(judged("extract", answer, user_prompt="By when?"))
+    assert found_there == [(Code.EVIDENCE_TRIVIAL, "/entities/0/evidence_snippets/0")]
+
+
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_it_names_an_unknown_field_by_its_pointer(contract: str) -> None:
     answer = valid(contract) | {"a/b~c": 1}
