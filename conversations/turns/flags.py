@@ -118,6 +118,14 @@ def hold(turn: Turn) -> bool:
     return bool(turn.risks and risk.holds(of(turn), _labels(turn)))
 
 
+def shows_danger(turn: Turn) -> bool:
+    """Whether a strong sign of a turn escalates: a life may be at stake. What its release does not
+    know counts as well."""
+    labels = _labels(turn)
+    strong = [sign for sign in of(turn) if not sign.weak]
+    return any(sign.code not in labels or labels[sign.code].escalates for sign in strong)
+
+
 def codes(turn: Turn) -> list[str]:
     """Return why a person has to see a turn by its risk flags and its release's labels.
 

@@ -62,17 +62,19 @@ def changed(turn: Turn) -> None:
 def await_model(*, turn: Turn, error: ModelUnavailable) -> None:
     """Park a running turn until the model can be reached again: that is an outage.
 
-    After :data:`GIVE_UP_ON_MODEL` a person gets it.
+    After :data:`GIVE_UP_ON_MODEL` a person gets it; at once where it shows danger. A weak sign is
+    shown to a person at once, and the turn waits.
     """
     now = timezone.now()
     since = turn.unavailable_since or now
-    if now - since >= GIVE_UP_ON_MODEL:
+    if now - since >= GIVE_UP_ON_MODEL or flags.shows_danger(turn):
         give_to_person(turn=turn, stage=REPLY, codes=[Code.MODEL_UNAVAILABLE.value])
         outages.note_failure(error)
         return
     wait = max(RETRY_MODEL, timedelta(seconds=min(error.retry_after or 0.0, 300.0)))
     move_turn(turn, TurnState.AWAITING_MODEL, retry_at=now + wait, unavailable_since=since)
     events.record(turn, "turn.awaiting_model", {"reason": str(error)})
+    flags.show_weak(turn)
     # Last: until the end of the transaction it keeps other turns that are parked waiting.
     outages.note_failure(error)
 
