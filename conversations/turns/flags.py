@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
-from ieim.pipeline.topology import REPLY
+from ieim.pipeline.topology import CLASSIFY, REPLY
 
 
 @transaction.atomic(savepoint=False)
@@ -66,6 +66,29 @@ def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
 
 
 @transaction.atomic
+def add_unpassed(*, turn: Turn, signs: Sequence[Risk], attempt: int, codes: Sequence[str]) -> None:
+    """Add the signs of danger in an ``attempt`` of classify that failed, with the ``codes`` of the
+    checks that it failed. One that the turn has already from a model is not added again."""
+    sources = {sign.code: sign.source for sign in of_model(turn)}
+    added = [sign for sign in signs if sources.get(sign.code) not in ("model", sign.source)]
+    if added:
+        flagged = {
+            "risk_flags": [sign.code for sign in added if not sign.weak],
+            "risk_flags_weak": [sign.code for sign in added if sign.weak],
+        }
+        failed = {"stage": CLASSIFY, "attempt": attempt, "failed": list(codes)}
+        _store(turn, [*turn.risks, *(sign.as_dict() for sign in added)], **flagged, **failed)
+
+
+def note_left_out(*, turn: Turn, flagged: Collection[str], attempt: int) -> None:
+    """Record the risk flags that an ``attempt`` of classify leaves out although an earlier one gave
+    them; ``flagged`` are those that it gives. They count all the same."""
+    left_out = [sign.code for sign in of_model(turn) if sign.code not in flagged]
+    if left_out:
+        events.record(turn, "triage.left_out", {"attempt": attempt, "risk_flags": left_out})
+
+
+@transaction.atomic
 def add_refusal(*, turn: Turn) -> None:
     """Take it as a weak sign that a model refused to classify a message: of each flag that shows
     help lines and that it has not yet. What was refused is not known."""
@@ -78,7 +101,7 @@ def add_refusal(*, turn: Turn) -> None:
         _store(turn, risks, risk_flags_weak=[sign.code for sign in added])
 
 
-def _store(turn: Turn, signs: list[Any], **codes: list[str]) -> None:
+def _store(turn: Turn, signs: list[Any], **codes: Any) -> None:
     """Store the signs of a turn, with an audit event that has the ``codes``."""
     turn.risks = signs
     Turn.objects.filter(pk=turn.pk).update(risks=signs)
@@ -99,7 +122,13 @@ def of(turn: Turn) -> list[Risk]:
 
 def of_rules(turn: Turn) -> list[Risk]:
     """Return the risks that were found when the message came, without what came of a model."""
-    return [found for found in of(turn) if found.source not in ("model", "unsure", "refusal")]
+    by_model = risk.OF_MODEL | {"refusal"}
+    return [sign for sign in of(turn) if sign.source not in by_model]
+
+
+def of_model(turn: Turn) -> list[Risk]:
+    """Return the risks that a model has flagged, also in answers that failed their checks."""
+    return [sign for sign in of(turn) if sign.source in risk.OF_MODEL]
 
 
 def of_feedback(turn: Turn) -> list[tuple[str, str]]:

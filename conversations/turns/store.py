@@ -27,6 +27,7 @@ from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import strict_json
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
 from ieim.pipeline.topology import CLASSIFY, ORDER, STAGES
@@ -94,6 +95,10 @@ class TurnStore:
                 [_finding(item) for item in attempt.findings] for attempt in stored
             ]
         return list(self._attempts[stage])
+
+    def signs(self) -> Sequence[Risk]:
+        """Return the signs of danger that a model has seen so far, also in answers that failed."""
+        return flags.of_model(self.turn)
 
     def used_response_ids(self) -> frozenset[str]:
         """Return every response_id that the session has seen."""
@@ -205,13 +210,24 @@ class TurnStore:
         traced.note(f"stage {stage}", f"attempt {attempt.number}", told)
         if judgement.passed or final:
             traced.end(f"stage {stage}")
-        if judgement.passed and row.contract == CLASSIFY and attempt.result is not None:
-            flags.add(turn=self.turn, classified=attempt.result)
-        elif not judgement.passed and final and not abstained:
+        if row.contract == CLASSIFY:
+            self._add_signs(attempt)
+        if not judgement.passed and final and not abstained:
             if row.contract == CLASSIFY and Code.MODEL_REFUSAL.value in _codes(judgement.findings):
                 flags.add_refusal(turn=self.turn)
             self._open_review(row, judgement.findings)
         moves.changed(self.turn)
+
+    def _add_signs(self, attempt: AttemptRecord) -> None:
+        """Add what an attempt of classify saw of danger, and record what it left out of it."""
+        result, number = attempt.result, attempt.number
+        passed = [flag["label"] for flag in result["risk_flags"]] if result else []
+        flagged = {*passed, *(sign.code for sign in attempt.signs)}
+        flags.note_left_out(turn=self.turn, flagged=flagged, attempt=number)
+        if result is not None:
+            flags.add(turn=self.turn, classified=result)
+        codes = _codes(attempt.judgement.findings)
+        flags.add_unpassed(turn=self.turn, signs=attempt.signs, attempt=number, codes=codes)
 
     @transaction.atomic
     def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:

@@ -103,6 +103,7 @@ class TriageStore(TurnStore):
     def __init__(self, turn: Turn, lease: UUID) -> None:
         super().__init__(turn, count_day=settings.IEIM_MODEL["BUDGET"].get("day") is not None)
         self._wanted = MissingTriage.objects.filter(pk=turn.pk, lease=lease)
+        self._signs = len(turn.risks)
 
     def renew(self) -> None:
         """Hold the turn's row; raise :class:`~conversations.turns.leases.LeaseLost` where the claim
@@ -120,6 +121,8 @@ class TriageStore(TurnStore):
         codes = flags.codes(turn)
         if codes and turn.state != TurnState.NEEDS_REVIEW.value:
             codes = [Code.CITIZEN_DANGER.value]  # no answer waits
+            if len(turn.risks) > self._signs:  # nobody has seen them yet
+                flags.show(turn_id=turn.pk, codes=codes)
         ports.reviews().refresh(turn_id=turn.pk, codes=codes)
         moves.changed(turn)
 

@@ -30,7 +30,7 @@ from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailab
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.reply.retelling import Retelling
-from ieim.pipeline.stages import multi_agency_answer
+from ieim.pipeline.stages import multi_agency_answer, triage
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
 from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
 from ieim.pipeline.topology import CLASSIFY, STAGES, TRIAGE
@@ -125,7 +125,7 @@ class TurnStages:
     def _classify(self) -> Steps[Done | Stopped]:
         result = yield from self._stage(CLASSIFY, self._first)
         output = None if isinstance(result, Stopped) else result[0]
-        faint = all(each.source == "faint" for each in self._reread(output))
+        faint = all(sign.source == "faint" for sign in self._reread(output))
         if output is None or output["risk_flags"] or not faint:
             self.start_triage()  # each of the three opens an item
         return result
@@ -133,8 +133,8 @@ class TurnStages:
     def _reread(self, output: Output | None) -> Sequence[Risk]:
         """Return the signs of danger once the model has said ``output``."""
         if self._engine.model.reads_hints:  # a rule engine is no second reader
-            return self._turn.risks
-        return risk.reread(self._turn.risks, output, self._engine.release)
+            return self.risks
+        return risk.reread(self.risks, output, self._engine.release)
 
     def finish(self, *, settle: float = 0.0) -> None:
         """Return when triage has ended; store the discarded calls.
@@ -195,6 +195,11 @@ class TurnStages:
         """Return what is shown in place of the text over several agencies, None for its own."""
         stored = self._store.result(multi_agency_answer.STAGE.id)
         return None if stored is None else Retelling.from_dict(stored)
+
+    @property
+    def risks(self) -> Sequence[Risk]:
+        """The signs of danger of the screen, and those that a model has seen so far."""
+        return [*self._turn.risks, *self._store.signs()]
 
     def inputs(self, context: Context) -> Inputs:
         """Return what a stage builds its input from."""
@@ -352,7 +357,8 @@ class TurnStages:
             judgement = judgement.stopped_by(overruns)
         patterns = self._options.key_patterns
         fallback = fallback_result(contract, judgement, context, own_words=self._options.own_words)
-        risks = self._reread(judgement.output)
+        passed = judgement.output if judgement.passed else None
+        risks = [sign for sign in self._reread(passed) if sign.source not in risk.OF_MODEL]
         result = results.build(contract.id, judgement, context, risks, patterns)
         if fallback is not None and fallback.retelling is not None:
             result = fallback.retelling.as_dict()
@@ -366,6 +372,9 @@ class TurnStages:
             count=call.count,
             result=result,
             fallback=fallback.judgement if fallback else None,
+            signs=triage.signs(answer.raw, context)
+            if contract.id == CLASSIFY and not judgement.passed
+            else (),
         )
 
 

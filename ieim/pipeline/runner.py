@@ -68,7 +68,9 @@ class Runner(Engine):
             stages.run_triage()
             return outcome  # a person has the turn now: nothing that triage found would change it
         stages.finish()
-        final = policy.apply(outcome, turn, inputs, stages.classified(), self.options.languages)
+        classified = stages.classified()
+        signed = replace(turn, risks=stages.risks)
+        final = policy.apply(outcome, signed, inputs, classified, self.options.languages)
         if isinstance(final, Held | NeedsReview) and not turn.decided:
             stages.run_triage()
         return final
@@ -118,9 +120,9 @@ class Runner(Engine):
         ``context`` is that of the first, ``asks`` the message that the reply answers."""
         outputs: dict[str, Output] = {}
         stage_id = FIRST
-        if any(not each.weak for each in turn.risks):
+        if any(not sign.weak for sign in stages.risks):
             stages.start_triage()
-        elif turn.risks or turn.in_danger:
+        elif stages.risks or turn.in_danger:
             stages.start_classify()
         while stage_id != SESSION_END:
             done = stages.run(stage_id, context)

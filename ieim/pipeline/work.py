@@ -108,7 +108,8 @@ class AttemptRecord:
     ``findings`` are the gate's and the budget's; ``result`` is what a triage answer that passed
     was made into, or what is shown in place of the text of multi_agency_service_answer_v1; None
     for the other stages. ``fallback`` is the judgement of what takes the place of the answer's free
-    text, None where nothing does.
+    text, None where nothing does. ``signs`` are the signs of danger that could be read of an
+    answer of classify that did not pass.
     """
 
     number: int
@@ -120,6 +121,7 @@ class AttemptRecord:
     count: Count
     result: Result | None = None
     fallback: Judgement | None = None
+    signs: Sequence[Risk] = ()
 
     @property
     def effective(self) -> Judgement:
@@ -166,6 +168,11 @@ class Store(Protocol):
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         """Return the findings of each attempt stored in the stage's present round; none where it
         has not begun."""
+        ...
+
+    def signs(self) -> Sequence[Risk]:
+        """Return the signs of danger that a model has seen in the turn's message so far, also in
+        answers that failed."""
         ...
 
     def used_response_ids(self) -> frozenset[str]:

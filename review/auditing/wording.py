@@ -97,6 +97,9 @@ KINDS: Mapping[str, str] = {
     "takeover.ended": gettext_noop("The assistant answers again"),
     "takeover.said": gettext_noop("A person wrote to the citizen"),
     "triage.disagreement": gettext_noop("Rules and model disagreed on labels: the rules won"),
+    "triage.left_out": gettext_noop(
+        "A model left out a risk that it had flagged before: it counts"
+    ),
     "turn.answered": gettext_noop("The citizen got an answer"),
     "turn.asking": gettext_noop("The citizen was asked back"),
     "turn.awaiting_model": gettext_noop("The message waits for the model"),

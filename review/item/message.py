@@ -17,7 +17,8 @@ from ieim.pipeline.findings import Code, pointer, steps
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import placed
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.stages.triage import label_elements
+from ieim.pipeline.stages.triage import label_elements, readable_flags
+from review import finding_texts
 from review.item.outputs import KEY_STATUSES, LABEL_WORDS, found_by
 from review.labels import label_name
 
@@ -163,9 +164,8 @@ def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Ma
     Also of answers that failed the gate: their quotes that do stand in the message.
     """
     found = [each for name, stage in stages.items() for each in _named(name, stage, turn, release)]
-    classify = stages.get("classify")
-    if classify is None or not classify.result:
-        found += _rules(turn, release)
+    names = {name for label_set, name, *_ in found if label_set == "risk_flags"}
+    found += [sign for sign in _signs(turn, release) if sign[1] not in names]
     read = [_mark(turn.text, named, span) for named in found for span in named[3]]
     return numbered(dict.fromkeys(read))
 
@@ -182,6 +182,33 @@ def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:
             if hint:
                 found.setdefault(hint.quote, hint)
     return tuple(found.values())[:MOST_HINTS]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedFlag:
+    """A risk flag that a model gave in an answer that failed: ``findings`` are the sentence and the
+    code of each check; ``left_out`` says that the last attempt does not give it."""
+
+    attempt: int
+    name: str
+    confidence: str
+    findings: tuple[tuple[str, str], ...]
+    left_out: bool
+
+
+def failed_flags(classify: Stage | None, release: Release) -> Iterator[FailedFlag]:
+    """Yield the risk flags that can be read in failed attempts of classify, in their order."""
+    attempts = list(classify.attempts.all()) if classify else []
+    codes = release.labels.get("risk_flags", {})
+    flags = [list(readable_flags(attempt.raw_text, codes)) for attempt in attempts]
+    last = {flag.code for flag in flags[-1]} if flags else set()
+    for attempt, given in zip(attempts, flags, strict=True):
+        failed = dict.fromkeys(finding["code"] for finding in attempt.findings)
+        findings = tuple((finding_texts.sentence(code), code) for code in failed)
+        for flag in {flag.code: flag for flag in given if findings}.values():
+            name = label_name(release, "risk_flags", flag.code)
+            left_out = flag.code not in last
+            yield FailedFlag(attempt.number, name, flag.confidence, findings, left_out)
 
 
 def resolve_pointer(document: Any, path: str) -> Any:
@@ -204,7 +231,7 @@ def last_answer(stage: Stage) -> Mapping[str, Any] | None:
     return output if valid else None
 
 
-def _rules(turn: Turn, release: Release) -> Iterator[Named]:
+def _signs(turn: Turn, release: Release) -> Iterator[Named]:
     for risk in turn.risks:
         name = label_name(release, "risk_flags", risk["code"])
         span = {"start": risk["start"], "end": risk["end"]}

@@ -15,8 +15,9 @@ from conversations.turns import choosing, flags, languages
 from conversations.turns.choosing import OptionView
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.risk import OF_MODEL
 from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
+from ieim.pipeline.topology import ANSWERING, AWAITED, CLASSIFY, PERSON, REPLY
 from ieim.studio.labels import stage_label
 from review import crisis, finding_texts, labels
 from review.deciding import actions, permitted
@@ -68,7 +69,11 @@ def danger(turn: Turn) -> Danger | None:
     if not escalating:
         return None
     codes = {label.code for label in escalating}
-    words = [turn.text[r["start"] : r["end"]] for r in turn.risks if r["code"] in codes]
+    # A flag of the model's without a quote is of the whole message, which stands below.
+    whole = {(0, len(turn.text), source) for source in OF_MODEL}
+    signs = [sign for sign in flags.of(turn) if sign.code in codes]
+    pointed = [sign for sign in signs if (sign.start, sign.end, sign.source) not in whole]
+    words = [turn.text[sign.start : sign.end] for sign in pointed]
     words += [text for code, text in flags.of_feedback(turn) if code in codes]
     return Danger(
         names=", ".join(label.name for label in escalating),
@@ -127,6 +132,7 @@ def item_view(loaded: Loaded, user: User, dangers: Danger | None) -> dict[str, A
         "moot": item.stage == REPLY and permitted.is_moot(item),
         "closes": actions.closes(item),
         "model_answer": answer,
+        "failed_flags": list(message.failed_flags(loaded.stages.get(CLASSIFY), release)),
         "hints": message.hints(turn.text, attempts),
         "flow": [step for step in steps if step["answering"]],
         "triage": [step for step in steps if not step["answering"]],

@@ -10,6 +10,7 @@ from typing import Any
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.results import Result
@@ -129,6 +130,9 @@ class MemoryStore:
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         return [record.judgement.findings for name, record in self.records if name == stage]
+
+    def signs(self) -> Sequence[Risk]:
+        return [sign for _, record in self.records for sign in record.signs]
 
     def used_response_ids(self) -> frozenset[str]:
         outputs = [record.judgement.output or {} for _, record in self.records]

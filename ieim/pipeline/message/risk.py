@@ -30,6 +30,9 @@ Source = Literal["rule", "meaning", "hint", "faint", "model", "unsure", "refusal
 UNSURE: Final = 0.6
 """A model that is less sure of a flag is not sure: help lines are shown, and no answer waits."""
 
+OF_MODEL: Final[frozenset[Source]] = frozenset({"model", "unsure"})
+"""The sources of what a model has flagged."""
+
 FAINTER: Final[Mapping[Source, Source]] = {"meaning": "hint", "hint": "faint"}
 """What a sign becomes where a model that read the message sees no danger."""
 
@@ -61,7 +64,8 @@ class Risk:
     ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
     people in danger write (:mod:`ieim.search.crisis`), ``hint`` where it is only somewhat like
     that, ``faint`` where a model that read it saw no danger, ``model`` for what classify added to
-    them, ``unsure`` where it was not sure of that, ``refusal`` where a model would not classify.
+    them, be it in an answer that failed the gate, ``unsure`` where it was not sure of that,
+    ``refusal`` where a model would not classify.
     """
 
     code: str
@@ -126,9 +130,11 @@ def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
 
     ``labels`` are the release's risk flags. A flag that they do not know holds as well: a phrase
     list that is ahead of the labels must not open a gap. A weak one holds nothing where it shows
-    help lines (:func:`shown`): where it shows none, it is as any other.
+    help lines (:func:`shown`): where it shows none, it is as any other. What a model was not sure
+    of holds nothing.
     """
-    holding = (each for each in risks if each.code not in labels or labels[each.code].holds)
+    sure = (sign for sign in risks if sign.source != "unsure")
+    holding = (each for each in sure if each.code not in labels or labels[each.code].holds)
     weak = shown(risks, labels)
     return [
         Finding(Code.POLICY_RISK, "", f"The risk flag {each.code} asks for a person.")
@@ -141,14 +147,16 @@ def reread(risks: Sequence[Risk], output: Mapping[str, Any] | None, release: Rel
     """Return the signs of the screen once a model has read the message too: ``output`` is what it
     said, of any contract, and says something of danger if that was classify.
 
-    Where it saw no danger of any kind, what the message is only like is a weak sign: its help lines
-    are shown, a person looks at it, and no answer waits. For what is only somewhat like that the
-    lines are shown and that is all. A phrase stays what it is.
+    Where it saw no danger of any kind, nor in an answer that failed the gate, what the message is
+    only like is a weak sign: its help lines are shown, a person looks at it, and no answer waits.
+    For what is only somewhat like that the lines are shown and that is all. A phrase stays what it
+    is.
     """
     if output is None or "risk_flags" not in output:
         return list(risks)
     labels = release.labels.get("risk_flags", {})
-    flagged = [each["label"] for each in output["risk_flags"]]
+    flagged = [flag["label"] for flag in output["risk_flags"]]
+    flagged += [sign.code for sign in risks if sign.source in OF_MODEL]
     if any(code in labels and labels[code].escalates for code in flagged):
         return list(risks)
     return [replace(each, source=FAINTER.get(each.source, each.source)) for each in risks]

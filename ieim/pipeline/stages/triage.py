@@ -5,12 +5,16 @@ Every label, entity and key stands on quotes from the citizen's own text.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
+from ieim.pipeline import evidence
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Label
+from ieim.pipeline.message.risk import UNSURE, Risk
 from ieim.pipeline.stages.base import Claim, Context, Inputs, Output, Score, Stage
 from ieim.pipeline.stages.slots import cut
 
@@ -166,3 +170,88 @@ IDENTITY_ASSIST = _stage(
     enums={("properties", "keys", "items", "properties", "key_type"): "key_types"},
     claims=_key_claims,
 )
+
+
+class ReadFlag(NamedTuple):
+    """A risk flag as it could be read, its ``confidence`` as it is written, empty where it has
+    none."""
+
+    code: str
+    confidence: str
+    quotes: Sequence[str]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it counts as sure, as it does where its confidence is no number."""
+        try:
+            return not float(self.confidence) < UNSURE
+        except ValueError:
+            return True
+
+
+_FLAGS = re.compile(r'"risk_flags"\s*:\s*\[?')
+_SEPARATOR = re.compile(r"[\s,]*")
+# Numbers stay as they are written: a confidence may be a text as well.
+_DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)
+_ENDINGS = ("", "}", '"}', "]}", '"]}')
+"""What may be missing of a flag at which an answer was cut off."""
+_MOST_CHARACTERS = 256 * 1024
+_MOST_LISTS = 20
+_MOST_FLAGS = 100
+_MOST_QUOTES = 20
+
+
+def readable_flags(raw: str, codes: Collection[str]) -> Iterator[ReadFlag]:
+    """Yield the risk flags that can be read in a classify answer, whatever else is wrong with it.
+
+    Those are the JSON objects with a ``label`` among ``codes``, or the codes alone, that a field
+    ``risk_flags`` holds: also within a fence, beside prose, or in an answer that was cut off.
+    """
+    raw, end = raw[:_MOST_CHARACTERS], 0
+    for match in islice(_FLAGS.finditer(raw), _MOST_LISTS):
+        if match.start() < end:
+            continue
+        end = match.end()
+        for _ in range(_MOST_FLAGS):
+            separator = _SEPARATOR.match(raw, end)
+            end = separator.end() if separator else end
+            element, end = _element(raw, end)
+            if element is None:
+                break
+            code = element.get("label")
+            if isinstance(code, str) and code in codes:
+                quotes = element.get("evidence_snippets")
+                quotes = quotes if isinstance(quotes, list) else [quotes]
+                quotes = [quote for quote in quotes[:_MOST_QUOTES] if isinstance(quote, str)]
+                confidence = element.get("confidence")
+                yield ReadFlag(code, "" if confidence is None else str(confidence), quotes)
+
+
+def _element(raw: str, start: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the element at a place of a list and where it ends; None where there is none."""
+    whole = (raw + ending for ending in _ENDINGS)
+    for text in (*whole, raw[: raw.rfind(",")] + "}"):
+        try:
+            element, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        return element if isinstance(element, dict) else {"label": element}, end
+    return None, start
+
+
+def signs(raw: str, context: Context) -> list[Risk]:
+    """Return the signs of danger in a classify answer that failed the gate, each code once.
+
+    Each counts as the same flag of an answer that passed, and points at the first of its quotes
+    that stands in the message, else at the whole message.
+    """
+    found: dict[str, Risk] = {}
+    for flag in readable_flags(raw, context.labels.get("risk_flags", frozenset())):
+        start, end = 0, len(context.user_prompt)
+        located = (evidence.locate(context.seen, quote) for quote in flag.quotes)
+        if span := next(filter(None, located), None):
+            start, end = context.original(span.start, span.end)
+        sign = Risk(flag.code, start, end, "model" if flag.is_sure else "unsure")
+        if flag.code not in found or (found[flag.code].weak and not sign.weak):
+            found[flag.code] = sign
+    return list(found.values())

@@ -19,13 +19,14 @@ from ieim.knowledge import crisis
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.results import Result
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
 from ieim.pipeline.stages.slots import cut
-from ieim.pipeline.topology import REPLY
+from ieim.pipeline.topology import CLASSIFY, REPLY
 from ieim.pipeline.work import (
     Abstained,
     Answered,
@@ -86,6 +87,9 @@ class MemoryStore:
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         return [record.judgement.findings for record in self.records.get(stage, ())]
+
+    def signs(self) -> Sequence[Risk]:
+        return [sign for record in self.records.get(CLASSIFY, ()) for sign in record.signs]
 
     def used_response_ids(self) -> frozenset[str]:
         outputs = [r.judgement.output or {} for records in self.records.values() for r in records]
