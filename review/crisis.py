@@ -11,8 +11,8 @@ from conversations.turns.help_lines import contacts, of_feedback
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Label
-from ieim.pipeline.topology import REPLY
-from review.models import SIGN, ReviewItem
+from ieim.pipeline.topology import AWAITED, CLASSIFY, REPLY
+from review.models import REFUSED, SIGN, ReviewItem
 
 _FOR_NOBODY = frozenset(
     each.value for each in (Code.CITIZEN_DANGER, Code.CITIZEN_FEEDBACK, Code.REPLY_EMPTY)
@@ -30,31 +30,49 @@ def of_sign(item: ReviewItem) -> bool:
     return item.rank == SIGN
 
 
+def of_refusal(item: ReviewItem) -> bool:
+    """Whether an item is of a message that a model refused to read (:func:`is_refused`)."""
+    return item.rank == REFUSED
+
+
 def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
     """Whether an item is there for a weak sign of danger alone, and no citizen waits for it.
 
     Not so where a model or a phrase saw the danger too, or a citizen has written to a person: then
     it comes with those for which somebody waits.
     """
-    if stage != REPLY or Code.CITIZEN_DANGER not in reasons or not _FOR_NOBODY.issuperset(reasons):
+    awaited = Code.CITIZEN_DANGER not in reasons or not _FOR_NOBODY.issuperset(reasons)
+    if stage in AWAITED and (stage != REPLY or awaited):
         return False
     escalating = {label.code for label in labels(turn)}
     sure = [found for found in flags.of(turn) if found.code in escalating and not found.weak]
     return not sure and turn.state != TurnState.WITH_PERSON.value
 
 
+def is_refused(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
+    """Whether an item is there because a model refused to read a message that shows no danger of
+    its own: nobody knows what it says, so it comes right after those in crisis."""
+    counts = stage in AWAITED or stage == CLASSIFY
+    return counts and Code.MODEL_REFUSAL in reasons and not labels(turn)
+
+
 def codes(turn: Turn) -> tuple[str, ...]:
     """Return the codes of a turn's risk flags, each once, in the order of the message.
 
-    What the citizen wrote of the answer counts as the message does, and comes after it.
+    What the citizen wrote of the answer counts as the message does, and comes after it. What a
+    model refused to read is no flag: the help lines that are shown for it tell nothing of it.
     """
-    found = [*(risk["code"] for risk in turn.risks), *(code for code, _ in flags.of_feedback(turn))]
-    return tuple(dict.fromkeys(found))
+    own = (sign.code for sign in flags.of(turn) if sign.source != "refusal")
+    return tuple(dict.fromkeys([*own, *(code for code, _ in flags.of_feedback(turn))]))
 
 
 def labels(turn: Turn) -> tuple[Label, ...]:
     """Return the labels of those flags that escalate."""
-    if not (found := codes(turn)):
+    return _escalating(turn, codes(turn))
+
+
+def _escalating(turn: Turn, found: Sequence[str]) -> tuple[Label, ...]:
+    if not found:
         return ()
     defined = knowledge.release(turn.release_number).labels.get("risk_flags", {})
     return tuple(defined[code] for code in found if code in defined and defined[code].escalates)
@@ -64,7 +82,8 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
     """Return the help lines that the citizen was shown at once, and then the same as staff have
     written them, where the citizen's language is another. A person's answer may say what they say
     without a source."""
-    found = labels(turn)
+    refused = _escalating(turn, [s.code for s in flags.of(turn) if s.source == "refusal"])
+    found = tuple(dict.fromkeys((*labels(turn), *refused)))
     if not found:
         return ()
     release = knowledge.release(turn.release_number)

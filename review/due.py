@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from ieim.administration.hours import Hours
 from ieim.pipeline.knowledge import Label
-from review.models import CRISIS, NORMAL_RANK, SIGN, Priority
+from review.models import CRISIS, NORMAL_RANK, REFUSED, SIGN, Priority
 
 DEFAULT_MINUTES: Mapping[int, int] = {Priority.HIGH: 240, Priority.NORMAL: 1440, Priority.LOW: 4320}
 """Target minutes by priority, where no urgency is known."""
@@ -43,18 +43,23 @@ def target(*, urgency: str, priority: int, crisis: bool, urgencies: Mapping[str,
     return Target(minutes.get(urgency, DEFAULT_MINUTES[priority]))
 
 
-def rank(*, urgency: str, crisis: bool, sign: bool, urgencies: Mapping[str, Label]) -> int:
+def rank(
+    *, urgency: str, crisis: bool, sign: bool, urgencies: Mapping[str, Label], refused: bool = False
+) -> int:
     """Return how urgent an item is, the lowest first: a crisis, then by its target minutes.
 
-    A crisis that is only a ``sign``, for which nothing waits, comes after the others.
+    A crisis that is only a ``sign``, for which nothing waits, comes after the others; what a model
+    ``refused`` to read comes after those in crisis.
 
     Minutes, so that the items of two releases with different urgencies stand in one order. What
     nobody knows the urgency of counts as normal.
     """
     if crisis:
         return SIGN if sign else CRISIS
+    if refused:
+        return REFUSED
     minutes = _minutes(urgencies).get(urgency, NORMAL_RANK)
-    return min(max(minutes, SIGN + 1), LONGEST_MINUTES)
+    return min(max(minutes, REFUSED + 1), LONGEST_MINUTES)
 
 
 def _minutes(urgencies: Mapping[str, Label]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from conversations.turns import help_lines
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Label
+from ieim.pipeline.topology import AWAITED, CLASSIFY
 from review import crisis, due
 from review.models import NORMAL_RANK
 
@@ -82,11 +83,16 @@ def due_at(turn: Turn, facets: Facets, *, priority: int, opened_at: datetime) ->
 
 
 def rank(turn: Turn, facets: Facets, *, stage: str, reasons: Sequence[str]) -> int:
-    """Return an item's place among the urgencies, the lowest first."""
+    """Return an item's place among the urgencies, the lowest first.
+
+    What was not extracted from a message in crisis is no crisis: the item for which the citizen
+    waits is.
+    """
     return due.rank(
         urgency=facets.urgency,
-        crisis=facets.crisis,
+        crisis=facets.crisis and (stage in AWAITED or stage == CLASSIFY),
         sign=crisis.is_sign(turn, stage=stage, reasons=reasons),
+        refused=crisis.is_refused(turn, stage=stage, reasons=reasons),
         urgencies=_urgencies(turn, facets),
     )
 

@@ -35,6 +35,9 @@ CRISIS = 0
 SIGN = 1
 """The rank of an item in crisis of which nobody waits and that a weak sign alone opened: it stands
 in the same band, after those for which somebody waits."""
+REFUSED = 2
+"""The rank of an item whose message a model refused to read and that shows no danger of its own: it
+stands below the band of those in crisis, before every urgency."""
 NORMAL_RANK = 1440
 """The rank of an item whose urgency nobody knows: that of an ordinary one."""
 
@@ -75,9 +78,9 @@ class ReviewItem(models.Model):
     (``review/scope.py``), None while none is known; ``agency`` is the one that has it
     now: the only one found, or the one that it was handed to. ``urgency`` and ``language`` are what
     was known when it was opened (empty where nothing was). ``rank`` is how urgent it is, the lowest
-    first: :data:`CRISIS`, :data:`SIGN`, or the target minutes of its urgency. A claim holds until
-    ``claimed_until``. ``version`` counts the changes: who decides says which one they saw.
-    ``parent`` is the item after whose decision the pipeline stopped again.
+    first: :data:`CRISIS`, :data:`SIGN`, :data:`REFUSED`, or the target minutes of its urgency. A
+    claim holds until ``claimed_until``. ``version`` counts the changes: who decides says which one
+    they saw. ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

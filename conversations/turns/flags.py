@@ -160,7 +160,8 @@ def codes(turn: Turn) -> list[str]:
 
     That is a hold, or else a weak sign, for which no answer waits; nothing for most turns, nor for
     a sign that is only faint, unless the citizen is asked what they mean: who chooses below help
-    lines reads that a caseworker reads the message too.
+    lines reads that a caseworker reads the message too. Nor for a refusal, which has the item of
+    what was refused.
     """
     if not turn.risks:
         return []
@@ -168,7 +169,8 @@ def codes(turn: Turn) -> list[str]:
         return [Code.POLICY_RISK.value]
     asking = turn.state == TurnState.ASKING.value
     found = risk.shown(of(turn), _labels(turn))
-    shown = [each for each in found if asking or each.source != "faint"]
+    unseen = ("refusal",) if asking else ("refusal", "faint")
+    shown = [sign for sign in found if sign.source not in unseen]
     return [Code.CITIZEN_DANGER.value] if shown else []
 
 

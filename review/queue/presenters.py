@@ -28,7 +28,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.studio.labels import STAGES, stage_label
 from ieim.studio.pages.presenters import Choice
 from review import finding_texts, labels
-from review.crisis import is_crisis, of_sign
+from review.crisis import is_crisis, of_refusal, of_sign
 from review.deciding import locking
 from review.models import ReviewItem, SavedView
 from review.queue import filters as lists
@@ -181,6 +181,7 @@ def queue_row(
         "reference": item.turn.session.reference,
         "crisis": is_crisis(item),
         "sign": of_sign(item),
+        "refused": of_refusal(item),
         "state": item.state,
         "live": live(item, item.pk, user, now),
     }
@@ -320,6 +321,7 @@ def queue_page(
         "found": conversation_sentence(found) if found else "",
         "recorded": recorded,
         "item_query": f"?{item_query}" if item_query else "",
+        "refused": any(row["refused"] for row in rows),
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
         "tabs": tabs(filters, counts, by_reference=found is not None),

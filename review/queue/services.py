@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 from ieim.people.models import User
 from review import claims, deciding
 from review.claims import ClaimRefused
-from review.crisis import is_crisis
+from review.crisis import is_crisis, of_refusal
 from review.deciding import Action
 from review.models import ReviewItem, SavedView
 from review.queue.filters import BadAddress, Filters
@@ -25,6 +25,9 @@ MOST_ITEMS = 100
 GONE = gettext_noop("An item is not there any more.")
 ALONE = gettext_noop(
     "An item in crisis is not dismissed with others. Open it and answer it by itself."
+)
+UNREAD = gettext_noop(
+    "A model refused to read this message. Read it yourself and say that you have, then dismiss it."
 )
 
 CLAIMED: Any = ngettext_lazy("{number} item claimed.", "{number} items claimed.", "number")
@@ -46,8 +49,9 @@ Result = tuple[str, list[str]]
 def act_on_items(actor: User, form: QueryDict) -> Result:
     """Do what a form asks: ``do`` (claim, assign, dismiss) to each ``item``.
 
-    ``to`` is a colleague's user name, ``reason`` why the items are dismissed. Raises
-    :class:`NotDone`; what happens to single items is in the result.
+    ``to`` is a colleague's user name, ``reason`` why the items are dismissed, ``read`` ("1") that
+    the messages among them were read that a model refused to read. Raises :class:`NotDone`; what
+    happens to single items is in the result.
     """
     items = _items(form.getlist("item"))
     match form.get("do"):
@@ -59,7 +63,8 @@ def act_on_items(actor: User, form: QueryDict) -> Result:
             reason = form.get("reason", "").strip()
             if not reason:
                 raise NotDone(gettext("Say why you dismiss the items."))
-            return _each(items, lambda pk: _dismiss(pk, actor, reason), DISMISSED)
+            is_read = form.get("read") == "1"
+            return _each(items, lambda pk: _dismiss(pk, actor, reason, is_read), DISMISSED)
         case _:
             raise NotDone(gettext("Choose what to do with the items."))
 
@@ -76,11 +81,13 @@ def _items(values: Sequence[str]) -> list[UUID]:
 
 
 @transaction.atomic
-def _dismiss(pk: UUID, actor: User, reason: str) -> None:
+def _dismiss(pk: UUID, actor: User, reason: str, is_read: bool) -> None:
     """Claim and dismiss at once: what cannot be dismissed is not claimed either."""
     item = claims.claim(item_id=pk, actor=actor)
     if is_crisis(item):
         raise ClaimRefused(gettext(ALONE))
+    if of_refusal(item) and not is_read:
+        raise ClaimRefused(gettext(UNREAD))
     deciding.decide(
         item_id=pk,
         actor=actor,

@@ -87,6 +87,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
             "do": request.POST.get("do", ""),
             "to": request.POST.get("to", ""),
             "reason": request.POST.get("reason", ""),
+            "read": request.POST.get("read", ""),
         }
     # Not "next": the same form's button for one item leads to that item.
     return back(request, field="queue")

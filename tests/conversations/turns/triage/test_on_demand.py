@@ -160,8 +160,7 @@ def test_a_refusal_to_classify_is_a_weak_sign_at_that_message_alone(ask: Ask) ->
     assert turn.state == "answered"
     assert {found["source"] for found in turn.risks} == {"refusal"}
     assert selectors.turn_view(turn.pk).contacts
-    low, shown = ReviewItem.objects.order_by("-priority")
-    assert (low.stage, low.reasons) == ("classify", ["model.refusal"])
-    assert (shown.stage, shown.reasons) == ("reply", ["citizen.danger"])
+    item = ReviewItem.objects.get()
+    assert (item.stage, item.reasons) == ("classify", ["model.refusal"])
     later = ask("How do I renew my passport?", secret="s")
     assert (later.state, selectors.turn_view(later.pk).contacts) == ("answered", ())

@@ -1,0 +1,102 @@
+"""Messages that a model refused to read: below those that show danger, and dismissed together."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from ieim.audit.models import AuditEvent
+from ieim.people.roles import Role
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from review import claims
+from review.crisis import is_crisis
+from review.models import CRISIS, REFUSED, ReviewItem
+from review.queue import selectors
+from review.queue.filters import Filters
+from review.services import open_item
+from tests.conversations.turns.triage.test_on_demand import Refusing
+from tests.fixtures import VISA, Ask
+from tests.review.conftest import make_turn
+from tests.review.people import browser, person
+from tests.review.queue.test_actions import post
+
+pytestmark = pytest.mark.usefixtures("published")
+DANGER = "My son is unconscious and does not breathe. What does an ambulance cost?"
+
+
+class RefusingEverything(Refusing):
+    """Refuses whatever it is asked."""
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        return ModelAnswer("", refusal="I cannot help with that.")
+
+
+def refused(number: int) -> list[ReviewItem]:
+    """Items of messages that a model refused to classify, as the pipeline leaves them."""
+    items = []
+    for _ in range(number):
+        turn = make_turn()
+        sign = {"code": "self_harm", "start": 0, "end": len(turn.text), "source": "refusal"}
+        turn.risks, turn.state = [sign], "answered"
+        turn.save()
+        items.append(open_item(turn_id=turn.pk, stage="classify", codes=["model.refusal"]))
+    return items
+
+
+def test_a_refusal_is_no_crisis_and_makes_one_item(ask: Ask) -> None:
+    for _ in range(2):
+        ask(VISA, model=Refusing())
+    ask(DANGER, model=Refusing())
+    user = person("eva", Role.CASEWORKER)
+    listed = selectors.page(selectors.listing(user, Filters(), timezone.now())).items
+    assert [item.rank for item in listed] == [CRISIS, CRISIS, REFUSED, REFUSED]
+    assert {item.stage for item in listed[2:]} == {"classify"}
+    assert {item.turn.text for item in listed[:2]} == {DANGER}
+    assert not any(is_crisis(item) or item.needs_second for item in listed[2:])
+    html = browser(user).get(reverse("review:queue")).content.decode()
+    crises, others = html.split("All other items")
+    assert "My son is unconscious" in crises
+    assert "The model refused to answer." in others
+    assert "Self-harm" not in others
+
+
+def test_who_waits_for_a_refused_answer_stands_before_ordinary_urgencies(ask: Ask) -> None:
+    turn = ask(VISA, model=RefusingEverything())
+    ranks = dict(ReviewItem.objects.filter(turn=turn).values_list("stage", "rank"))
+    assert (ranks["judgement_v1"], ranks["classify"]) == (REFUSED, REFUSED)
+    assert min(ranks["extract"], ranks["identity_assist"]) > REFUSED
+
+
+def test_a_caseworker_dismisses_them_together_once_they_have_read_them() -> None:
+    items, client = refused(3), browser(person("eva", Role.CASEWORKER))
+    html = client.get(reverse("review:queue")).content.decode()
+    assert "I have read the chosen messages that a model refused to read." in html
+    reason = {"reason": "Ordinary questions."}
+    (problem,) = post(client, "dismiss", items, **reason)
+    assert "refused to read this message" in problem
+    assert not ReviewItem.objects.filter(state="decided").exists()
+    assert post(client, "dismiss", items, read="1", **reason) == ["3 items dismissed."]
+    assert ReviewItem.objects.filter(state="decided").count() == 3
+    assert AuditEvent.objects.filter(kind="review.decided").count() == 3
+
+
+def test_who_may_not_dismiss_one_dismisses_none() -> None:
+    items = refused(2)
+    form = {"do": "dismiss", "item": [item.pk for item in items], "reason": "Fine.", "read": "1"}
+    response = browser(person("ada", Role.AUDITOR)).post(reverse("review:bulk"), form)
+    assert response.status_code == 403
+    assert not ReviewItem.objects.filter(state="decided").exists()
+
+
+def test_a_sign_of_the_message_itself_is_a_crisis_whatever_was_refused() -> None:
+    (item,) = refused(1)
+    turn = item.turn
+    turn.risks = [*turn.risks, {"code": "violence", "start": 0, "end": 5, "source": "rule"}]
+    turn.save()
+    item = open_item(turn_id=turn.pk, stage="classify", codes=["model.refusal"])
+    assert item.rank == CRISIS
+    eva = person("eva", Role.CASEWORKER)
+    claims.claim(item_id=item.pk, actor=eva)
+    (problem,) = post(browser(eva), "dismiss", [item], reason="It is nothing.", read="1")
+    assert "not dismissed with others" in problem
