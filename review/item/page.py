@@ -30,7 +30,7 @@ from review.deciding.locking import DECIDE, SUPERVISE
 from review.item.decision_form import DecisionForm
 from review.item.forms import Desk, Problem
 from review.item.outputs import Statement, statements
-from review.item.presenters import danger, item_view, linked
+from review.item.presenters import comparison, danger, item_view, linked
 from review.item.selectors import Loaded
 from review.labels import agency_name
 from review.models import Action, Decision
@@ -61,6 +61,9 @@ def preview_context(
         contract, turn = payload["stage"], loaded.item.turn
         whole = deciding.complete_output(contract, turn, payload["output"])
         says = statements(contract, whole, decision.desk.release)
+    elif agreed is not None:
+        says = comparison(loaded, agreed).chosen
+        says = tuple(replace(each, heading=each.heading or gettext("Decided")) for each in says)
     return {
         "item": loaded.item,
         "danger": danger(loaded.item.turn),

@@ -20,12 +20,12 @@ from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, CLASSIFY, PERSON, REPLY
 from ieim.studio.labels import stage_label
 from review import crisis, finding_texts, labels
-from review.deciding import actions, permitted
+from review.deciding import actions, answers, permitted, signing
 from review.deciding.locking import DECIDE
 from review.item import message, outputs, stages
 from review.item.outputs import Statement
 from review.item.selectors import Loaded
-from review.models import ReviewItem
+from review.models import Action, Decision, ReviewItem
 from review.states import ReviewState
 
 WAITS = gettext_noop("The citizen waits for the answer.")
@@ -117,6 +117,7 @@ def item_view(loaded: Loaded, user: User, dangers: Danger | None) -> dict[str, A
         answer = outputs.statements(stopped.contract, message.last_answer(stopped), release)
     marks = message.marks(turn, loaded.stages, release)
     steps = stages.rail(loaded.stages, item.stage, release)
+    proposal = signing.proposal_of(item)
     decided = item.state == ReviewState.DECIDED.value
     return {
         "headline": _headline(item, dangers),
@@ -148,6 +149,7 @@ def item_view(loaded: Loaded, user: User, dangers: Danger | None) -> dict[str, A
                 "who": record.actor.display_name,
                 "when": record.created_at,
                 "reason": record.reason,
+                "comparison": comparison(loaded, record) if record == proposal else None,
             }
             for record in item.decisions.all()
         ],
@@ -155,6 +157,35 @@ def item_view(loaded: Loaded, user: User, dangers: Danger | None) -> dict[str, A
         "something_else": [*filter(None, (_asked_again(turn), _turned_away(turn)))],
         "person": wish(item, user),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What somebody has ``chosen`` or written, and what the ``model`` had said; either may be
+    empty."""
+
+    chosen: tuple[Statement, ...]
+    model: tuple[Statement, ...]
+
+
+def comparison(loaded: Loaded, proposal: Decision) -> Comparison:
+    """Return a decision that waits for others beside the model's answer to the same step."""
+    release = languages.release_of(loaded.item.turn)
+    contract, output = proposal.artifacts.get("stage", ""), proposal.output
+    chosen: tuple[Statement, ...] = ()
+    if contract and proposal.action in (Action.APPROVE, Action.OVERRIDE):
+        chosen = outputs.statements(contract, output, release)
+    elif output is not None:
+        chosen = (Statement("", Reply.from_dict(output).as_text()),)
+    if not contract:
+        reply = answers.follow(loaded.item.turn).reply
+        return Comparison(chosen, (Statement("", reply.as_text()),) if reply else ())
+    stage = loaded.stages.get(contract)
+    attempts = list(stage.attempts.all()) if stage else []
+    answer = message.last_answer(stage) if stage else None
+    said = outputs.statements(contract, answer, release)
+    raw = stages.pretty(attempts[-1].raw_text).strip() if attempts and not said else ""
+    return Comparison(chosen, said or ((Statement("", raw),) if raw else ()))
 
 
 def linked(other: ReviewItem, item: ReviewItem) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -82,3 +85,56 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     assert second.send("decide", "agree").status_code == 303
     assert desk.run(turn).state == "answered"
     assert Reply.objects.get().origin == "model_approved"
+
+
+RISKY = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
+
+
+def seen_by_the_second(item: ReviewItem) -> tuple[str, str]:
+    """Return what the first person decided and what the model said, as the second person reads it
+    before they take the item."""
+    ben = desk.person("ben", *desk.ALL)
+    client = Client()
+    client.force_login(ben)
+    html = client.get(reverse("review:item", args=[item.pk])).content.decode()
+    assert "Claim this item" in html
+    panel = html.split('id="decide-title"')[1].split("Claim this item")[0]
+    assert "eva decided" in panel
+    decided, model = re.findall(r'<td dir="auto">(.*?)</td>', panel, re.DOTALL)
+    return words(decided), words(model)
+
+
+def test_the_second_person_reads_the_text_beside_what_the_model_has(eva: User) -> None:
+    turn = desk.ask(RISKY, {})
+    first = Desk(the_item(turn, "reply"), eva)
+    first.send("decide", "write", {"write-text": "Please call 112 now. I can help with the visa."})
+    decided, model = seen_by_the_second(first.item)
+    assert "Please call 112 now. I can help with the visa." in decided
+    assert "Extend a tourist visa" in model
+
+
+def test_the_second_person_reads_what_was_chosen_beside_what_the_model_chose(eva: User) -> None:
+    turn = desk.ask(RISKY, {"category_select_v1": [unsure_topic, unsure_topic]})
+    first = Desk(the_item(turn, "category_select_v1"), eva)
+    topic = {"stage": "category_select_v1", "topic": "/immigration/work-visas"}
+    assert first.send("decide", "override", topic).status_code == 303
+    decided, model = seen_by_the_second(first.item)
+    assert "Work visas" in decided
+    assert "Work visas" not in model
+    assert "Visa extensions (0.3" in model
+    second = Desk(first.item, desk.person("ada", *desk.ALL))
+    assert "Work visas" in words(second.said("preview", "agree"))
+
+
+def unsure_topic(answer: dict[str, Any]) -> None:
+    """Let a model choose a topic of which it is not sure."""
+    for candidate in answer["categorySelection"]["candidates"].values():
+        candidate["score"] = 0.3
+    answer["telemetry"]["notes"] = "scored again"
+
+
+def test_the_second_person_reads_that_the_citizen_gets_no_words(eva: User) -> None:
+    turn = desk.ask(RISKY, {})
+    first = Desk(the_item(turn, "reply"), eva)
+    assert first.send("decide", "dismiss").status_code == 303
+    assert seen_by_the_second(first.item)[0] == "No words for the citizen"
