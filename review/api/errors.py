@@ -10,13 +10,17 @@ from rest_framework.exceptions import APIException
 from ieim.pipeline.findings import Finding
 from ieim.studio.api import staff
 from review import finding_texts
-from review.deciding import Action, Refused, Unchosen, Unconfirmed
+from review.deciding import Action, Outdated, Refused, Unchosen, Unconfirmed
 
 OUTPUT = "/payload/output"
 UNCONFIRMED = "crisis-unconfirmed"
 """The problem of an approval in a crisis whose payload does not say ``confirmed``."""
 UNCHOSEN = "refused-unconfirmed"
 """That of an approval of what the citizen was offered and did not want."""
+
+
+OUTDATED = "service-changed-unconfirmed"
+"""That of a reply with a service that was withdrawn or changed since."""
 
 
 class ItemConflict(APIException):
@@ -47,6 +51,8 @@ class NotDecided(APIException):
         self.errors = list(_errors(refused.findings, action))
         if isinstance(refused, Unconfirmed):
             self.slug = UNCHOSEN if isinstance(refused, Unchosen) else UNCONFIRMED
+        if isinstance(refused, Outdated):
+            self.slug = OUTDATED
 
 
 def _errors(findings: list[Finding], action: Action) -> Iterator[dict[str, Any]]:

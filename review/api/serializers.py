@@ -67,8 +67,8 @@ ACTIONS = [action.value for action in Action if action is not Action.UNDO]
 """What can be decided; a decision is undone in the console."""
 PAYLOAD_FIELDS: Mapping[Action, frozenset[str]] = {
     Action.APPROVE: frozenset({"confirmed"}),
-    Action.OVERRIDE: frozenset({"output", "stage"}),
-    Action.WRITE: frozenset({"text", "sources"}),
+    Action.OVERRIDE: frozenset({"output", "stage", "confirmed"}),
+    Action.WRITE: frozenset({"text", "sources", "confirmed"}),
     Action.ASK: frozenset({"text"}),
     Action.HAND_OVER: frozenset({"agency"}),
     Action.DISMISS: frozenset({"text"}),
@@ -170,7 +170,10 @@ class PayloadSerializer(ClosedSerializer):
         help_text=(
             "`approve`: true where the item is in `crisis`, or the citizen has refused the service "
             "that would be sent, once a person was asked again. Without it the problem is "
-            "`urn:ieim:problem:crisis-unconfirmed`, or `urn:ieim:problem:refused-unconfirmed`."
+            "`urn:ieim:problem:crisis-unconfirmed`, or `urn:ieim:problem:refused-unconfirmed`. "
+            "`approve`, `override`, `write`: true where a service that would be sent was withdrawn "
+            "or changed since; without it the problem is "
+            "`urn:ieim:problem:service-changed-unconfirmed`."
         ),
     )
     # Taken as it is: the gate judges it.

@@ -6,7 +6,7 @@ Every write is atomic; a refused one changes nothing.
 from __future__ import annotations
 
 from review.deciding.answers import complete_output
-from review.deciding.locking import Conflict, Refused, Unchosen, Unconfirmed
+from review.deciding.locking import Conflict, Outdated, Refused, Unchosen, Unconfirmed
 from review.deciding.permitted import may, opinion_wanted
 from review.deciding.previews import Preview, preview
 from review.deciding.services import decide, sign, undo
@@ -17,6 +17,7 @@ __all__ = [
     "Action",
     "Conflict",
     "Decision",
+    "Outdated",
     "Preview",
     "Refused",
     "Unchosen",

@@ -42,6 +42,10 @@ class Unchosen(Unconfirmed):
     """An approval of what the citizen has refused, likewise."""
 
 
+class Outdated(Unconfirmed):
+    """A reply whose services were withdrawn or changed since, likewise."""
+
+
 class Conflict(Exception):
     """Somebody else changed the item meanwhile; the message says who and what."""
 

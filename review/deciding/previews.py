@@ -17,11 +17,11 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import AWAITED
 from ieim.studio.labels import stage_label
-from review.deciding import actions, answers, locking, permitted, signing, texts
+from review.deciding import actions, answers, locking, outdated, permitted, signing, texts
 from review.deciding.actions import Prepared
 from review.deciding.locking import Refused
 from review.labels import agency_name
-from review.models import Action, ReviewItem
+from review.models import Action, Decision, ReviewItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,25 @@ def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str,
         if proposal is None:
             raise Refused(gettext("There is no decision that waits for a second opinion."))
         proposal.item = item
-        return _led_to(item, proposal.actor, actions.again(proposal), waits="")
+        return _led_to(item, proposal.actor, agreed(proposal), waits="")
     prepared = actions.prepare(item, action, payload)
     return _led_to(item, actor, prepared, waits=_waits_for(item, actor, prepared))
 
 
+def agreed(proposal: Decision) -> Prepared:
+    """Prepare a stored proposal again; raises :class:`Refused` where a service that it would send
+    has changed since its author looked at it."""
+    item, prepared = proposal.item, actions.again(proposal)
+    reply, _ = outcome(item, proposal.actor, prepared)
+    changes = outdated.changes_since(item.turn, reply)
+    if changes is not None and proposal.artifacts.get("live_release") != changes.live:
+        message = gettext("{changes} Claim the item and decide it anew.")
+        raise Refused(message.format(changes=changes))
+    return prepared
+
+
 def _led_to(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) -> Preview:
-    reply, happens = _outcome(item, actor, prepared)
+    reply, happens = outcome(item, actor, prepared)
     warnings: tuple[Finding, ...] = ()
     typed = prepared.action is Action.WRITE or (
         prepared.action is Action.OVERRIDE and prepared.content.contract == signing.ANSWER
@@ -113,7 +125,8 @@ def _others(item: ReviewItem, actor: User) -> str:
     return reduce(lambda first, second: both.format(first=first, second=signing), names or [""])
 
 
-def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
+def outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
+    """Return the reply that a decision sends, None for none, and what happens, in a sentence."""
     action = prepared.action
     if action is Action.HAND_OVER:
         to = knowledge.release(item.turn.release_number).agencies[prepared.agency].name

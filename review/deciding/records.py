@@ -46,8 +46,11 @@ def write(
     content: Content,
     now: datetime,
     about: Decision | None = None,
+    live_release: int | None = None,
 ) -> Decision:
     """Store a record with its audit event, inside the caller's transaction.
+
+    ``live_release`` is the release whose changes the actor has confirmed, None for none.
 
     The event has digests and codes, never a word of the citizen's or of the reason.
     """
@@ -55,6 +58,8 @@ def write(
     artifacts = _artifacts(item, content.contract)
     if actor.limits is not None:
         artifacts["token"] = actor.limits.prefix
+    if live_release is not None:
+        artifacts["live_release"] = live_release
     decision = Decision.objects.create(
         item=item,
         actor_id=actor.pk,
@@ -121,10 +126,10 @@ def _newest_first(stage: Stage | None) -> Iterator[Attempt]:
         yield from stage.attempts.order_by("-round", "-number")
 
 
-def _artifacts(item: ReviewItem, contract: str) -> dict[str, str]:
+def _artifacts(item: ReviewItem, contract: str) -> dict[str, str | int]:
     stage = item.turn.stages.filter(contract=contract).first()
     attempt = last_attempt(stage)
-    found = {"stage": contract} if contract else {}
+    found: dict[str, str | int] = {"stage": contract} if contract else {}
     if attempt is not None:
         found |= {
             "attempt": f"{attempt.round}.{attempt.number}",

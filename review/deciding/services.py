@@ -17,9 +17,9 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from review import scope
 from review.audited import SIGN_OFF
-from review.deciding import actions, locking, permitted, records, signing
+from review.deciding import actions, locking, outdated, permitted, previews, records, signing
 from review.deciding.actions import Prepared, was_closed
-from review.deciding.locking import NO_CLAIM, Conflict, Refused
+from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused
 from review.deciding.records import Content
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
@@ -42,7 +42,8 @@ def decide(
     ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
     has run), write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
-    ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Raises
+    ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first three
+    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since. Raises
     ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
     """
     now = now or timezone.now()
@@ -58,8 +59,17 @@ def decide(
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
     prepared = actions.prepare(item, action, payload)
+    changes = outdated.changes_since(item.turn, previews.outcome(item, actor, prepared)[0])
+    if changes is not None and payload.get(signing.FIELD) is not True:
+        raise Outdated(str(changes))
     decision = records.write(
-        item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
+        item=item,
+        actor=actor,
+        action=action,
+        reason=reason,
+        content=prepared.content,
+        now=now,
+        live_release=changes.live if changes else None,
     )
     if action is Action.HAND_OVER:
         locking.advance(item, state=signing.waiting_state(item), agency=prepared.agency, **NO_CLAIM)
@@ -99,7 +109,7 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
     proposal.item = item
     content = Content(contract=proposal.artifacts.get("stage", ""))
     agreed = action is Action.AGREE
-    prepared = actions.again(proposal) if agreed else None
+    prepared = previews.agreed(proposal) if agreed else None
     decision = records.write(
         item=item,
         actor=actor,
@@ -151,7 +161,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
         rows=[SIGN_OFF.row(signature)],
     )
     proposal.item = item
-    proceed(item, lambda: actions.again(proposal), proposal.actor, now)
+    proceed(item, lambda: previews.agreed(proposal), proposal.actor, now)
     return signature
 
 

@@ -20,13 +20,7 @@ from review.models import Action
 REASON_ID = "reason"
 CONFIRMED = "approve-confirmed"
 """What the step posts that asks once more."""
-
-
-class ApproveForm(Form):
-    """What the assistant has; in a crisis with a second yes."""
-
-    def payload(self) -> Output:
-        return {"confirmed": True} if self.data.get(CONFIRMED) == "yes" else {}
+CONFIRMABLE = frozenset({Action.APPROVE, Action.OVERRIDE, Action.WRITE})
 
 
 class TextForm(Form):
@@ -102,7 +96,6 @@ class HandOverForm(Form):
 
 
 FORMS: Mapping[str, type[Form]] = {
-    Action.APPROVE: ApproveForm,
     Action.WRITE: WriteForm,
     Action.ASK: AskForm,
     Action.HAND_OVER: HandOverForm,
@@ -208,8 +201,9 @@ class DecisionForm:
     def _filled(self, action: Action) -> Output:
         filled = self.form(action).payload()
         if action == Action.OVERRIDE:
-            return {"stage": self.desk.contract, "output": filled}
-        return filled
+            filled = {"stage": self.desk.contract, "output": filled}
+        confirmed = self.data is not None and self.data.get(CONFIRMED) == "yes"
+        return filled | {"confirmed": True} if confirmed and action in CONFIRMABLE else filled
 
     def _offered(self, action: Action) -> bool:
         has_form = action != Action.OVERRIDE or self.desk.contract in OVERRIDES

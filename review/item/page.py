@@ -25,7 +25,7 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from review import claims, crisis, deciding, feedback, finding_texts, labels
-from review.deciding import Preview, Refused, permitted, signing
+from review.deciding import Preview, Refused, answers, outdated, permitted, signing
 from review.deciding.locking import DECIDE, SUPERVISE
 from review.item.decision_form import DecisionForm
 from review.item.forms import Desk, Problem
@@ -64,9 +64,12 @@ def preview_context(
     elif agreed is not None:
         says = comparison(loaded, agreed).chosen
         says = tuple(replace(each, heading=each.heading or gettext("Decided")) for each in says)
+    changes = None if agreed else outdated.changes_since(loaded.item.turn, seen.reply)
+    why_confirm = deciding.why_confirm(loaded.item, action)
     return {
         "item": loaded.item,
         "danger": danger(loaded.item.turn),
+        "changes": changes,
         "seen": seen,
         "reply": seen.reply and shown(loaded, seen.reply, agreed.action if agreed else action),
         "turn": _turn(loaded),
@@ -74,7 +77,7 @@ def preview_context(
         "says": says,
         "warnings": sentences(seen.warnings, decision),
         "reason": decision.reason,
-        "why_confirm": deciding.why_confirm(loaded.item, action),
+        "why_confirm": f"{why_confirm} {changes or ''}".strip(),
         "posted": posted,
     }
 
@@ -185,6 +188,7 @@ def context(
         "correctable": correctable(loaded) if focus["mine"] else (),
         "again": _again(loaded),
         "talked": people.taken_over(loaded.item.turn.session_id),
+        "outdated": _outdated(loaded, proposal),
         "undoable": _undoable(loaded, user),
         "signatures": signatures,
         "signs": any(each["may_sign"] for each in signatures),
@@ -194,6 +198,19 @@ def context(
         "problem_title": title,
         "wrong": {problem.field: problem.message for problem in problems if problem.field},
     }
+
+
+def _outdated(loaded: Loaded, proposal: Decision | None) -> str:
+    """Return that an open item is on an older release, and what has changed of the reply that waits
+    since; empty for most."""
+    turn = loaded.item.turn
+    sentence = outdated.older_release(turn)
+    if not sentence or loaded.item.state == ReviewState.DECIDED.value:
+        return ""
+    reply = answers.follow(turn).reply
+    if proposal is not None and proposal.action == Action.WRITE and proposal.output is not None:
+        reply = replies.Reply.from_dict(proposal.output)
+    return f"{sentence} {outdated.changes_since(turn, reply) or ''}".strip()
 
 
 def refusal(refused: Refused, decision: DecisionForm) -> list[Problem]:

@@ -1,0 +1,131 @@
+"""An item on an older release: it says so, and what has changed since goes out on a second yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from conversations.models import Reply
+from ieim.people.models import User
+from ieim.studio.drafts import publishing
+from ieim.studio.models import Service, Translation
+from review.deciding import Outdated, Refused
+from review.models import Action, Decision, ReviewItem
+from tests.conversations.api.test_errors import is_problem
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.desk import REASON, the_item, unsure
+from tests.review.item.test_decide import Desk, words
+from tests.review.item.test_opinions import RISKY
+from tests.review.people import browser
+from tests.review.reviewing import Reviewer
+
+pytestmark = pytest.mark.usefixtures("published")
+
+NAME = "Extend a tourist visa"
+SOURCES = [{"agency": "immigration", "service": "immigration.extend-tourist-visa"}]
+
+
+@pytest.fixture
+def eva(published: None) -> User:
+    return desk.person("eva", *desk.ALL)
+
+
+@pytest.fixture
+def item(published: None) -> ReviewItem:
+    """A person may approve the service that the model was not sure of."""
+    return the_item(desk.ask(VISA, {"service_select_v1": [unsure, unsure]}))
+
+
+def change(fees: str = "9.00") -> None:
+    Service.objects.filter(name=NAME).update(fees=fees)
+    publishing.publish(note="another fee", by=None)
+
+
+def withdraw() -> None:
+    Translation.objects.filter(service=SOURCES[0]["service"]).delete()
+    Service.objects.filter(name=NAME).delete()
+    publishing.publish(note="without it", by=None)
+
+
+def withdraw_another() -> None:
+    Service.objects.filter(name="Become a citizen of Tarrow").delete()
+    publishing.publish(note="another one is gone", by=None)
+
+
+def page_of(item: ReviewItem, user: User) -> str:
+    return words(browser(user).get(reverse("review:item", args=[item.pk])).content.decode())
+
+
+def test_the_page_says_which_release_and_what_has_changed(item: ReviewItem, eva: User) -> None:
+    assert "is live now" not in page_of(item, eva)
+    withdraw_another()
+    assert "read with release 1; release 2 is live now." in page_of(item, eva)
+    desk.taken_and_decided(item, eva, Action.HAND_OVER, agency="revenue")
+    risky = the_item(desk.ask(RISKY, {}), "reply")
+    change()
+    assert f"release 3 is live now. Changed since: {NAME}." in page_of(risky, eva)
+    withdraw()
+    assert f"release 4 is live now. Withdrawn since: {NAME}." in page_of(risky, eva)
+
+
+def test_what_has_changed_is_approved_on_a_step_of_its_own(item: ReviewItem, eva: User) -> None:
+    change()
+    at_desk = Desk(item, eva)
+    assert f"Changed since: {NAME}." in words(at_desk.said("preview", "approve"))
+    once_more = words(at_desk.said("preview", "approve", **{"once-more": "yes"}))
+    assert "The services have changed since. Is this still right?" in once_more
+    assert f"Changed since: {NAME}." in words(at_desk.said("decide", "approve", status=422))
+    assert not Decision.objects.exists()
+    confirmed = {"approve-confirmed": "yes"}
+    assert at_desk.send("decide", "approve", confirmed).status_code == 303
+    assert desk.run(item.turn).state == "answered"
+    assert Decision.objects.get().artifacts["live_release"] == 2
+
+
+@pytest.mark.parametrize("happens", [change, withdraw])
+def test_what_a_person_writes_with_such_a_source_needs_the_same(
+    item: ReviewItem, eva: User, happens: Callable[[], None]
+) -> None:
+    happens()
+    written = {"text": "You can extend it at our office.", "sources": SOURCES}
+    with pytest.raises(Outdated, match=NAME):
+        desk.taken_and_decided(item, eva, Action.WRITE, **written)
+    assert not Reply.objects.exists()
+    desk.decide(item, eva, Action.WRITE, **written, confirmed=True)
+    assert Reply.objects.exists()
+
+
+def test_what_stands_on_no_such_service_goes_as_ever(item: ReviewItem, eva: User) -> None:
+    withdraw_another()
+    assert desk.taken_and_decided(item, eva, Action.APPROVE).action == "approve"
+
+
+def test_rest_names_the_problem(item: ReviewItem, eva: User) -> None:
+    change()
+    program = Reviewer(eva)
+    program.claim(item)
+    payload: dict[str, Any] = {"text": "You can extend it at our office.", "sources": SOURCES}
+    body = {"action": "write", "reason": REASON, "payload": payload}
+    problem = is_problem(program.decide(item, body), 422)
+    assert problem["type"] == "urn:ieim:problem:service-changed-unconfirmed"
+    payload["confirmed"] = True
+    assert program.decide(item, body).status_code == 200
+
+
+def test_nobody_agrees_to_what_has_changed_since_it_was_decided(eva: User) -> None:
+    item = the_item(desk.ask(RISKY, {}), "reply")
+    first = desk.taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
+    change()
+    ben = desk.person("ben", *desk.ALL)
+    with pytest.raises(Refused, match=f"Changed since: {NAME}. Claim the item and decide it anew"):
+        desk.taken_and_decided(item, ben, Action.AGREE)
+    desk.decide(item, ben, Action.DISAGREE)
+    assert not Reply.objects.exists()
+    again = desk.taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
+    assert (first.artifacts.get("live_release"), again.artifacts["live_release"]) == (None, 2)
+    desk.taken_and_decided(item, ben, Action.AGREE)
+    assert desk.run(item.turn).state == "answered"
