@@ -100,7 +100,7 @@ def seen_by_the_second(item: ReviewItem) -> tuple[str, str]:
     assert "Claim this item" in html
     panel = html.split('id="decide-title"')[1].split("Claim this item")[0]
     assert "eva decided" in panel
-    decided, model = re.findall(r'<td dir="auto">(.*?)</td>', panel, re.DOTALL)
+    decided, model = re.findall(r'<dd dir="auto">(.*?)</dd>', panel, re.DOTALL)
     return words(decided), words(model)
 
 
