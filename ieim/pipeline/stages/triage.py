@@ -199,6 +199,7 @@ _MOST_CHARACTERS = 256 * 1024
 _MOST_LISTS = 20
 _MOST_FLAGS = 100
 _MOST_QUOTES = 20
+_MOST_DIGITS = 20
 
 
 def readable_flags(raw: str, codes: Collection[str]) -> Iterator[ReadFlag]:
@@ -224,7 +225,8 @@ def readable_flags(raw: str, codes: Collection[str]) -> Iterator[ReadFlag]:
                 quotes = quotes if isinstance(quotes, list) else [quotes]
                 quotes = [quote for quote in quotes[:_MOST_QUOTES] if isinstance(quote, str)]
                 confidence = element.get("confidence")
-                yield ReadFlag(code, "" if confidence is None else str(confidence), quotes)
+                written = "" if confidence is None else str(confidence)[:_MOST_DIGITS]
+                yield ReadFlag(code, written, quotes)
 
 
 def _element(raw: str, start: int) -> tuple[dict[str, Any] | None, int]:

@@ -12,6 +12,9 @@ from conversations.models import Turn
 from conversations.states import TurnState
 from conversations.turns import running, store, triage
 from ieim.llm.openai_client import OpenAIModel
+from ieim.pipeline import budget
+from ieim.pipeline.budget import Count
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.work import AttemptRecord
 from review.models import CRISIS, SIGN, ReviewItem
@@ -195,3 +198,26 @@ def test_flags_that_are_none_are_no_error_of_ours(ask: Ask, flags: Any) -> None:
         turn = ask(VISA, model=model)
     assert (turn.state, turn.risks) == ("answered", [])
     assert turn.runs == 0
+
+
+def test_the_next_message_of_the_talk_stands_beneath_the_same_help_lines(ask: Ask) -> None:
+    with scripted_model({"classify": [failing(SELF_HARM)] * 2}) as (model, _):
+        ask(VISA, secret="s", model=model)
+    later = ask("How do I renew my passport?", secret="s")
+    assert LINE in lines(later)
+
+
+def test_a_flag_counts_although_a_budget_stopped_its_answer(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = Finding(Code.BUDGET_OUTPUT, "", "Too long.")
+    real = budget.after
+
+    def after(count: Count, answer: ModelAnswer) -> list[Finding]:
+        return [over] if '"risk_flags"' in answer.raw else list(real(count, answer))
+
+    monkeypatch.setattr(budget, "after", after)
+    with scripted_model({"classify": [said(SELF_HARM)] * 2}) as (model, _):
+        turn = ask(VISA, model=model)
+    assert turn.state == "needs_review"
+    assert LINE in lines(turn)
