@@ -71,6 +71,9 @@ SENTENCES: Mapping[str, str] = {
         "An administrator has switched off what the assistant says for this agency."
     ),
     Code.POLICY_UNSIGNED: gettext_noop("A person corrected this, and signatures are missing."),
+    Code.POLICY_OUTDATED: gettext_noop(
+        "A service was withdrawn or changed since it was asked for."
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from ieim.studio.trying import services as golden
 from review import facets, scope
 from review.audited import ITEM
 from review.corrections import case_id
-from review.deciding import locking, signing
+from review.deciding import answers, locking, outdated, signing
 from review.facets import Facets
 from review.models import Decision, ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
@@ -89,10 +89,27 @@ def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
 
     Inside the caller's transaction. Triage may have opened an item before an agency was found.
     ``by_person`` says that a person had a hand in the reply: only then does anybody have to sign
-    it.
+    it, or to confirm what has changed of its services since.
     """
     scope.refresh_agencies(turn_id)
-    return [Code.POLICY_UNSIGNED.value] if by_person and signing.unsigned(turn_id) else []
+    if not by_person:
+        return []
+    held = {
+        Code.POLICY_UNSIGNED: signing.unsigned(turn_id),
+        Code.POLICY_OUTDATED: _unconfirmed(turn_id),
+    }
+    return [code.value for code, holds in held.items() if holds]
+
+
+def _unconfirmed(turn_id: UUID) -> bool:
+    """Whether a reply stands on a service that has changed since the last decision on its turn, or
+    that nobody confirmed."""
+    turn = Turn.objects.get(pk=turn_id)
+    changes = outdated.changes_since(turn, answers.follow(turn).reply)
+    made = Decision.objects.filter(item__turn=turn_id, action__in=signing.PROPOSALS)
+    last = made.order_by("created_at", "id").last()
+    confirmed = last.artifacts.get("live_release") if last is not None else None
+    return changes is not None and confirmed != changes.live
 
 
 def count_items(*, session_id: UUID) -> int:

@@ -60,6 +60,7 @@ class Code(StrEnum):
     POLICY_LANGUAGE = "policy.language"
     POLICY_UNSIGNED = "policy.unsigned"
     POLICY_SWITCHED_OFF = "policy.switched_off"
+    POLICY_OUTDATED = "policy.outdated"
     POLICY_PERSON = "policy.person"
     CITIZEN_FEEDBACK = "citizen.feedback"
     CITIZEN_DANGER = "citizen.danger"
@@ -73,6 +74,7 @@ WAIVABLE: frozenset[Code] = frozenset(
         Code.POLICY_LANGUAGE,
         Code.POLICY_UNSIGNED,
         Code.POLICY_SWITCHED_OFF,
+        Code.POLICY_OUTDATED,
         Code.CITIZEN_DANGER,
     }
 )

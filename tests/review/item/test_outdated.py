@@ -129,3 +129,17 @@ def test_nobody_agrees_to_what_has_changed_since_it_was_decided(eva: User) -> No
     assert (first.artifacts.get("live_release"), again.artifacts["live_release"]) == (None, 2)
     desk.taken_and_decided(item, ben, Action.AGREE)
     assert desk.run(item.turn).state == "answered"
+
+
+def test_what_a_corrected_step_leads_to_comes_back_where_it_has_changed(eva: User) -> None:
+    item = the_item(desk.ask(VISA, {"agency_detect_v1": desk.BAD}), "agency_detect_v1")
+    change()
+    output = desk.found("immigration")
+    desk.taken_and_decided(item, eva, Action.OVERRIDE, output=output)
+    assert desk.run(item.turn).state == "needs_review"
+    held = the_item(item.turn, "reply")
+    assert held.reasons == ["policy.outdated"]
+    with pytest.raises(Outdated, match=NAME):
+        desk.taken_and_decided(held, eva, Action.APPROVE)
+    desk.decide(held, eva, Action.APPROVE, confirmed=True)
+    assert desk.run(item.turn).state == "answered"
