@@ -12,6 +12,10 @@ SENTENCES: Mapping[str, str] = {
     Code.MODEL_REFUSAL: gettext_noop("The model refused to answer."),
     Code.MODEL_TRUNCATED: gettext_noop("The model’s answer was cut off."),
     Code.MODEL_TOO_LARGE: gettext_noop("The model’s answer was far too long."),
+    Code.MODEL_CONTEXT_LENGTH: gettext_noop("The message is too long for the model."),
+    Code.MODEL_REJECTED: gettext_noop(
+        "The model server did not take this message. It may take others."
+    ),
     Code.MODEL_TIMEOUT: gettext_noop("The model took too long."),
     Code.MODEL_UNAVAILABLE: gettext_noop("The model could not be reached for a long time."),
     Code.JSON_SYNTAX: gettext_noop("The model’s answer was not in the form it must have."),

@@ -28,7 +28,7 @@ from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.message.risk import Risk
-from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import REJECTED, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
 from ieim.pipeline.topology import CLASSIFY, ORDER, STAGES
 from ieim.pipeline.work import AttemptRecord, Chosen, Key, Output, Stopped
@@ -183,7 +183,8 @@ class TurnStore:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
         self.renew()
         row = self._stages[stage]
-        self.answered = True
+        # A request that is not taken says nothing of the model: no outage ends with it.
+        self.answered |= attempt.answer.finish_reason != REJECTED
         judgement = attempt.effective
         self._kept |= calls.keep(attempt.contract, self._kept)
         stored = calls.keep_attempt(row, attempt)

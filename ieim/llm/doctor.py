@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -12,7 +13,14 @@ from ieim.llm.capabilities import FORMATS, MAX_TOKENS, SETTINGS, Capabilities, F
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate.gate import judge
-from ieim.pipeline.ports import Model, ModelAnswer, ModelUnavailable
+from ieim.pipeline.ports import (
+    REASONING,
+    TOO_LONG,
+    TOOL_CALL,
+    Model,
+    ModelAnswer,
+    ModelUnavailable,
+)
 from ieim.pipeline.topology import STAGES
 
 PROBE: Final = "judgement_v1"
@@ -26,6 +34,7 @@ _SHAPE = frozenset(
         Code.MODEL_REFUSAL,
         Code.MODEL_TRUNCATED,
         Code.MODEL_TOO_LARGE,
+        Code.MODEL_CONTEXT_LENGTH,
         Code.JSON_SYNTAX,
         Code.JSON_NOT_OBJECT,
         Code.JSON_DUPLICATE_KEY,
@@ -35,6 +44,12 @@ _SHAPE = frozenset(
         Code.SCHEMA,
     }
 )
+_THINKING = re.compile(
+    r"</?(?:\w+:)?(?:think|thinking|thought|reasoning|reflection)>|\[/?THINK\]|[◁]/?think[▷]|"
+    r"<\|(?:channel\|>\s*analysis|(?:START|END)_THINKING\|>)",
+    re.IGNORECASE,
+)
+"""What models write around their thinking."""
 _USUAL_TURN = (
     *("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"),
     *("classify", "extract", "identity_assist"),
@@ -144,6 +159,11 @@ class Found:
     store: bool
     cache_key: bool
 
+    @property
+    def in_shape(self) -> bool:
+        """Whether the answer to the best request has the shape of its contract."""
+        return self.formats[self.best.response_format].in_shape
+
 
 def examine(prober: Prober, configured: Capabilities) -> Found | None:
     """Return what the server supports; None when it accepts no request at all."""
@@ -246,12 +266,37 @@ def warnings(found: Found) -> list[str]:
         )
     if not any(found.limits.values()):
         lines.append("No limit of tokens is held to: an answer may be as long as the model likes.")
-    if not found.formats[found.best.response_format].in_shape:
+    if not found.in_shape:
         lines.append(
             "In no response format did the answer have the shape of its contract: this model will "
             "send most questions to a person."
         )
+        lines.extend(filter(None, [_why(found.formats[found.best.response_format].answer)]))
     return lines
+
+
+def _why(answer: ModelAnswer | None) -> str:
+    """Return why an answer has no shape and what to do, "" where that is not known."""
+    if answer is None:
+        return ""
+    if answer.finish_reason == TOO_LONG:
+        return "The model's context is too short: start its server with one of 16,384 tokens."
+    thinks = _THINKING.search(answer.raw) is not None
+    if thinks or (answer.beside == REASONING and not answer.raw.strip()):
+        where = "before its JSON" if thinks else "and its content is empty (reasoning_content)"
+        return (
+            f"The model thinks aloud {where}: its content has to be the JSON alone. Turn its "
+            "thinking off at its server (enable_thinking=false in the chat template's arguments, "
+            "a reasoning effort of none), choose a model that does not think, or set the reasoning "
+            "parser that fits the model (--reasoning-parser of vLLM and SGLang, --reasoning-format "
+            "of llama.cpp)."
+        )
+    if answer.beside == TOOL_CALL and not answer.raw.strip():
+        return (
+            "The model calls a tool instead of answering, and no tool was offered: turn tool calls "
+            "off at its server (--enable-auto-tool-choice of vLLM), or choose another model."
+        )
+    return ""
 
 
 def _result(call: Call) -> str:

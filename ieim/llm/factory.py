@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -10,13 +11,14 @@ from typing import Any, Final
 from ieim.llm.capabilities import FORMATS, Capabilities, configured
 from ieim.llm.offline import OfflineModel
 from ieim.llm.openai_client import OpenAIModel
-from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import REJECTED, Model, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.breaker import CircuitBreaker
 
 logger = logging.getLogger(__name__)
 
 FAILURES: Final = 5
-"""Calls in a row without an answer that open the circuit."""
+"""Calls in a row without an answer that open the circuit; turns in a row of which a server takes
+none before that is its fault and not theirs."""
 
 
 def build_model(config: Mapping[str, Any], capabilities: Capabilities | None = None) -> Model:
@@ -43,12 +45,19 @@ def build_model(config: Mapping[str, Any], capabilities: Capabilities | None = N
 
 
 class BreakerModel:
-    """A model behind a circuit breaker. ``clock`` gives monotonic seconds; safe for threads."""
+    """A model behind a circuit breaker. ``clock`` gives monotonic seconds; safe for threads.
+
+    A server that does not take one request says no more than that it is there. So the request is
+    answered with :data:`REJECTED`, and only what :data:`FAILURES` different turns in a row get
+    is a fault of the server or of the settings.
+    """
 
     def __init__(self, model: Model, *, clock: Callable[[], float]) -> None:
         self._model = model
         self._breaker = CircuitBreaker(failures=FAILURES, clock=clock)
         self._last: ModelUnavailable | None = None
+        self._rejected: set[str] = set()
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -80,10 +89,24 @@ class BreakerModel:
         try:
             answer = self._model.complete(request, deadline=deadline)
         except ModelUnavailable as error:
-            self._last = error
-            self._breaker.failed()
             logger.info("model call %s: no answer (%s)", request.contract, error.cause.value)
-            raise
+            if not error.is_request_specific:
+                self._last = error
+                self._breaker.failed()
+                raise
+            self._breaker.succeeded()
+            if self._count_rejected(request.turn) >= FAILURES:
+                raise
+            return ModelAnswer(raw="", finish_reason=REJECTED, model=self.name)
         self._breaker.succeeded()
+        with self._lock:
+            self._rejected.clear()
         logger.debug("model call %s: %.1f s", request.contract, time.monotonic() - since)
         return answer
+
+    def _count_rejected(self, turn: str) -> int:
+        """Return how many turns in a row have not been taken, this one among them."""
+        with self._lock:
+            if len(self._rejected) < FAILURES:
+                self._rejected.add(turn)
+            return len(self._rejected)

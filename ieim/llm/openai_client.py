@@ -12,9 +12,22 @@ from typing import Any
 from ieim.llm.capabilities import Capabilities, response_format
 from ieim.llm.offline import NAME
 from ieim.pipeline.gate.gate import MAX_BYTES
-from ieim.pipeline.ports import Cause, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import (
+    CONTENT_FILTER,
+    REASONING,
+    TOO_LONG,
+    TOOL_CALL,
+    Cause,
+    ModelAnswer,
+    ModelRequest,
+    ModelUnavailable,
+)
 from ieim.search.transport import Response, client, exchange
 
+_NO_TEXT = (
+    "The model server answered with a chat completion that has no choice, or one whose content is "
+    "no text. Check that IEIM_MODEL_NAME is a model that writes text, and run manage.py doctor."
+)
 _NOT_A_COMPLETION = (
     "The model server answered with something that is not a chat completion. Check that "
     "IEIM_MODEL_BASE_URL ends where /chat/completions begins, usually in /v1."
@@ -38,6 +51,43 @@ _REFUSED: Mapping[int, str] = {
     429: "The model server takes no more requests for now (429).",
 }
 _LONGEST_RETRY_AFTER = 86_400.0
+_REASONING = ("reasoning_content", "reasoning", "thinking", "thinking_blocks", "reasoning_details")
+_FINISHED: Mapping[str, str] = {
+    **dict.fromkeys(("max_tokens", "model_length"), "length"),
+    **dict.fromkeys(
+        ("content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"),
+        CONTENT_FILTER,
+    ),
+}
+"""What other servers call the reasons of OpenAI's API."""
+
+# What servers say of a text, in a code, a type or their message: each has words of its own.
+_FILTERED = re.compile(
+    r"content[ _-]?(?:filter|polic|management)|responsible ?ai|invalid[ _]prompt\b|"
+    r"data[ _]?inspection|usage (?:policy|guidelines)|moderation|flagged|guardrail",
+    re.IGNORECASE,
+)
+_TOO_LONG = re.compile(
+    r"context[ _-]?(?:length|size|window)|too[ _]long|too many tokens|above_max_length|"
+    r"maximum number of tokens",
+    re.IGNORECASE,
+)
+_STATUS_WORDS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(words, re.IGNORECASE), status)
+    for words, status in (
+        (_FILTERED.pattern, 400),
+        (_TOO_LONG.pattern, 400),
+        ("rate.?limit|quota|too many requests|throttl|resource_?exhausted", 429),
+        ("api.?key|authenticat|unauthori", 401),
+        ("permission|forbidden", 403),
+        ("not.?found", 404),
+        ("overloaded|unavailable", 503),
+        ("invalid.?request|bad.?request", 400),
+    )
+)
+"""What an error in a body of status 200 says, and the status that it stands for."""
+_TEXTS = re.compile(r"(?:messages|prompt|inputs?|input_tokens|contents?)(?:[.\[].*)?", re.DOTALL)
+"""The names of parameters that hold what a citizen wrote."""
 
 
 class OpenAIModel:
@@ -124,46 +174,126 @@ class OpenAIModel:
 def _answer(response: Response, model: str) -> ModelAnswer:
     """Return what a response says. Raises ModelUnavailable."""
     if response.status != 200:
-        if _error_code(response.body) == "content_filter":
-            return ModelAnswer(raw="", finish_reason="content_filter", model=model)
-        raise _refusal(response)
+        return _failed(response, response.status, model)
     if not response.whole:
         beginning = response.body[: MAX_BYTES + 1].decode("utf-8", "surrogateescape")
         return ModelAnswer(raw=beginning, model=model)
-    answer = _read_completion(response.body, model)
-    if answer is None:
+    completion = _json(response.body)
+    error = _error_inside(completion)
+    if error is not None:
+        return _failed(response, _status_of(error), model)
+    choices = _field(completion, "choices")
+    if not isinstance(choices, list):
         raise ModelUnavailable(_NOT_A_COMPLETION, passing=False, cause=Cause.REQUEST)
+    answer = _read_choice(completion, choices[0] if choices else None, model)
+    if answer is None:
+        raise ModelUnavailable(
+            _NO_TEXT, passing=False, cause=Cause.REQUEST, is_request_specific=True
+        )
     return answer
 
 
-def _read_completion(body: bytes, model: str) -> ModelAnswer | None:
-    """Return the first choice of a chat completion, None for any other body.
+def _read_choice(completion: Any, choice: Any, model: str) -> ModelAnswer | None:
+    """Return the ``choice`` of a chat completion, None where it holds neither text nor nothing.
 
     ``model`` is recorded when the body names none. Bytes that are not UTF-8 appear in ``raw`` as
     lone surrogates (``surrogateescape``), as does a lone surrogate that the server escaped.
     """
-    completion = _json(body)
-    choices = _field(completion, "choices")
-    if not isinstance(choices, list) or not choices:
-        return None
-    message = _field(choices[0], "message")
+    message = _field(choice, "message")
     content = _field(message, "content")
-    if not isinstance(message, dict) or not isinstance(content, str | None):
+    parts = content if isinstance(content, list) else [content or ""]
+    texts = [_text_of(part) for part in parts]
+    if not isinstance(message, dict) or None in texts:
         return None
+    thinks = any(message.get(name) for name in _REASONING) or any(map(_is_reasoning, parts))
+    refusals = (_text(_field(each, "refusal")) for each in (message, *parts))
+    finish_reason = _text(_field(choice, "finish_reason"))
     usage = _field(completion, "usage")
     return ModelAnswer(
-        raw=content or "",
-        finish_reason=_text(_field(choices[0], "finish_reason")),
-        refusal=_text(_field(message, "refusal")),
+        raw="".join(text for text in texts if text),
+        finish_reason=_FINISHED.get((finish_reason or "").partition(":")[0].lower(), finish_reason),
+        refusal=next((refusal for refusal in refusals if refusal), None),
         model=_text(_field(completion, "model")) or model,
         prompt_tokens=_count(_field(usage, "prompt_tokens")),
         completion_tokens=_count(_field(usage, "completion_tokens")),
         cached_tokens=_count(_field(_field(usage, "prompt_tokens_details"), "cached_tokens")),
+        beside=REASONING if thinks else TOOL_CALL if message.get("tool_calls") else "",
     )
 
 
-def _error_code(body: bytes) -> str | None:
-    return _text(_field(_field(_json(body), "error"), "code"))
+def _text_of(part: Any) -> str | None:
+    """Return the text of a part of the content, "" where it holds none, None for another kind."""
+    if isinstance(part, str):
+        return part
+    if _field(part, "type") in ("text", "output_text", None):
+        return _text(_field(part, "text"))
+    return "" if _is_reasoning(part) or _field(part, "type") == "refusal" else None
+
+
+def _is_reasoning(part: Any) -> bool:
+    return "thinking" in str(kind := _field(part, "type")) or "reasoning" in str(kind)
+
+
+def _error_inside(completion: Any) -> Any:
+    """Return the error that a body of status 200 is about, None for none: a gateway may have sent
+    its status before the model failed."""
+    choices = _field(completion, "choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    for value in (completion, choice):
+        if error := _field(value, "error"):
+            return error
+    if _field(choice, "finish_reason") == "error":
+        return choice
+    if isinstance(completion, dict) and choices is None:
+        # Other shapes: {"object": "error", ...}, {"detail": ...}, {"code": 429, "message": ...}.
+        return completion if completion.keys() & {"message", "detail", "errors"} else None
+    return None
+
+
+def _status_of(error: Any) -> int:
+    """Return the HTTP status that an error in a body stands for."""
+    for name in ("code", "status", "status_code", "http_status"):
+        value = str(_field(error, name))
+        if re.fullmatch("[45][0-9]{2}", value):
+            return int(value)
+    said = json.dumps(error)
+    return next((status for words, status in _STATUS_WORDS if words.search(said)), 500)
+
+
+def _failed(response: Response, status: int, model: str) -> ModelAnswer:
+    """Return what becomes of a request that failed through its text, or raise ModelUnavailable.
+
+    A setting that the server names is no fault of the text. Where it names none, another request
+    may fare better.
+    """
+    said = response.body.decode("utf-8", "replace")
+    specific = status in (400, 413, 422)
+    too_long = _TOO_LONG.search(said) is not None
+    setting = _setting(_json(response.body)) if specific else ""
+    # How much may be answered is only too much beside a long text.
+    if setting and not (too_long and setting.startswith("max_")):
+        raise _refusal(response, status)
+    if (specific or status == 403) and _FILTERED.search(said):
+        return ModelAnswer(raw="", finish_reason=CONTENT_FILTER, model=model)
+    if specific and too_long:
+        return ModelAnswer(raw="", finish_reason=TOO_LONG, model=model)
+    raise _refusal(response, status, is_request_specific=specific)
+
+
+def _setting(value: Any, depth: int = 5) -> str:
+    """Return the parameter that an error names, "" for none or one that holds text: ``param`` of
+    OpenAI, ``loc`` of FastAPI."""
+    if depth == 0 or not isinstance(value, dict | list):
+        return ""
+    inner = value
+    if isinstance(value, dict):
+        place = value.get("loc")
+        steps = [step for step in place if step != "body"] if isinstance(place, list) else []
+        param = value.get("param") or next(iter(steps), None)
+        if isinstance(param, str) and not _TEXTS.fullmatch(param):
+            return param
+        inner = list(value.values())
+    return next(filter(None, (_setting(item, depth - 1) for item in inner)), "")
 
 
 def _json(body: bytes) -> Any:
@@ -187,16 +317,20 @@ def _count(value: Any) -> int | None:
     return value if is_count else None
 
 
-def _refusal(response: Response) -> ModelUnavailable:
-    status = response.status
+def _refusal(
+    response: Response, status: int, *, is_request_specific: bool = False
+) -> ModelUnavailable:
     message = _REFUSED.get(status, f"The model server answered with status {status}.")
     if 300 <= status < 400:
         message = f"The model server redirects ({status}). Check IEIM_MODEL_BASE_URL."
+    if response.status != status:
+        message += " It says so inside of an answer with status 200."
     return ModelUnavailable(
         message,
         retry_after=_retry_after(response.headers.get("retry-after", "").strip()),
-        passing=status == 429 or status >= 500,
+        passing=status in (408, 429) or status >= 500,
         status=status,
+        is_request_specific=is_request_specific,
     )
 
 

@@ -322,7 +322,7 @@ class TurnStages:
     def _request(
         self, contract: Contract, context: Context, previous: Sequence[Finding]
     ) -> ModelRequest:
-        return requests.build(
+        request = requests.build(
             contract,
             self.inputs(context),
             request_id=f"{self._turn.id[:8]}-{len(context.used_response_ids)}",
@@ -331,6 +331,7 @@ class TurnStages:
             max_input_tokens=self._options.budget_of(contract.id).input,
             previous=previous,
         )
+        return replace(request, turn=self._turn.id)
 
     def _count(self, contract: Contract, request: ModelRequest) -> Count:
         return Count(

@@ -18,6 +18,8 @@ class Code(StrEnum):
     MODEL_REFUSAL = "model.refusal"
     MODEL_TRUNCATED = "model.truncated"
     MODEL_TOO_LARGE = "model.too_large"
+    MODEL_CONTEXT_LENGTH = "model.context_length"
+    MODEL_REJECTED = "model.rejected"
     MODEL_TIMEOUT = "model.timeout"
     MODEL_UNAVAILABLE = "model.unavailable"
     JSON_SYNTAX = "json.syntax"

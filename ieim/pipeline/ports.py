@@ -38,7 +38,8 @@ class ModelRequest:
     directive, and the per-call JSON, the only place where a citizen's or the index's text appears.
     ``response_format`` is a JSON Schema for servers that take one; the gate never relies on it.
     ``retrieval`` says what ranked the candidates: :data:`WORDS`, or words and the embedder of that
-    id; it is empty where there are none.
+    id; it is empty where there are none. ``turn`` is the id of the turn that it is for: by it a
+    message that a server does not take is told from a server that takes none.
     """
 
     contract: str
@@ -48,11 +49,22 @@ class ModelRequest:
     max_output_tokens: int
     response_format: Mapping[str, Any] | None = None
     retrieval: str = ""
+    turn: str = ""
 
     @property
     def size(self) -> int:
         """Bytes (UTF-8) of the message contents: what "shortened" is measured by."""
         return sum(len(m.content.encode("utf-8", "surrogatepass")) for m in self.messages)
+
+
+CONTENT_FILTER: Final = "content_filter"
+TOO_LONG: Final = "context_length_exceeded"
+REJECTED: Final = "rejected"
+"""The ``finish_reason`` of a request that was not answered through a fault of its own: its text may
+not be read, is too long for the model, or was not taken for another reason."""
+
+REASONING: Final = "reasoning"
+TOOL_CALL: Final = "tool call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,8 @@ class ModelAnswer:
     ``raw`` is the content as text (empty when there was none). Bytes that were not UTF-8 appear as
     lone surrogates (``surrogateescape``), so that the gate can find them. Tokens are the server's
     own count, None when it gave none; ``cached_tokens`` are those of the prompt that its prefix
-    cache had.
+    cache had. ``beside`` is what the server gave apart from the content: :data:`REASONING`,
+    :data:`TOOL_CALL` or nothing.
     """
 
     raw: str
@@ -72,6 +85,7 @@ class ModelAnswer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
+    beside: str = ""
 
 
 class Cause(StrEnum):
@@ -88,7 +102,7 @@ class Cause(StrEnum):
     SERVER = "server"
     """5xx: it fails."""
     TIMEOUT = "timeout"
-    """The deadline passed before a whole answer came."""
+    """The deadline passed before a whole answer came, the server's own (408) or this site's."""
     CONNECTION = "connection"
     """There was no connection, or it broke."""
     BUSY = "busy"
@@ -101,6 +115,7 @@ _OF_STATUS: Mapping[int, Cause] = {
     401: Cause.KEY,
     403: Cause.KEY,
     404: Cause.NAME,
+    408: Cause.TIMEOUT,
     429: Cause.LIMIT,
 }
 
@@ -111,7 +126,8 @@ class ModelUnavailable(Exception):
     ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds;
     ``passing`` is False where asking again at once cannot help (a wrong key, an open circuit).
     ``status`` is the HTTP status, where there was one; ``cause`` follows from both unless it is
-    given. The message is for staff and carries no citizen's words and no key.
+    given. ``is_request_specific`` says that the server may answer another message. The message is
+    for staff and carries no citizen's words and no key.
     """
 
     def __init__(
@@ -123,6 +139,7 @@ class ModelUnavailable(Exception):
         passing: bool = True,
         status: int | None = None,
         cause: Cause | None = None,
+        is_request_specific: bool = False,
     ) -> None:
         super().__init__(message)
         self.timed_out = timed_out
@@ -130,6 +147,7 @@ class ModelUnavailable(Exception):
         self.passing = passing
         self.status = status
         self.cause = cause or _cause(timed_out, status)
+        self.is_request_specific = is_request_specific
 
 
 def _cause(timed_out: bool, status: int | None) -> Cause:

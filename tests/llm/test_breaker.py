@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ieim.llm.factory import FAILURES, BreakerModel
 from ieim.llm.offline import OfflineModel
-from ieim.pipeline.ports import Cause, Message, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import (
+    REJECTED,
+    Cause,
+    Message,
+    ModelAnswer,
+    ModelRequest,
+    ModelUnavailable,
+)
 from ieim.search.breaker import OPEN_SECONDS
 
 REQUEST = ModelRequest(
@@ -28,9 +37,12 @@ class Server:
         self.up = True
         self.calls = 0
         self.now = 0.0
+        self.refused: set[str] = set()
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         self.calls += 1
+        if request.turn in self.refused:
+            raise ModelUnavailable("bad", status=400, passing=False, is_request_specific=True)
         if not self.up:
             raise ModelUnavailable("down", status=503)
         return ModelAnswer("{}")
@@ -91,3 +103,28 @@ def test_it_sends_one_probe_and_closes_when_it_is_answered(
     model.complete(REQUEST, deadline=1)
     model.complete(REQUEST, deadline=1)
     assert server.calls == FAILURES + 3
+
+
+def test_a_turn_that_is_not_taken_stops_no_other(model: BreakerModel, server: Server) -> None:
+    server.refused = {"a"}
+    for _ in range(3 * FAILURES):
+        answer = model.complete(replace(REQUEST, turn="a"), deadline=1)
+        assert (answer.raw, answer.finish_reason) == ("", REJECTED)
+    assert not model.is_open
+    assert model.complete(replace(REQUEST, turn="b"), deadline=1).raw == "{}"
+
+
+def test_several_turns_in_a_row_that_are_not_taken_are_the_servers_fault(
+    model: BreakerModel, server: Server
+) -> None:
+    turns = [str(number) for number in range(FAILURES)]
+    server.refused = set(turns)
+    for turn in turns[:-1]:
+        assert model.complete(replace(REQUEST, turn=turn), deadline=1).finish_reason == REJECTED
+    for turn in turns:
+        with pytest.raises(ModelUnavailable) as raised:
+            model.complete(replace(REQUEST, turn=turn), deadline=1)
+        assert (raised.value.cause, raised.value.status) == (Cause.REQUEST, 400)
+    # It answers at once: there is nothing that others would wait for.
+    assert model.complete(replace(REQUEST, turn="another"), deadline=1).raw == "{}"
+    assert model.complete(replace(REQUEST, turn=turns[0]), deadline=1).finish_reason == REJECTED

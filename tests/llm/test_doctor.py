@@ -122,6 +122,29 @@ def test_it_says_what_an_answer_lacks(settings: Any) -> None:
     assert "In no response format" in said
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"content": "<think>\nHm.\n</think>\n\n{}"}, "thinks aloud before its JSON"),
+        ({"content": "Hm.\n</think>\n{}"}, "thinks aloud before its JSON"),
+        ({"content": "[THINK]Hm.[/THINK]{}"}, "thinks aloud before its JSON"),
+        ({"content": None, "reasoning_content": "{}"}, "its content is empty"),
+        ({"content": "", "reasoning": "{}"}, "its content is empty"),
+        (
+            {"content": None, "tool_calls": [{"id": "1", "type": "function", "function": {}}]},
+            "calls a tool",
+        ),
+    ],
+)
+def test_it_says_why_an_answer_has_no_shape(
+    settings: Any, message: dict[str, Any], said: str
+) -> None:
+    with raw_server(saying(http(chat(message=message)))) as raw:
+        told, code = examined(settings, raw.base_url)
+    assert said in told
+    assert ("The settings fit" in told, code) == (False, 1)
+
+
 def test_it_shows_what_a_prefix_cache_had(settings: Any) -> None:
     usage = {
         "prompt_tokens": 900,

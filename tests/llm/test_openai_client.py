@@ -153,6 +153,38 @@ def test_it_reads_finish_reason_and_refusal() -> None:
     assert codes(filtered) == {Code.MODEL_REFUSAL}
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "text", "text": "{"}, {"type": "text", "text": "}"}],
+        [{"type": "output_text", "text": "{}", "annotations": []}],
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, "{}"],
+        [{"type": "redacted_thinking", "data": "x"}, {"text": "{}"}],
+        [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": "{}"}],
+    ],
+)
+def test_it_joins_the_texts_of_content_in_parts_without_the_thinking(content: Any) -> None:
+    assert answer(chat(content)).raw == "{}"
+
+
+def test_it_reads_a_refusal_that_is_a_part() -> None:
+    refused = answer(chat([{"type": "refusal", "refusal": "I cannot help with that."}]))
+    assert (refused.raw, refused.refusal) == ("", "I cannot help with that.")
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("max_tokens", Code.MODEL_TRUNCATED),
+        ("model_length", Code.MODEL_TRUNCATED),
+        ("content_filter: RECITATION", Code.MODEL_REFUSAL),
+        ("guardrail_intervened", Code.MODEL_REFUSAL),
+    ],
+)
+def test_it_knows_what_other_servers_call_the_end_of_an_answer(said: str, code: Code) -> None:
+    assert codes(answer(chat("", finish_reason=said))) == {code}
+
+
 def test_it_takes_the_first_of_several_choices() -> None:
     choices = [{"message": {"content": text}} for text in ("one", "two")]
     assert answer(json.dumps({"choices": choices}).encode()).raw == "one"

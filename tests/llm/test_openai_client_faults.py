@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import socket
 import struct
 import time
 from email.utils import formatdate
+from typing import Any
 
 import pytest
 
@@ -156,11 +158,121 @@ def test_it_tells_staff_what_to_check(status: str, hint: str) -> None:
     assert not error.timed_out
 
 
-def test_it_takes_a_content_filter_that_comes_as_an_error_for_a_refusal() -> None:
-    body = b'{"error": {"message": "filtered", "code": "content_filter"}}'
-    with raw_server(saying(http(body, status="400 X"))) as server:
+FILTERED = [
+    {"error": {"message": "filtered", "code": "content_filter"}},
+    {"error": {"message": "no", "param": None, "code": "content_policy_violation"}},
+    {"error": {"message": "Invalid prompt: no", "type": "x", "code": "invalid_prompt"}},
+    {"error": {"code": "BadRequest", "innererror": {"code": "ResponsibleAIPolicyViolation"}}},
+    {
+        "error": {
+            "message": "proxy.BadRequestError: filtered",
+            "code": "400",
+            "provider_specific_fields": {"innererror": {"code": "ResponsibleAIPolicyViolation"}},
+        }
+    },
+    {"error": {"code": "data_inspection_failed", "message": "x", "param": None}},
+    {"error": {"code": 400, "message": "x", "metadata": {"reasons": ["a"], "flagged_input": "b"}}},
+]
+TOO_LONG_FOR_IT = [
+    {"error": {"message": "x", "param": "messages", "code": "context_length_exceeded"}},
+    # vLLM, before and since it wraps its errors.
+    {"object": "error", "message": "This model's maximum context length is 4096.", "code": 400},
+    {"error": {"message": "maximum context length is 4096", "param": "input_tokens", "code": 400}},
+    {"error": {"message": "The context length is only 4096 tokens", "param": "max_tokens"}},
+    # llama.cpp, a gateway to Bedrock, Mistral and Anthropic.
+    {"error": {"code": 400, "message": "x", "type": "exceed_context_size_error"}},
+    {"detail": "ValidationException: Input is too long for requested model."},
+    {"object": "error", "message": "too large for model with 8192 maximum context length"},
+    {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(error, "content_filter") for error in FILTERED]
+    + [(error, "context_length_exceeded") for error in TOO_LONG_FOR_IT],
+)
+@pytest.mark.parametrize("status", ["400 X", "200 OK"])
+def test_what_is_wrong_with_one_text_is_no_fault_of_the_server(
+    error: dict[str, Any], reason: str, status: str
+) -> None:
+    with raw_server(saying(http(json.dumps(error).encode(), status=status))) as server:
         given = client(server.base_url).complete(request(), deadline=5)
-    assert (given.raw, given.finish_reason) == ("", "content_filter")
+    assert (given.raw, given.finish_reason) == ("", reason)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize(
+    ("body", "specific"),
+    [
+        (b'{"error": {"message": "bad", "param": null, "code": null}}', True),
+        (b'{"error": "bad request"}', True),
+        (b'{"detail": [{"loc": ["body", "messages", 2, "content"], "msg": "x"}]}', True),
+        (b"<html><title>Request Entity Too Large</title></html>", True),
+        (b'{"error": {"message": "bad", "param": "response_format"}}', False),
+        (b'{"error": {"message": "string too long", "param": "prompt_cache_key"}}', False),
+        (b'{"detail": [{"loc": ["body", "store"], "msg": "extra_forbidden"}]}', False),
+        (b'{"message": {"detail": [{"loc": ["body", "max_tokens"], "msg": "x"}]}}', False),
+    ],
+)
+def test_it_tells_a_setting_that_is_not_taken_from_a_request(
+    body: bytes, specific: bool, status: int
+) -> None:
+    error = unavailable(saying(http(body, status=f"{status} X")))
+    assert (error.is_request_specific, error.status, error.passing) == (specific, status, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "passing"),
+    [
+        ({"error": {"message": "Rate limit exceeded", "code": 429}}, 429, True),
+        ({"error": {"message": "Provider returned error", "code": 502}}, 502, True),
+        ({"error": {"message": "no", "code": "401"}}, 401, False),
+        ({"error": {"message": "slow down", "type": "rate_limit_error"}}, 429, True),
+        ({"error": "the model is overloaded"}, 503, True),
+        ({"error": {"message": "odd"}}, 500, True),
+        ({"object": "error", "message": "no such model", "code": 404}, 404, False),
+        ({"detail": "Invalid API key"}, 401, False),
+        ({"choices": [], "error": {"code": 429, "message": "x"}}, 429, True),
+        ({"choices": [{"finish_reason": "error", "message": {"content": "{"}}]}, 500, True),
+        (
+            {
+                "choices": [
+                    {
+                        "finish_reason": "error",
+                        "error": {"code": 502, "message": "x"},
+                        "message": {"role": "assistant", "content": ""},
+                    }
+                ]
+            },
+            502,
+            True,
+        ),
+    ],
+)
+def test_an_error_inside_of_a_200_is_the_error_that_it_is(
+    body: dict[str, Any], status: int, passing: bool
+) -> None:
+    error = unavailable(saying(http(json.dumps(body).encode())))
+    assert (error.status, error.passing) == (status, passing)
+    assert "inside of an answer with status 200" in str(error)
+    assert "IEIM_MODEL_BASE_URL ends" not in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"choices": []}',
+        b'{"choices": [{}]}',
+        b'{"choices": [{"text": "a legacy completion"}]}',
+        b'{"choices": [{"message": {"content": 5}}]}',
+        b'{"choices": [{"message": {"content": [{"type": "image_url", "image_url": {}}]}}]}',
+    ],
+)
+def test_it_says_when_a_completion_has_no_text(body: bytes) -> None:
+    error = unavailable(saying(http(body)))
+    assert "no text" in str(error)
+    assert error.is_request_specific
 
 
 @pytest.mark.parametrize(
@@ -196,10 +308,6 @@ def test_it_says_when_nothing_listens() -> None:
         b"<html>Welcome</html>",
         b"null",
         b"[]",
-        b'{"choices": []}',
-        b'{"choices": [{}]}',
-        b'{"choices": [{"message": {"content": ["a"]}}]}',
-        b'{"error": {"message": "overloaded"}}',
         b"[" * 100_000,
         b'{"choices": ' + b"9" * 10_000 + b"}",
         b'{"choices": [{"message": {"content": "a"}}]} trailing',

@@ -21,7 +21,7 @@ from ieim.pipeline.contract import Contract
 from ieim.pipeline.evidence import Span, UsedSpans
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate import strict_json
-from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.ports import CONTENT_FILTER, REJECTED, TOO_LONG, ModelAnswer
 from ieim.pipeline.stages.base import Claim, Context, Output
 
 MAX_BYTES = 256 * 1024
@@ -134,10 +134,14 @@ def _model(answer: ModelAnswer) -> list[Finding]:
     raw = answer.raw
     # Characters first: a bound on the bytes without encoding 10 MB.
     large = len(raw) > MAX_BYTES or len(raw.encode("utf-8", "surrogatepass")) > MAX_BYTES
-    refused = bool(answer.refusal) or answer.finish_reason == "content_filter"
-    cut = answer.finish_reason == "length"
+    reason = answer.finish_reason
+    refused = bool(answer.refusal) or reason == CONTENT_FILTER
+    cut = reason == "length"
+    too_long, rejected = reason == TOO_LONG, reason == REJECTED
     faults = (
         (refused, Code.MODEL_REFUSAL, "The model refused, or its content filter stopped it."),
+        (too_long, Code.MODEL_CONTEXT_LENGTH, "The request is too long for the model's context."),
+        (rejected, Code.MODEL_REJECTED, "The model server did not take this request."),
         (cut, Code.MODEL_TRUNCATED, "The answer was cut off at the length limit."),
         (large, Code.MODEL_TOO_LARGE, f"The answer is larger than {MAX_BYTES} bytes."),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,10 +15,11 @@ from conversations.outages import selectors, services
 from conversations.turns import running
 from conversations.turns.services import new_secret, receive
 from ieim.llm.capabilities import Capabilities
+from ieim.llm.factory import FAILURES, BreakerModel
 from ieim.llm.openai_client import OpenAIModel
 from ieim.pipeline.ports import Model, ModelUnavailable
 from tests.fixtures import VISA, Ask
-from tests.model_server import scripted_model
+from tests.model_server import ScriptedServer, client_of, scripted_model, served
 from tests.services import free_port
 
 pytestmark = pytest.mark.both_databases
@@ -60,6 +63,27 @@ def test_it_says_what_the_server_said(ask: Ask, status: int, cause: str) -> None
     outage = Outage.objects.get()
     assert (outage.cause, outage.status) == (cause, status)
     assert f"HTTP status {status}." in selectors.why(outage)
+
+
+def test_a_message_that_the_server_does_not_take_is_no_outage(ask: Ask) -> None:
+    """A person gets it at once, and others are answered."""
+
+    def answer(body: Mapping[str, Any]) -> tuple[int, str]:
+        is_refused = "kangaroo" in str(body["messages"])
+        return (400, "") if is_refused else engine.answer(body)
+
+    engine = ScriptedServer({})
+    with served(answer) as base_url:
+        model = BreakerModel(client_of(base_url), clock=time.monotonic)
+        refused = ask("How do I renew my kangaroo passport?", model=model)
+        assert (refused.state, Outage.objects.count()) == ("needs_review", 0)
+        finding = refused.stages.first().attempts.last().findings[0]
+        assert finding["code"] == "model.rejected"
+        assert ask(VISA, model=model).state == "answered"
+        turns = [ask("A kangaroo visa, please", model=model) for _ in range(FAILURES)]
+    assert [turn.state for turn in turns[:-1]] == ["needs_review"] * (FAILURES - 1)
+    assert turns[-1].state == "awaiting_model"
+    assert Outage.objects.get().cause == "request"
 
 
 def test_it_says_that_nobody_is_there(ask: Ask) -> None:

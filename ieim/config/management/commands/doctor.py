@@ -117,9 +117,9 @@ class Command(BaseCommand):
 
     def _advise(self, found: doctor.Found, capabilities: Capabilities) -> list[str]:
         lines = doctor.advice(found, capabilities)
-        heading = (
-            "The settings do not fit this server:" if lines else "The settings fit this server."
-        )
+        heading = "The settings do not fit this server:" if lines else ""
+        if not lines and found.in_shape:
+            heading = "The settings fit this server."
         self._write(["", heading, *(f"  {line}" for line in lines), *doctor.warnings(found)])
         return lines
 
