@@ -5,7 +5,6 @@ Which member is which column; names of people are left out, they are personal da
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,8 +12,13 @@ from ieim.pipeline.findings import pointer
 from ieim.studio.standards.graph import Node, Reader, json_node, note_unread
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Entry, Found
-from ieim.studio.standards.texts import joined, labelled, one_line, pair, steps
+from ieim.studio.standards.texts import clock, joined, labelled, one_line, pair, steps
 
+EXPECTED = (
+    "expected are the names of HSDS 3 (a service has id, name, status and an organization; an "
+    "organization has id, name and services), or JSON-LD with @context and @type "
+    "(GovernmentService, PublicService)"
+)
 _PAGE = (
     *("total_items", "total_pages", "page_number", "size", "first_page", "last_page", "empty"),
     *("contents", "id"),
@@ -41,10 +45,19 @@ _DAYS = {
 }
 _PHONES = {"fax": "Fax", "text": "Text message", "cell": "Mobile", "textphone": "Textphone"}
 _CALENDAR = (
-    *("byday", "opens_at", "closes_at", "freq", "interval", "bymonthday", "byweekno", "byyearday"),
+    *(
+        "byday",
+        "weekday",
+        "opens_at",
+        "closes_at",
+        "freq",
+        "interval",
+        "bymonthday",
+        "byweekno",
+        "byyearday",
+    ),
     *("count", "dtstart", "until", "timezone", "wkst"),
 )
-_TIME = re.compile(r"([0-9]{1,2}:[0-9]{2})(?::[0-9]{2})?(?:Z|[+-][0-9]{2}:?[0-9]{2})?", re.ASCII)
 _ADDRESS = (
     *("address_1", "address_2", "city", "region", "state_province", "postal_code", "country"),
 )
@@ -62,6 +75,7 @@ def read_hsds(value: Any, report: Report) -> Found:
         reading.item(item)
     if not items and not report.problems:
         report.problem("", "has no service and no organization")
+    reading.inherit_contacts()
     note_unread((node for item in items for node in _all(item)), report)
     return found
 
@@ -115,9 +129,10 @@ class _Reading:
         self._report = found.report
         self._reader = Reader(found.report)
         self.text = self._reader.text
+        self._organizations: dict[str, Node] = {}
 
     def item(self, item: Node) -> None:
-        if item.has("service"):
+        if any(isinstance(value, Node) for value in item.values.get("service", ())):
             # The API's list of services at locations: a service inside, and where it is.
             for service in self._reader.nodes(item, "service"):
                 self.service(service, "", item)
@@ -126,11 +141,13 @@ class _Reading:
         elif item.has("id", "name"):
             self.organization(item)
         else:
-            self._report.problem(item.place, "is neither a service nor an organization of HSDS 3")
+            self._report.problem(
+                item.place, f"is neither a service nor an organization: {EXPECTED}"
+            )
 
-    def nodes(self, node: Node, name: str) -> list[Node]:
-        """Return the objects of a member, without the ids that only join them."""
-        found = self._reader.nodes(node, name)
+    def nodes(self, node: Node, *names: str) -> list[Node]:
+        """Return the objects of members, without the ids that only join them."""
+        found = self._reader.nodes(node, *names)
         for each in found:
             each.skip(*_JOINS)
         return found
@@ -142,6 +159,7 @@ class _Reading:
         columns = {"name": "name", "description": "description", "path": "website"}
         values = {column: self.text(node, name) for column, name in columns.items()}
         self._found.add("agencies", Entry(identifier, node.place, values))
+        self._organizations.setdefault(identifier, node)
         for service in self._reader.nodes(node, "services"):
             self.service(service, identifier)
         return identifier
@@ -161,11 +179,14 @@ class _Reading:
         if status not in ("", "active"):
             why = "the service is closed for a while: a notice can say so"
             self._report.left_out(node.place_of("status"), why)
+        name = self.text(node, "name")
+        if not name and not agency:
+            self._report.problem(node.place, f"has no name and no organization: {EXPECTED}")
         entry = Entry(
             identifier,
             node.place,
             {
-                "name": self.text(node, "name"),
+                "name": name,
                 "overview": self.text(node, "description"),
                 "applicability_summary": self._eligibility(node),
                 "requirements": [
@@ -185,6 +206,16 @@ class _Reading:
                 entry.categories.extend(self._category(term, agency))
         node.skip(*_JOINS)
         self._found.add("services", entry)
+
+    def inherit_contacts(self) -> None:
+        """Give a service without a contact that of its organization."""
+        for entry in self._found.of("services"):
+            if not entry.values["contact"] and entry.agency in self._organizations:
+                node = self._organizations[entry.agency]
+                lines = list(self._reached(node))
+                for location in self.nodes(node, "locations"):
+                    lines.extend(self._location(location))
+                entry.values["contact"] = joined(lines)
 
     def _category(self, term: Node, agency: str) -> Iterator[str]:
         name = self.text(term, "name")
@@ -248,7 +279,7 @@ class _Reading:
 
     def _location(self, location: Node) -> Iterator[str]:
         addresses = []
-        for address in self.nodes(location, "addresses"):
+        for address in self.nodes(location, "addresses", "physical_addresses", "physical_address"):
             address.skip("address_type")
             parts = (one_line(self.text(address, name)) for name in _ADDRESS)
             addresses.append(", ".join(dict.fromkeys(filter(None, parts))))
@@ -263,7 +294,7 @@ class _Reading:
             yield labelled("Access", one_line(about))
 
     def _hours(self, node: Node) -> Iterator[str]:
-        for schedule in self.nodes(node, "schedules"):
+        for schedule in self.nodes(node, "schedules", "regular_schedules", "regular_schedule"):
             yield labelled("Hours", self._schedule(schedule))
 
     def _schedule(self, schedule: Node) -> str:
@@ -272,18 +303,18 @@ class _Reading:
         if words:
             schedule.skip(*_CALENDAR)
         else:
-            marks = [day.strip() for day in self.text(schedule, "byday").split(",")]
-            days = [_DAYS.get(day, "") for day in marks if day]
-            times = [
-                _TIME.fullmatch(self.text(schedule, name)) for name in ("opens_at", "closes_at")
-            ]
-            weekly = self.text(schedule, "freq") in ("", "WEEKLY")
-            weekly = weekly and self.text(schedule, "interval") in ("", "1")
-            if not weekly or "" in days or not (days or any(times)):
+            marks = ",".join(self._reader.texts(schedule, "byday", "weekday")).split(",")
+            days = [_day(mark.strip()) for mark in marks if mark.strip()]
+            times = [clock(self.text(schedule, name)) for name in ("opens_at", "closes_at")]
+            freq = self.text(schedule, "freq").upper()
+            if freq == "DAILY" and not days:
+                freq, days = "", ["Every day"]
+            regular = freq in ("", "WEEKLY") and self.text(schedule, "interval") in ("", "1")
+            if not regular or "" in days or not (days or any(times)):
                 why = "a schedule that cannot be put into words"
                 self._report.left_out(schedule.place_of("byday"), why)
                 return ""
-            words = pair(", ".join(days), " to ".join(time[1] for time in times if time))
+            words = pair(", ".join(days), " to ".join(filter(None, times)))
         return one_line(f"{words} {self.text(schedule, 'notes')} {self._valid(schedule)}")
 
     def _valid(self, node: Node) -> str:
@@ -309,8 +340,14 @@ class _Reading:
             for area in self.nodes(service, "service_areas")
         ]
         where = ", ".join(dict.fromkeys(filter(None, areas)))
-        described = self.text(service, "eligibility_description")
+        described = self.text(service, "eligibility_description", "eligibility")
         return joined([described, labelled("Age", ages), labelled("Area", where)])
+
+
+def _day(mark: str) -> str:
+    """Return the day of "MO" or "Monday" in words, "" for another mark ("1MO")."""
+    day = _DAYS.get(mark[:2].upper(), "")
+    return day if day and day.upper().startswith(mark.upper()) else ""
 
 
 def _with(text: str, more: str) -> str:

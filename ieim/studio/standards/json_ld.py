@@ -41,13 +41,24 @@ NAMESPACES: Mapping[str, str] = {
 """Known vocabularies by their usual prefixes."""
 
 _SCHEMA_ORG = {"@vocab": NAMESPACES["schema"]}
+_ALIASES = {"id": "@id", "type": "@type"}
+"""As the contexts of schema.org and NGSI-LD have it."""
+_NGSI = {
+    "Property": "value",
+    "GeoProperty": "value",
+    "LanguageProperty": "languageMap",
+    "Relationship": "object",
+}
+"""Where the value of a property of NGSI-LD stands, by its type."""
 _DEFAULT = {**_SCHEMA_ORG, **NAMESPACES}
 _PREFIXES = {iri: prefix for prefix, iri in NAMESPACES.items()}
-_PREFIXES["http://schema.org/"] = "schema"
+for _host in ("http://schema.org/", "http://www.schema.org/", "https://www.schema.org/"):
+    _PREFIXES[_host] = "schema"
 _NAMESPACE = re.compile("|".join(map(re.escape, _PREFIXES)))
 _TERM_KEYS = ("@id", "@reverse", "@language", "@index", "@nest", "@prefix")
 _LANGUAGE_KEY = re.compile(r"[a-z]{2}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{1,8}", re.ASCII)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
 _PLACE, _ROOT = "@place", "@root"
 
 logging.getLogger("rdflib.term").setLevel(logging.ERROR)  # it warns of every odd address
@@ -97,6 +108,8 @@ class _Source:
                 message = "is no JSON object: a node of JSON-LD is expected here"
                 self.report.problem(place, message)
             return value
+        if nested and (unwrapped := _unwrapped(value)) is not value:
+            return self.prepared(unwrapped, place, nested=True)
         if "@value" in value:
             return {key: item for key, item in value.items() if key != "@context"}
         for keyword in ("@list", "@set"):
@@ -105,7 +118,8 @@ class _Source:
         if _is_language_map(value):
             return list(_tagged(value))
         node: dict[str, Any] = {}
-        for key, item in value.items():
+        for name, item in value.items():
+            key = _ALIASES.get(name, name)
             if key == "@context":
                 node[key] = self.context(item, place + pointer(key), top=not nested)
             elif key in ("@id", "@type"):
@@ -160,11 +174,12 @@ class _Source:
 
     def _context_at(self, address: str, place: str) -> Any:
         lowered = address.lower()
-        if lowered.partition("://")[2].startswith("schema.org"):
+        if lowered.rpartition("://")[2].removeprefix("www.").startswith("schema.org"):
             return _SCHEMA_ORG
         if "cpsv" not in lowered:
-            why = "an unknown context, which is never fetched: names keep their usual meaning"
-            self.report.left_out(place, why)
+            self.report.unread_contexts.setdefault(address, place)
+            why = f"an unknown context, which is never fetched ({address[:200]}): names are taken"
+            self.report.left_out(place, f"{why} for those of schema.org")
         return [{}]
 
 
@@ -252,7 +267,9 @@ class _Nodes(Graph):
 
     def _node(self, subject: Any) -> Node:
         if subject not in self.nodes:
-            address = "" if isinstance(subject, BNode) else str(subject)
+            # A relative address says nothing outside of its page: it is no name of the node.
+            is_name = not isinstance(subject, BNode) and _SCHEME.match(str(subject))
+            address = str(subject) if is_name else ""
             self.nodes[subject] = Node(address=address)
         return self.nodes[subject]
 
@@ -277,6 +294,15 @@ def _language(tag: str) -> str:
     """Return the language of a tag without its region or script."""
     language = tag.lower().partition("-")[0]
     return "" if language in ("@none", "und") else language
+
+
+def _unwrapped(value: dict[str, Any]) -> Any:
+    """Return the value of a property of NGSI-LD; anything else as it is."""
+    kind = str(value.get("type"))
+    if kind in _NGSI and _NGSI[kind] in value:
+        inner = value[_NGSI[kind]]
+        return {"@id": inner} if kind == "Relationship" and isinstance(inner, str) else inner
+    return value
 
 
 def _is_language_map(value: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from ieim.studio.standards.json_ld import no_language, read_nodes
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Entry, Found
 from ieim.studio.standards.texts import (
+    clock,
     duration,
     joined,
     labelled,
@@ -66,7 +67,10 @@ def read_json_ld(value: Any, report: Report) -> Found:
             catalogue.service(node)
     if not found.of("services") and not found.of("agencies") and not report.problems:
         types = Counter(each for node in nodes for each in node.types)
-        few = ", ".join(name for name, _ in types.most_common(5)) or "none"
+        names = (name for name, _ in types.most_common(5))
+        # Without the context this is only a guess of ours.
+        guessed = "schema:" if report.unread_contexts else ""
+        few = ", ".join(name.removeprefix(guessed) for name in names) or "none"
         message = f"has no GovernmentService and no PublicService (types in it: {few})"
         report.problem("", message)
     note_unread(nodes, report)
@@ -113,6 +117,8 @@ class _Catalogue:
         if entry is None:
             return
         entry.agency = agency
+        if not entry.values["contact"]:
+            self._inherit_contact(entry, node)
         entry.values["path"] = self._page(node)
         entry.values["url"] = self._link(
             node,
@@ -129,6 +135,17 @@ class _Catalogue:
         ]
         entry.categories = [each for each in dict.fromkeys(categories) if each]
         self._found.add("services", entry)
+
+    def _inherit_contact(self, entry: Entry, node: Node) -> None:
+        """Give a service the contact of who provides it."""
+        providers = (value for role in _AUTHORITY for value in self._values(node, role))
+        for provider in (each for each in providers if isinstance(each, Node)):
+            entry.values["contact"] = entry.values["contact"] or _contact(provider, self._original)
+            for reader in self._translators:
+                reader.translated = False
+                text = _contact(provider, reader)
+                if reader.translated and reader.language and text:
+                    entry.translations.setdefault(reader.language, {}).setdefault("contact", text)
 
     def _is_language(self, language: str) -> bool:
         _, complaints = COLUMNS["translations"]["language"].read(language)
@@ -157,6 +174,9 @@ class _Catalogue:
                 return ""
             value.plain = text = plain(value.raw, place, self._report).strip()
             entry = Entry(text, place, {"value": text}) if text else None
+        elif value.is_empty and not value.address:
+            self._report.left_out(place, "refers to what is not in the file")
+            entry = None
         elif value.is_empty:
             why = "only the address of the category is there: its last part stands for its name"
             self._report.changed(place, why)
@@ -181,7 +201,7 @@ class _Catalogue:
         identifier = self._identifier(node, str(values["name"]), kind)
         if not identifier:
             return None
-        entry = Entry(identifier, node.place, values)
+        entry = Entry(identifier, node.place, values, address=node.address)
         for reader in self._translators:
             texts: dict[str, Any] = {}
             for column in TRANSLATED[kind]:
@@ -342,7 +362,7 @@ def _reached(node: Node, reader: Reader) -> Iterable[str]:
     for each in reader.nodes(node, "hoursAvailable", "openingHoursSpecification"):
         days = [*reader.labels(each, "dayOfWeek"), *reader.links(each, "dayOfWeek")]
         names = dict.fromkeys(day.rpartition("/")[2].rpartition(":")[2] for day in days)
-        times = [reader.text(each, name)[:5] for name in ("opens", "closes")]
+        times = [clock(reader.text(each, name)) for name in ("opens", "closes")]
         hours.append(pair(", ".join(names), " to ".join(filter(None, times))))
     yield from (labelled("Hours", one_line(text)) for text in hours)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import strict_json
-from ieim.studio.standards.hsds import read_hsds
+from ieim.studio.standards.hsds import EXPECTED, read_hsds
 from ieim.studio.standards.linked_data import read_json_ld
 from ieim.studio.standards.report import Problem, Report, StandardError
 from ieim.studio.standards.rows import Mapped, to_rows
@@ -16,6 +16,10 @@ from ieim.studio.standards.rows import Mapped, to_rows
 MAX_DEPTH = strict_json.MAX_DEPTH - 1
 """The deepest nesting of a file; its outermost value counts as 1."""
 
+_MARKUP = (
+    "is a web page or XML, not JSON: choose the catalogue's JSON file. A page may hold one: save "
+    'what stands in it between <script type="application/ld+json"> and </script>'
+)
 _KEYWORDS = frozenset({"@context", "@graph", "@id", "@type"})
 
 
@@ -32,7 +36,7 @@ def read_standard(data: bytes, *, into: str | None = None) -> tuple[Mapped, Repo
     report.check()
     mapped = to_rows(found, into=into)
     if not any(mapped.rows.values()):
-        raise StandardError([Problem("", "has nothing that could be taken over")])
+        raise StandardError([Problem("", f"has nothing that could be taken over: {EXPECTED}")])
     return mapped, report
 
 
@@ -54,6 +58,8 @@ def read_json(data: bytes) -> Any:
         line = data.count(b"\n", 0, error.start) + 1
         raise _refusal(f"is not UTF-8 text (line {line}): save it as UTF-8") from error
     except json.JSONDecodeError as error:
+        if text.lstrip().startswith("<"):
+            raise _refusal(_MARKUP) from error
         what = f"is not JSON: {error.msg}" if text.strip() else "is empty"
         raise _refusal(f"{what} (line {error.lineno}, column {error.colno})") from error
     except RecursionError as error:

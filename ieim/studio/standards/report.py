@@ -50,9 +50,14 @@ class StandardError(Exception):
 
 @dataclass(slots=True)
 class Report:
-    """Collects notes and problems; equal notes are counted."""
+    """Collects notes and problems; equal notes are counted.
+
+    ``unread_contexts`` are the addresses of contexts of JSON-LD that nobody can read here, with
+    their pointers: they may be why something is not understood.
+    """
 
     problems: list[Problem] = field(default_factory=list)
+    unread_contexts: dict[str, str] = field(default_factory=dict)
     _notes: dict[tuple[What, str, str], Note] = field(default_factory=dict)
     _more: int = 0
 
@@ -69,7 +74,11 @@ class Report:
 
     def check(self) -> None:
         if self.problems:
-            raise StandardError(self.problems)
+            contexts = [
+                Problem(pointer, f"the context {address[:200]} could not be read: none is fetched")
+                for address, pointer in self.unread_contexts.items()
+            ]
+            raise StandardError([*self.problems, *contexts[:10]])
 
     @property
     def notes(self) -> list[Note]:

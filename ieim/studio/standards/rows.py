@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -22,8 +21,9 @@ _TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services")
 class Entry:
     """An agency, a category or a service of a file, at a JSON Pointer.
 
-    ``identifier`` is the file's own, ``agency`` that of the agency that it belongs to ("": it names
-    none). ``values`` are columns, ``translations`` columns by language, ``categories`` identifiers.
+    ``identifier`` is the file's own, ``address`` the IRI of what it describes ("": none),
+    ``agency`` the identifier of the agency that it belongs to ("": it names none). ``values`` are
+    columns, ``translations`` columns by language, ``categories`` identifiers.
     """
 
     identifier: str
@@ -32,6 +32,7 @@ class Entry:
     agency: str = ""
     translations: dict[str, Values] = field(default_factory=dict)
     categories: list[str] = field(default_factory=list)
+    address: str = ""
 
 
 @dataclass(slots=True)
@@ -52,6 +53,9 @@ class Found:
         before = self._entries.setdefault(key, entry)
         if before is entry:
             return
+        if before.address and entry.address and before.address != entry.address:
+            message = f"has the identifier of {before.address[:200]}: each needs one of its own"
+            self.report.problem(entry.pointer, message)
         for column, value in entry.values.items():
             if not before.values.get(column):
                 before.values[column] = value
@@ -96,7 +100,6 @@ def to_rows(found: Found, *, into: str | None) -> Mapped:
     """
     report = found.report
     agencies = _agency_ids(found, into)
-    keys = {table: _keys(found.of(table), report) for table in _TABLES[1:]}
     mapped = Mapped(found.standard)
     for table in _TABLES:
         for entry in found.of(table):
@@ -113,13 +116,12 @@ def to_rows(found: Found, *, into: str | None) -> Mapped:
             if table == "agencies":
                 identity, of = {"id": agency}, {}
             else:
-                key = keys[table][entry.agency, entry.identifier]
+                key = _id_of(entry.identifier)
                 identity = {"agency": agency, "key": key}
                 of = {"category" if table == "dictionary" else "service": key}
             values = {**identity, **_fitted(table, entry.values, entry.pointer, report)}
             if entry.categories:
-                mine = (keys["dictionary"][entry.agency, each] for each in entry.categories)
-                values["categories"] = list(dict.fromkeys(mine))
+                values["categories"] = list(dict.fromkeys(map(_id_of, entry.categories)))
             _add(mapped, table, entry, values, report)
             for language, texts in entry.translations.items():
                 if fitting := _fitted("translations", texts, entry.pointer, report):
@@ -144,11 +146,11 @@ def _fitted(table: Table, values: Values, pointer: str, report: Report) -> Value
 
 def _agency_ids(found: Found, into: str | None) -> dict[str, str]:
     """Return the id of every agency that is taken, by its identifier in the file."""
-    # Agencies that only a service names come after those that are described.
     members = [*found.of("services"), *found.of("dictionary")]
-    named = {entry.agency: entry.pointer for entry in members if entry.agency}
-    named |= {entry.identifier: entry.pointer for entry in found.of("agencies")}
-    ids = _ids(named, found.report)
+    # Agencies that only a service names come after those that are described.
+    identifiers = [entry.identifier for entry in found.of("agencies")]
+    identifiers += [entry.agency for entry in members if entry.agency]
+    ids = {identifier: _id_of(identifier) for identifier in identifiers}
     if into is None:
         return ids
     chosen = [identifier for identifier, key in ids.items() if key == into] or list(ids)
@@ -159,39 +161,12 @@ def _agency_ids(found: Found, into: str | None) -> dict[str, str]:
     return {"": into, **dict.fromkeys(chosen, into)}
 
 
-def _keys(entries: list[Entry], report: Report) -> dict[tuple[str, str], str]:
-    """Return the key of every entry, by its agency and its identifier in the file."""
-    pointers_by_agency: dict[str, dict[str, str]] = {}
-    for entry in entries:
-        pointers_by_agency.setdefault(entry.agency, {})[entry.identifier] = entry.pointer
-    return {
-        (agency, identifier): key
-        for agency, pointers in pointers_by_agency.items()
-        for identifier, key in _ids(pointers, report).items()
-    }
-
-
-def _ids(pointers: Mapping[str, str], report: Report) -> dict[str, str]:
-    """Return an id for every identifier (with its pointer), which does not hang on their order."""
-    plain = {identifier: _plain_id(identifier) for identifier in pointers}
-    shared: dict[str, list[str]] = {}
-    for identifier, key in plain.items():
-        shared.setdefault(key, []).append(identifier)
-    for identifier, key in plain.items():
-        if len(shared[key]) > 1 and key != identifier:
-            plain[identifier] = f"{key}-{_digest(identifier)}"
-            why = "another identifier has the same short id: a part of its digest was added to it"
-            report.changed(pointers[identifier], why)
-    return plain
-
-
-def _plain_id(identifier: str) -> str:
-    """Return the identifier itself where it can be an id, otherwise the end of it as one."""
+def _id_of(identifier: str) -> str:
+    """Return the identifier itself where it can be an id, otherwise the end of it with a part of
+    its digest: one identifier has one id and no two share it, whatever else is imported."""
     if "://" not in identifier and not any(COLUMNS["services"]["key"].read(identifier)[1]):
         return identifier
-    parts = (slug(part) for part in reversed(identifier.replace("#", "/").split("/")))
-    return next(filter(None, parts), "")[:100] or _digest(identifier)
-
-
-def _digest(identifier: str) -> str:
-    return hashlib.sha256(identifier.encode()).hexdigest()[:8]
+    page, _, fragment = identifier.partition("#")
+    last = next(filter(None, map(slug, reversed(page.split("/")))), "")[:100]
+    digest = hashlib.sha256(identifier.encode()).hexdigest()[:12]
+    return "-".join(filter(None, (last, slug(fragment)[:80], digest)))

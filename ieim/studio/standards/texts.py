@@ -26,6 +26,11 @@ _DURATION = re.compile(
     r"(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?",
     re.ASCII,
 )
+_CLOCK = re.compile(
+    r"\s*(?:\d{4}-\d\d-\d\d[T ])?(?P<hour>\d{1,2})(?:[:.h]?(?P<minute>\d\d))?(?::\d\d(?:\.\d+)?)?"
+    r"(?:\s?(?P<half>[apAP])\.?[mM]\.?)?\s?(?:Z|[+-]\d\d:?\d\d)?\s*",
+    re.ASCII,
+)
 _UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
 _RAW_LIMIT = 200_000
 """Longer texts are cut before anything else is done with them."""
@@ -79,6 +84,18 @@ def duration(text: str) -> str:
         return text
     parts = [(int(n), unit) for n, unit in zip(match.groups(), _UNITS, strict=True) if n]
     return " ".join(f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in parts)
+
+
+def clock(text: str) -> str:
+    """Return a time of day as "09:00" where it is written as one ("9:00 AM", "0900", a date with a
+    time, seconds, an offset); any other text as it is."""
+    match = _CLOCK.fullmatch(text)
+    if match is None:
+        return text
+    hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"]
+    if half:
+        hour = hour % 12 + (12 if half in "pP" else 0) if 1 <= hour <= 12 else 99
+    return f"{hour:02}:{minute:02}" if hour <= 24 and minute < 60 else text
 
 
 def slug(text: str) -> str:

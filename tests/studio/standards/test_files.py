@@ -59,6 +59,8 @@ LIKELY = st.recursive(
     [
         (b"", "the file: is empty"),
         (b"\xff[]", "the file: is not UTF-8 text (line 1)"),
+        (b"<!doctype html><h1>Permit</h1>", "the file: is a web page or XML, not JSON: choose"),
+        (b"\xef\xbb\xbf\n<?xml version='1.0'?><rdf:RDF/>", "the file: is a web page or XML"),
         (b'{"a":1}{"b":2}', "the file: is not JSON: Extra data (line 1, column 8)"),
         (b'{"a":1},"b":{"c":1}', "the file: is not JSON: Extra data"),
         (b'[{"a":{"b":1,"b":2}}]', "/0/a/b: The key stands in its object more than once."),

@@ -150,3 +150,52 @@ def test_it_does_not_guess_which_of_many_agencies_is_meant() -> None:
     other = service(id="t", organization={"id": "tax", "name": "Tax Office", "description": ""})
     (problem,) = problems([service(), other], into="homes")
     assert problem.startswith("the file: has 2 agencies and none of them is 'homes'")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "hours"),
+    [
+        ({"byday": "MO,TU", "opens_at": "9:00 AM", "closes_at": "5:00 PM"}, "Monday, Tuesday: "),
+        ({"byday": "mo, tu", "opens_at": "0900", "closes_at": "17.00"}, "Monday, Tuesday: "),
+        ({"byday": ["MO", "TU"], "opens_at": "09:00Z", "closes_at": "17:00Z"}, "Monday, Tuesday: "),
+        ({"weekday": "Monday", "opens_at": "9am", "closes_at": "5 p.m."}, "Monday: "),
+        (
+            {"byday": "MO", "opens_at": "1970-01-01T09:00:00Z", "closes_at": "1970-01-01 17:00:00"},
+            "Monday: ",
+        ),
+        ({"freq": "daily", "opens_at": "09:00:00", "closes_at": "17:00:00"}, "Every day: "),
+    ],
+)
+def test_it_reads_the_times_that_others_write(schedule: dict[str, Any], hours: str) -> None:
+    file = service(schedules=[{"freq": "WEEKLY", **schedule}])
+    contact = row(read(file)[0], "services", "housing", "s")["contact"]
+    assert contact == f"Hours: {hours}09:00 to 17:00"
+
+
+def test_a_time_that_is_none_is_shown_as_it_is() -> None:
+    when = {"byday": "MO", "opens_at": "after school", "closes_at": "25:00"}
+    contact = row(read(service(schedules=[when]))[0], "services", "housing", "s")["contact"]
+    assert contact == "Hours: Monday: after school to 25:00"
+
+
+@pytest.mark.parametrize("shape", ["nested", "inside", "beside"])
+def test_the_contact_of_the_organization_stands_in(shape: str) -> None:
+    phone = {"id": "p", "number": "01234 567890", "type": "voice"}
+    organization = {"id": "o", "name": "Council", "email": "desk@x.example", "phones": [phone]}
+    waste = {"id": "s", "name": "Waste", "status": "active"}
+    file: Any = {
+        "nested": [organization | {"services": [waste]}],
+        "inside": waste | {"organization": organization},
+        "beside": {
+            "services": [waste | {"organization_id": "o"}],
+            "organizations": [organization],
+        },
+    }[shape]
+    found = row(read(file)[0], "services", "o", "s")
+    assert found["contact"] == "Email: desk@x.example\nPhone: 01234 567890"
+
+
+def test_a_list_with_other_names_is_told_what_was_expected() -> None:
+    file = [{"service": "Apply", "url": "https://x.example", "id": "d1", "category": {"name": "H"}}]
+    assert any("expected are the names of HSDS 3" in problem for problem in problems(file))
+    assert any("expected are" in problem for problem in problems([{"title": "Apply", "n": 1}]))

@@ -7,7 +7,15 @@ import pytest
 from rdflib.plugins.shared.jsonld import context as rdflib_context
 
 from ieim.studio.standards.report import StandardError
-from tests.studio.standards.samples.samples import CPSV, SCHEMA_ORG, notes, problems, read, row
+from tests.studio.standards.samples.samples import (
+    CPSV,
+    RENEW,
+    SCHEMA_ORG,
+    notes,
+    problems,
+    read,
+    row,
+)
 
 OFFICE = {"@type": "GovernmentOrganization", "identifier": "office", "name": "Office"}
 
@@ -31,9 +39,9 @@ def test_it_maps_schema_org() -> None:
         "name": "Passport Office",
         "path": "https://passports.example",
     }
-    assert row(mapped, "services", "passports", "renew-a-passport") == {
+    assert row(mapped, "services", "passports", RENEW) == {
         "agency": "passports",
-        "key": "renew-a-passport",
+        "key": RENEW,
         "name": "Renew a passport",
         "overview": "For a passport that runs out.",
         "applicability_summary": "Citizens\nArea: Exampleland",
@@ -49,7 +57,7 @@ def test_it_maps_schema_org() -> None:
 
 def test_it_makes_translations_of_language_maps() -> None:
     mapped, _ = read(SCHEMA_ORG)
-    renew = row(mapped, "translations", "fr", "passports", "", "renew-a-passport")
+    renew = row(mapped, "translations", "fr", "passports", "", RENEW)
     assert (renew["name"], renew["fees"]) == ("Renouveler un passeport", "80 couronnes")
     lost = row(mapped, "translations", "fr", "passports", "", "lost")
     assert lost["name"] == "Signaler une perte"
@@ -69,9 +77,10 @@ def test_it_tells_what_has_no_place() -> None:
 
 def test_it_maps_cpsv_ap() -> None:
     mapped, report = read(CPSV)
-    assert row(mapped, "agencies", "office")["name"] == "Revenue Service"
-    assert row(mapped, "services", "office", "return") == {
-        "agency": "office",
+    office = "office-f0cf325ac55d"
+    assert row(mapped, "agencies", office)["name"] == "Revenue Service"
+    assert row(mapped, "services", office, "return") == {
+        "agency": office,
         "key": "return",
         "name": "File a tax return",
         "overview": "Every year.",
@@ -80,11 +89,11 @@ def test_it_maps_cpsv_ap() -> None:
         "processing_time": "10 days",
         "how_to_apply": ["Log in"],
         "contact": "Phone: +999 1 555 0177\nHours: Every day from 9 to 5",
-        "categories": ["income-tax"],
+        "categories": ["income-tax-54508d481e52"],
     }
-    translated = row(mapped, "translations", "de", "office", "", "return")
+    translated = row(mapped, "translations", "de", office, "", "return")
     assert translated["name"] == "Steuererklärung"
-    assert row(mapped, "translations", "de", "office", "", "")["name"] == "Steueramt"
+    assert row(mapped, "translations", "de", office, "", "")["name"] == "Steueramt"
     assert any("hasLegalResource" in each for each in notes(report))
 
 
@@ -200,13 +209,80 @@ def test_it_makes_an_id_of_the_end_of_an_address_and_tells_two_apart() -> None:
     nodes = [
         service(identifier=f"https://x.example/{part}/renew", name=part) for part in ("a", "b")
     ]
-    mapped, report = read(nodes)
+    mapped, _ = read(nodes)
     again, _ = read(nodes[::-1])
     keys = {key for _, key in mapped.rows["services"]}
     assert len(keys) == 2
     assert all(key.startswith("renew-") for key in keys)
     assert keys == {key for _, key in again.rows["services"]}
-    assert any("the same short id" in note for note in notes(report))
+    alone = [key for node in nodes for _, key in read(node)[0].rows["services"]]
+    assert keys == set(alone)
+
+
+def test_two_nodes_with_one_identifier_are_not_made_one() -> None:
+    nodes = [service(**{"@id": f"https://{host}.example/"}) for host in ("a", "b")]
+    assert any("has the identifier of https://a.example/" in problem for problem in problems(nodes))
+
+
+def test_an_address_that_is_relative_is_no_identifier() -> None:
+    node = service(**{"@id": "#service", "identifier": None, "provider": {**OFFICE, "@id": "#o"}})
+    assert list(read(node)[0].rows["services"]) == [("office", "A service")]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"@context": "http://www.schema.org", "@type": "GovernmentService", "name": "S"},
+        {"@context": "https://schema.org", "type": "GovernmentService", "name": "S"},
+        {"@type": ["http://www.schema.org/GovernmentService"], "http://schema.org/name": "S"},
+        {
+            "@context": ["https://uri.etsi.org/ngsi-ld/v1/ngsi-ld-core-context.jsonld"],
+            "type": "PublicService",
+            "name": {"type": "LanguageProperty", "languageMap": {"en": "S", "fr": "T"}},
+            "description": {"type": "Property", "value": "About it"},
+        },
+    ],
+)
+def test_it_reads_the_forms_that_others_write(file: dict[str, Any]) -> None:
+    provider = {"@id": "https://x.example/", "@type": "Organization", "name": "X"}
+    mapped, _ = read(file | {"@id": "urn:x:1", "schema:provider": provider})
+    ((values),) = mapped.rows["services"].values()
+    assert (values["key"], values["name"]) == ("urn:x:1", "S")
+
+
+def test_it_says_which_contexts_it_could_not_read() -> None:
+    context = ["https://catalogue.example/context.jsonld"]
+    file = {"@context": context, "@type": "EventStream", "naam": {"nl": "Vergunning"}}
+    told = problems(file)
+    assert any("(types in it: EventStream)" in problem for problem in told)
+    assert any(f"the context {context[0]} could not be read" in problem for problem in told)
+    mapped, report = read(service(**{"@context": context}))
+    assert mapped.rows["services"]
+    assert any(context[0] in note for note in notes(report))
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "hours"),
+    [
+        ("9:00 AM", "5:30 pm", "09:00 to 17:30"),
+        ("2026-01-01T09:00:00Z", "2026-01-01T17:00:00", "09:00 to 17:00"),
+        ("09:00:00", "17:00+01:00", "09:00 to 17:00"),
+        ("noon", "by appointment", "noon to by appointment"),
+    ],
+)
+def test_it_loses_no_time_of_day(opens: str, closes: str, hours: str) -> None:
+    when = {"dayOfWeek": "https://schema.org/Monday", "opens": opens, "closes": closes}
+    mapped, _ = read(service(hoursAvailable=when))
+    assert row(mapped, "services", "office", "s")["contact"] == f"Hours: Monday: {hours}"
+
+
+def test_the_contact_of_the_provider_stands_in() -> None:
+    office = {**OFFICE, "telephone": "+999 1", "address": {"streetAddress": "1 Road"}}
+    mapped, _ = read(service(provider=office))
+    assert row(mapped, "services", "office", "s")["contact"] == "1 Road\nPhone: +999 1"
+    mapped, report = read(service(provider=office, telephone="+999 2"))
+    assert row(mapped, "services", "office", "s")["contact"] == "Phone: +999 2"
+    assert any("/provider/telephone" in note for note in notes(report))
 
 
 def test_a_name_stands_for_a_missing_identifier_and_that_is_told() -> None:

@@ -14,9 +14,9 @@ from ieim.studio.models import Agency, Category, Change, Service, Translation
 from ieim.studio.standards.publishing import release_json_ld
 from ieim.studio.standards.report import StandardError
 from ieim.studio.standards.services import Moved, merge, plan
-from tests.studio.standards.samples.samples import HSDS, SCHEMA_ORG, read
+from tests.studio.standards.samples.samples import HSDS, RENEW, SCHEMA_ORG, read
 
-KEY = "renew-a-passport"
+KEY = RENEW
 
 
 @pytest.fixture
@@ -151,3 +151,34 @@ def test_it_refuses_a_new_agency_without_a_name(db: None) -> None:
     with pytest.raises(StandardError, match="name is missing"):
         merge(mapped=mapped, by=None)
     assert not Service.objects.exists()
+
+
+def page(host: str, path: str, name: str) -> dict[str, Any]:
+    """A page as a CMS writes it: everything of the site has the same end of its address."""
+    provider = {
+        "@type": "GovernmentOrganization",
+        "@id": f"https://{host}.example/#organization",
+        "name": host,
+    }
+    node = {"@type": "GovernmentService", "@id": f"https://{host}.example/{path}/#service"}
+    service = node | {"name": name, "provider": {"@id": provider["@id"]}}
+    return {"@context": "https://schema.org", "@graph": [provider, service]}
+
+
+def test_pages_of_several_sites_do_not_overwrite_each_other(db: None) -> None:
+    pages = [
+        page("north", "parking", "Parking permit"),
+        page("north", "dogs", "Dog licence"),
+        page("south", "bus", "Bus pass"),
+    ]
+    for each in pages:
+        merge(mapped=read(each)[0], by=None)
+    assert set(Agency.objects.values_list("name", flat=True)) == {"north", "south"}
+    assert {s.name: s.agency.name for s in Service.objects.select_related("agency")} == {
+        "Parking permit": "north",
+        "Dog licence": "north",
+        "Bus pass": "south",
+    }
+    together = {"@context": "https://schema.org", "@graph": [n for p in pages for n in p["@graph"]]}
+    assert plan(read(together)[0]).entries == []
+    assert all(plan(read(each)[0]).entries == [] for each in pages)

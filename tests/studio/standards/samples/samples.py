@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 HSDS = HERE / "housing_hsds.json"
 SCHEMA_ORG = HERE / "passports.jsonld"
 CPSV = HERE / "tax_cpsv.jsonld"
+RENEW = "renew-a-passport-d3aa2fb907bf"
+"""The key that the address of a service in the second file becomes."""
 
 
 def read(content: Any, *, into: str | None = None) -> tuple[Mapped, Report]:
