@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -108,7 +109,11 @@ class StrictJSONParser(BaseParser):
         body = stream.read(self.limit + 1)
         if len(body) > self.limit:
             raise TooLarge(f"The body is too large. Send no more than {self.limit // 1024} KiB.")
-        parsed, findings = strict_json.parse(body.decode("utf-8", "surrogateescape"))
+        if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise ParseError("The body is in UTF-16: send it in UTF-8.")
+        # RFC 8259 lets a reader pass over the mark that some clients put first.
+        text = body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+        parsed, findings = strict_json.parse(text)
         if parsed is None:
             error = ParseError(
                 "The body is not one JSON object in UTF-8, or has a key twice, a NUL or half a "

@@ -298,7 +298,7 @@ def _setting(value: Any, depth: int = 5) -> str:
 
 def _json(body: bytes) -> Any:
     try:
-        return json.loads(body.decode("utf-8", "surrogateescape"))
+        return json.loads(body.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
 

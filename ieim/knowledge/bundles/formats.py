@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Row, Value, Wrong
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -118,39 +119,76 @@ def _json_value(value: object) -> Value:
     return Wrong("an object")
 
 
+_SEPARATOR = re.compile(r'\s*"?sep=(.)"?[\r\n]', re.IGNORECASE)
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+
 def read_csv(reader: Reader) -> None:
     """Read rows under a header, an empty cell is a missing value.
 
-    Semicolons separate where the header has some and no comma: so spreadsheets save it where a
-    comma is the decimal mark.
+    The separator is what a first line "sep=;" names, else the comma; a semicolon or a tab where the
+    header has some and no comma: so spreadsheets save it where a comma is the decimal mark.
     """
     text = reader.text() or ""
+    named = _SEPARATOR.match(text)
     first = re.search(r"[^\s;].*", text)
-    mark = ";" if first and ";" in first[0] and "," not in first[0] else ","
+    head = first[0] if first else ""
+    mark = named[1] if named else next((m for m in _SEPARATORS if m in head), ",")
     lines = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     header: list[str] = []
     started = 1
     try:
         for cells in lines:
             line, started = started, lines.line_num + 1
-            if not any(cells):
+            is_naming = named and not header and cells and cells[0].strip().lower()[:4] == "sep="
+            if is_naming or not any(cells):
                 continue
             if not header:
-                header = cells
-                for column in {column for column in header if header.count(column) > 1}:
-                    reader.problem(line, f"has the column {column!r} twice: keep one")
-            elif len(cells) != len(header):
+                header = column_names(cells)
+                note_twice(reader, line, header)
+                continue
+            while len(cells) > len(header) and not cells[-1].strip():
+                cells.pop()
+            if len(cells) != len(header):
                 reader.problem(
                     line,
                     f"has {len(cells)} cells, the header has {len(header)} columns: "
-                    f"quote cells that contain {'commas' if mark == ',' else 'semicolons'}",
+                    f"quote cells that contain {_SEPARATORS.get(mark, repr(mark))}",
                 )
             else:
-                row = dict(zip(header, cells, strict=True))
+                row = by_column(reader, line, header, cells)
                 values = {name: read_cell(name, unguarded(cell)) for name, cell in row.items()}
                 reader.rows.append(Row(reader.file, line, values))
     except csv.Error as error:
         reader.problem(started, f"is not CSV: {error}")
+
+
+def column_names(cells: Sequence[object]) -> list[str]:
+    """Return the names of a header without the blank ones at its end. White space around a name
+    and the case of one that is known do not count."""
+    texts = [" ".join(cell.split()) if isinstance(cell, str) else "" for cell in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    keys = (text.lower().replace(" ", "_") for text in texts)
+    return [key if key in _COLUMNS else text for key, text in zip(keys, texts, strict=True)]
+
+
+def note_twice(reader: Reader, line: int, header: Sequence[str]) -> None:
+    """Note the names that a header has more than once."""
+    for name in {name for name in header if name and header.count(name) > 1}:
+        reader.problem(line, f"has the column {name!r} twice: keep one")
+
+
+def by_column(
+    reader: Reader, line: int, header: Sequence[str], cells: Sequence[Any]
+) -> dict[str, Any]:
+    """Return the cells of a row by column; a column without a name is passed over where it is
+    empty, and else noted."""
+    for place, (name, cell) in enumerate(zip(header, cells, strict=True), start=1):
+        if not name and cell is not None and str(cell).strip():
+            problem = f"has something in column {place}, which has no name: name it, or remove it"
+            reader.problem(line, problem)
+    return {name: cell for name, cell in zip(header, cells, strict=True) if name}
 
 
 def read_yaml(reader: Reader) -> None:
@@ -269,8 +307,9 @@ def _line(node: yaml.Node) -> int:
 LIST_COLUMNS = frozenset(
     {"keywords", "categories", "requirements", "how_to_apply", "next_services"}
 )
-"""Columns that are lists: bars separate the items of a cell."""
+"""Columns that are lists: bars separate the items of a cell, or line breaks where it has none."""
 
+_COLUMNS = frozenset(name for columns in COLUMNS.values() for name in columns)
 BOM = "\ufeff"
 NUMBER_COLUMNS = frozenset({"threshold"})
 DIGITS = frozenset({"effect", "deadline_days"})
@@ -279,28 +318,38 @@ DIGITS = frozenset({"effect", "deadline_days"})
 # What spreadsheets take for the beginning of a formula, full-width forms included.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _TOKEN = re.compile(r"\\?.", re.DOTALL)
-_MARKS = re.compile(r"[\\|]")
+_MARKS = re.compile(r"[\\|\n]")
+_BULLET = re.compile(r"(?:[•‣▪◦·●○■□►➢✓✔]\s*|(?:[-*–—]|[0-9]{1,3}[.)])\s+)")
 
 
 def joined(items: Sequence[str]) -> str:
     r"""Return a list as one cell: items between bars, with ``\|`` and ``\\`` for those themselves.
 
-    A space at either end of an item is written with a backslash before it.
+    A line break is written with a backslash before it, and so is a space at either end of an item.
     """
     return " | ".join(_item(item) for item in items)
 
 
 def split(cell: str) -> list[str]:
-    """Return the items of :func:`joined`; spaces around a bar do not count."""
+    """Return the items of :func:`joined`; spaces around a bar do not count.
+
+    Without a bar each line is an item, without the bullet or number in front of it.
+    """
     if not cell.strip():
         return []
+    pieces = _TOKEN.findall(cell)
+    mark = "|" if "|" in pieces else "\n"
     items: list[list[str]] = [[]]
-    for piece in _TOKEN.findall(cell):
-        if piece == "|":
+    for piece in pieces:
+        if piece == mark:
             items.append([])
         else:
             items[-1].append(piece)
-    return [_text(tokens) for tokens in items]
+    texts = [_text(tokens) for tokens in items]
+    if mark == "|" or len(texts) == 1:
+        return texts
+    lines = (_BULLET.sub("", text, count=1) for text in texts)
+    return [line for line in lines if line.strip()]
 
 
 def guarded(text: str) -> str:
@@ -355,7 +404,7 @@ def _item(item: str) -> str:
     marked = _MARKS.sub(r"\\\g<0>", item)
     if marked[:1].isspace():
         marked = f"\\{marked}"
-    if marked[1:] and marked[-1].isspace():
+    if marked[1:] and marked[-1].isspace() and marked[-1] != "\n":
         marked = f"{marked[:-1]}\\{marked[-1]}"
     return marked
 

@@ -16,7 +16,7 @@ from typing import Protocol, cast
 from stdnum import iban, numdb
 from stdnum.exceptions import InvalidChecksum, InvalidComponent, ValidationError
 
-from ieim.pipeline.personal import LIKELY, SURE, Budget, Found, lead, vocabulary
+from ieim.pipeline.personal import LIKELY, SURE, Budget, Found, either, lead, vocabulary
 
 IN_FIGURES: dict[int, tuple[tuple[str, str], ...]] = {
     size: tuple(checks.items()) for size, checks in vocabulary()["in_figures"].items()
@@ -41,10 +41,12 @@ _LETTERED = re.compile(
     re.IGNORECASE,
 )
 _NAMES = tuple(WITH_LETTERS)
+_JOINING = vocabulary()["joining"]
 _LEAD = lead(
     "national",
-    between=r"(?:[\s.:=#(-]{0,3}+(?:number|nummer|num|numero|no|nr|n°|id|is|ist|est|es|numarası"
-    r"|card|code|e|jest|номер)\b){0,4}[\s.:=#(-]{0,4}+(?=[A-Za-z]{0,3}+[ -]?[0-9])",
+    # Scripts without spaces have no edge of a word.
+    between=rf"(?:[\s.:=#(-]{{0,3}}+(?:(?:{either(_JOINING['words'])})\b"
+    rf"|{either(_JOINING['endings'])})){{0,4}}[\s.:=#(、,-]{{0,4}}+(?=[A-Za-z]{{0,3}}+[ -]?[0-9])",
 )
 _VALUE = re.compile(
     r"[A-Za-z0-9]+(?:[ ./-][A-Za-z]{0,3}[0-9][A-Za-z0-9]*|[ ./-][A-Z]{1,2}(?![A-Za-z]))*"

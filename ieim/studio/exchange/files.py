@@ -31,10 +31,13 @@ from ieim.knowledge.bundles.formats import (
     DIGITS,
     NUMBER_COLUMNS,
     Reader,
+    by_column,
+    column_names,
     csv_lines,
     joined,
     json_decoder,
     json_row,
+    note_twice,
     read_cell,
     read_csv,
     read_yaml,
@@ -304,11 +307,12 @@ def read_workbook(reader: Reader, table: Table, data: bytes) -> None:
 
 def _read_book(reader: Reader, table: Table, book: Workbook) -> None:
     names = [sheet.title for sheet in book.worksheets]
-    if table not in names and len(names) != 1:
+    called = [name for name in names if name.strip().lower() == table]
+    if not called and len(names) != 1:
         shown = ", ".join(names[:10]) or "none"
         reader.problem(None, f"has the sheets {shown}: call the one to read {table!r}")
         return
-    sheet = book[table if table in names else names[0]]
+    sheet = book[(called or names)[0]]
     reader.file = f"sheet {sheet.title!r}"
     # The file says how large the sheet is, and may say anything.
     sheet.reset_dimensions()
@@ -316,30 +320,27 @@ def _read_book(reader: Reader, table: Table, book: Workbook) -> None:
     rows = sheet.iter_rows(max_row=MAX_ROWS + 10_000, max_col=_MAX_COLUMNS)
     for line, cells in enumerate(rows, start=1):
         values = [_cell_value(cell) for cell in cells]
-        while values and values[-1] is None:
+        while values and (values[-1] is None or _is_beyond(values, headers)):
             values.pop()
         if not values:
             continue
         if not headers:
-            headers = [value if isinstance(value, str) else "" for value in values]
-            _check_headers(reader, line, headers)
+            headers = column_names(values)
+            note_twice(reader, line, headers)
         elif len(values) > len(headers):
             reader.problem(line, f"has {len(values)} cells under {len(headers)} headers")
         else:
             values += [None] * (len(headers) - len(values))
-            named = zip(headers, values, strict=True)
-            row = {name: _column(name, value) for name, value in named if name}
-            reader.rows.append(Row(reader.file, line, row))
+            row = by_column(reader, line, headers, values)
+            typed = {name: _column(name, value) for name, value in row.items()}
+            reader.rows.append(Row(reader.file, line, typed))
             if len(reader.rows) > MAX_ROWS:
                 return
 
 
-def _check_headers(reader: Reader, line: int, headers: Sequence[str]) -> None:
-    for place, header in enumerate(headers, start=1):
-        if not header:
-            reader.problem(line, f"has no name over column {place}: name it, or remove the column")
-    for header in {header for header in headers if header and headers.count(header) > 1}:
-        reader.problem(line, f"has the column {header!r} twice: keep one")
+def _is_beyond(values: Sequence[Value], headers: Sequence[str]) -> bool:
+    """Whether the last of ``values`` is a blank text to the right of the headers."""
+    return 0 < len(headers) < len(values) and not str(values[-1]).strip()
 
 
 def _cell_value(cell: Any) -> Value:
@@ -356,10 +357,18 @@ def _cell_value(cell: Any) -> Value:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        return Decimal(str(value))
+        return _number(Decimal(str(value)), str(cell.number_format))
     if isinstance(value, date | time | timedelta):
         return Wrong("a date or a time: format the cell as text")
     return Wrong("not text")
+
+
+def _number(value: Decimal, shown_as: str) -> Value:
+    """Return a number, or its digits where it is whole and the sheet shows nothing else: so people
+    write ids. ``shown_as`` is the format of the cell, "00000" for leading zeros."""
+    if value != value.to_integral_value() or not re.fullmatch("General|@|0+", shown_as):
+        return value
+    return f"{int(value):0{len(shown_as)}}" if shown_as.startswith("0") else str(int(value))
 
 
 def _column(name: str, value: Value) -> Value:

@@ -93,6 +93,18 @@ def test_it_takes_nothing_but_one_strict_json_object(
     assert not Turn.objects.exists()
 
 
+def test_it_passes_over_a_byte_order_mark(client: Integrator, published: None) -> None:
+    body = b'\xef\xbb\xbf{"text": "I want to renew my passport"}'
+    assert client.call("POST", f"{client.path}turns/", body).status_code == 202
+    assert Turn.objects.get().text == "I want to renew my passport"
+
+
+def test_it_names_an_encoding_that_it_does_not_read(client: Integrator) -> None:
+    body = '{"text": "visa"}'.encode("utf-16")
+    problem = is_problem(client.call("POST", f"{client.path}turns/", body), 400)
+    assert "UTF-16" in problem["detail"]
+
+
 @settings(
     max_examples=60,
     derandomize=True,

@@ -73,7 +73,7 @@ def test_it_lists_every_error_with_its_line(client: Client) -> None:
 def test_it_names_the_sheet_and_the_line_of_a_workbook(client: Client) -> None:
     rows: list[list[object]] = [
         ["agency", "key", "name", "fees", "processing_time", "extra"],
-        ["tax", 7, "=1+1", datetime.date(2024, 1, 31), 1.5, None],
+        ["tax", 7.5, "=1+1", datetime.date(2024, 1, 31), 1.5, None],
         [],
         ["tax", "ok", "Fine", "#N/A", True, None],
     ]
@@ -135,6 +135,14 @@ def test_it_names_the_sheet_and_the_line_of_a_workbook(client: Client) -> None:
             "mine.xlsx: has the sheets one, two",
         ),
         ("csv", workbook([["agency"], ["tax"]]), "is not UTF-8 text here"),
+        ("csv", b"agency,key,,name\ntax,new,more,New\n", "mine.csv:2: has something in column 3"),
+        ("csv", b"agency\tkey\tname\ntax\tnew\tA\tB\n", "quote cells that contain tabs"),
+        ("csv", b"key,Key \na,b\n", "mine.csv:1: has the column 'key' twice"),
+        (
+            "xlsx",
+            workbook([["agency", None, "key"], ["tax", "x", "new"]]),
+            "sheet 'services':2: has something in column 2, which has no name",
+        ),
         ("json", b'[{"agency": "\\ud800", "key": "\\u0000", "name": "x"}]', "contains half of a"),
     ],
 )

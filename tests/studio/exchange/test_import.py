@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
 import pytest
 from django.test import Client
+from openpyxl import Workbook
 
 from ieim.audit.models import AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
@@ -79,6 +81,67 @@ def test_it_reads_what_a_spreadsheet_saves_with_semicolons(client: Client, befor
         "tax return": {"fees": ["", "1,50 crowns, in cash"]},
         "passports renew": {"fees": ["80 crowns", "90; or 80 crowns"]},
     }
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"sep=;\r\nagency;key;name\r\ntax;new;Permit, new\r\n",
+        b'\xef\xbb\xbf"sep=,"\r\nagency,key,name\r\ntax,new,"Permit, new"\r\n',
+        b"SEP=\t\nagency\tkey\tname\ntax\tnew\tPermit, new\n",
+        b"sep=|\nagency|key|name\ntax|new|Permit, new\n",
+        b"agency\tkey\tname\r\ntax\tnew\tPermit, new\r\n",
+        b"agency; Key;NAME;;\ntax;new;Permit, new;;\n;;;;\n",
+        'agency,key\u00a0, Name ,,\ntax,new,"Permit, new",, \n,,,,\n'.encode(),
+        b'agency,key,,name\ntax,new,,"Permit, new"\n',
+    ],
+)
+def test_it_reads_what_other_spreadsheets_save(client: Client, data: bytes) -> None:
+    page = preview(client, "service", "csv", data)
+    (planned,) = page.context["result"].planned
+    assert (planned.entry, planned.fields["name"][1]) == ("tax new", "Permit, new")
+
+
+@pytest.mark.parametrize("title", ["Services", "SERVICES "])
+def test_it_reads_a_workbook_as_people_write_it(client: Client, title: str) -> None:
+    rows: list[list[object]] = [
+        ["Agency", "key ", None, "Name", "fees", "How to apply", None, " "],
+        ["tax", 135, None, "Permit", 25, "1. Go\n2. Pay", None, " "],
+        [],
+    ]
+    page = preview(client, "service", "xlsx", workbook(rows, title, "Standards"))
+    (planned,) = page.context["result"].planned
+    given = {name: after for name, (_, after) in planned.fields.items() if after}
+    given.pop("position", None)
+    assert given == {
+        "agency": "tax",
+        "key": "135",
+        "name": "Permit",
+        "fees": "25",
+        "how_to_apply": ["Go", "Pay"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "shown_as", "read"),
+    [(7, "00000", "00007"), (7.0, "General", "7"), (7, '0.00 "EUR"', None), (7.5, "General", None)],
+)
+def test_a_whole_number_is_the_digits_that_the_sheet_shows(
+    client: Client, value: float, shown_as: str, read: str | None
+) -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["agency", "key", "name"])
+    sheet.append(["tax", value, "Permit"])
+    sheet["B2"].number_format = shown_as
+    out = io.BytesIO()
+    book.save(out)
+    page = preview(client, "service", "xlsx", out.getvalue())
+    if read is None:
+        assert "key must be text, this is a number" in problems(page)[0]
+    else:
+        assert page.context["result"].planned[0].entry == f"tax {read}"
 
 
 def test_it_imports_what_the_preview_showed(client: Client, edith: User) -> None:

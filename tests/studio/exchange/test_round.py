@@ -74,7 +74,16 @@ def test_it_splits_what_it_joined(items: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "items"),
-    [("a|b", ["a", "b"]), (" a | b ", ["a", "b"]), (r"a\|b", ["a|b"]), ("", []), ("a|", ["a", ""])],
+    [
+        *(("a|b", ["a", "b"]), (" a | b ", ["a", "b"]), (r"a\|b", ["a|b"]), ("a|", ["a", ""])),
+        ("", []),
+        ("• Photo\n• ID card\n\n•Form 12", ["Photo", "ID card", "Form 12"]),
+        ("1. Go\r\n2) Pay\r\n", ["Go", "Pay"]),
+        ("- Go\n– Pay -now", ["Go", "Pay -now"]),
+        ("2 photos\n1.5 m of tape", ["2 photos", "1.5 m of tape"]),
+        ("- one only", ["- one only"]),
+        ("two\nlines | b", ["two\nlines", "b"]),
+    ],
 )
 def test_it_reads_a_list_that_a_person_wrote(cell: str, items: list[str]) -> None:
     assert split(cell) == items
