@@ -179,6 +179,10 @@ class EmbedderUnavailable(Exception):
     """No vectors could be had. The message is for staff: no citizen's words, no key."""
 
 
+class TextNotTaken(EmbedderUnavailable):
+    """The server answers, but does not take these texts; it may take others."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors whose products say how near two texts are in meaning.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix
+from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix, TextNotTaken
 from ieim.search.breaker import CircuitBreaker
 
 if TYPE_CHECKING:
@@ -111,6 +111,10 @@ class CheckedEmbedder:
             raise EmbedderUnavailable("The embedder failed a moment ago; it is left alone for now.")
         try:
             vectors = self._checked(embed(texts), len(texts))
+        except TextNotTaken as error:
+            self._breaker.succeeded()  # it is there
+            logger.warning("No vectors of a text from %s: %s", self.id, error)
+            raise
         except EmbedderUnavailable as error:
             self._failed(str(error))
             raise
@@ -275,6 +279,11 @@ class OpenAIEmbedder:
             if vectors is not None:
                 return vectors
             failure = _NO_VECTORS
+            if response.status in (400, 413, 422):
+                raise TextNotTaken(
+                    f"The embedding server does not take this text ({response.status}). Where that "
+                    "happens with every text, check IEIM_EMBEDDINGS_MODEL."
+                )
             if response.status != 200:
                 failure = (
                     f"The embedding server answered with status {response.status}. Check "

@@ -196,6 +196,16 @@ def test_a_server_that_fails_is_unavailable_in_plain_words(
     assert len(server.requests) == 1
 
 
+def test_a_text_that_a_server_does_not_take_keeps_no_other_from_it() -> None:
+    answers = iter([http(b"{}", status="400 Too long"), http(vectors([1, 0]))])
+    with raw_server(lambda connection, _: connection.sendall(next(answers))) as server:
+        embedder = CheckedEmbedder(served(server.base_url), clock=Clock())
+        with pytest.raises(EmbedderUnavailable, match="does not take this text"):
+            embedder.queries(["a very long text"])
+        assert not embedder.is_unavailable
+        assert embedder.queries(["a short one"]).shape == (1, 2)
+
+
 def test_every_adapter_is_an_embedder() -> None:
     makers: Sequence[Callable[[], Embedder]] = (
         EmbeddedEmbedder,
