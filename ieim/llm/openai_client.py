@@ -201,7 +201,7 @@ def _read_choice(completion: Any, choice: Any, model: str) -> ModelAnswer | None
     """
     message = _field(choice, "message")
     content = _field(message, "content")
-    parts = content if isinstance(content, list) else [content or ""]
+    parts = content if isinstance(content, list) else ["" if content is None else content]
     texts = [_text_of(part) for part in parts]
     if not isinstance(message, dict) or None in texts:
         return None
@@ -231,7 +231,7 @@ def _text_of(part: Any) -> str | None:
 
 
 def _is_reasoning(part: Any) -> bool:
-    return "thinking" in str(kind := _field(part, "type")) or "reasoning" in str(kind)
+    return re.search("thinking|reasoning", str(_field(part, "type"))) is not None
 
 
 def _error_inside(completion: Any) -> Any:

@@ -22,7 +22,10 @@ EXPECTED = (
 _PAGE = (
     *("total_items", "total_pages", "page_number", "size", "first_page", "last_page", "empty"),
     *("contents", "id"),
+    # Open Referral UK before HSDS 3.
+    *("content", "totalElements", "totalPages", "number", "first", "last"),
 )
+_CONTENTS = ("contents", "content")
 _LISTS = ("organizations", "services", "service_at_locations")
 _ONLY_SERVICES = (
     *("status", "organization", "organization_id", "service_at_locations", "application_process"),
@@ -94,9 +97,9 @@ def _items(value: Any, report: Report) -> Iterator[Node]:
         yield from _objects(value, "", report)
     elif not isinstance(value, dict):
         report.problem("", "is no JSON object and no list: it is no HSDS 3 file")
-    elif isinstance(value.get("contents"), list):
+    elif name := next((n for n in _CONTENTS if isinstance(value.get(n), list)), ""):
         _note_others(value, _PAGE, report)
-        yield from _objects(value["contents"], "/contents", report)
+        yield from _objects(value[name], pointer(name), report)
     elif "name" not in value and any(isinstance(value.get(name), list) for name in _LISTS):
         _note_others(value, _LISTS, report)
         for name in _LISTS:

@@ -119,7 +119,7 @@ class _Source:
             return list(_tagged(value))
         node: dict[str, Any] = {}
         for name, item in value.items():
-            key = _ALIASES.get(name, name)
+            key: str = _ALIASES.get(name, name)
             if key == "@context":
                 node[key] = self.context(item, place + pointer(key), top=not nested)
             elif key in ("@id", "@type"):

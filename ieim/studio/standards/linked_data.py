@@ -159,6 +159,8 @@ class _Catalogue:
             for value in self._values(node, role):
                 if isinstance(value, Text):
                     if name := self._original.text(node, role).strip():
+                        if name.startswith(("http://", "https://")):
+                            return name  # no name, but what the file does not describe
                         entry = Entry(name, node.place_of(role), {"name": name})
                         self._found.add("agencies", entry)
                         return name

@@ -178,6 +178,13 @@ def test_a_time_that_is_none_is_shown_as_it_is() -> None:
     assert contact == "Hours: Monday: after school to 25:00"
 
 
+def test_it_reads_a_page_of_open_referral_uk() -> None:
+    page = {"totalElements": 1, "number": 1, "empty": False, "content": [service()]}
+    mapped, report = read(page)
+    assert list(mapped.rows["services"]) == [("housing", "s")]
+    assert not any("totalElements" in note for note in notes(report))
+
+
 @pytest.mark.parametrize("shape", ["nested", "inside", "beside"])
 def test_the_contact_of_the_organization_stands_in(shape: str) -> None:
     phone = {"id": "p", "number": "01234 567890", "type": "voice"}

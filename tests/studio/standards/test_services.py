@@ -179,6 +179,11 @@ def test_pages_of_several_sites_do_not_overwrite_each_other(db: None) -> None:
         "Dog licence": "north",
         "Bus pass": "south",
     }
+    by_address = page("north", "bins", "Bins")
+    by_address["@graph"] = by_address["@graph"][1:]
+    by_address["@graph"][0]["provider"] = "https://north.example/#organization"
+    merge(mapped=read(by_address)[0], by=None)
+    assert Service.objects.get(name="Bins").agency.name == "north"
     together = {"@context": "https://schema.org", "@graph": [n for p in pages for n in p["@graph"]]}
     assert plan(read(together)[0]).entries == []
     assert all(plan(read(each)[0]).entries == [] for each in pages)
