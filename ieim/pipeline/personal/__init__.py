@@ -64,11 +64,17 @@ def either(words: Iterable[str]) -> str:
     What it takes is bounded by the longest word, so it costs the same at every place of a text.
     """
     plain = sorted({read(word).text for word in words}, key=lambda word: (-len(word), word))
-    return "|".join(re.escape(word) for word in plain)
+    rests: dict[str, list[str]] = {}
+    for word in plain:
+        rests.setdefault(word[0], []).append(re.escape(word[1:]))
+    # By their first characters: of hundreds of words most places try none.
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(ends)})" for first, ends in rests.items())
 
 
 def lead(listed: str, *, between: str) -> re.Pattern[str]:
     """Return a pattern that ends where a value may begin, after a word of the list ``listed``."""
     # Scripts without spaces have no edge of a word.
-    listing = either(vocabulary()[listed])
-    return re.compile(rf"(?<![A-Za-z_])(?:{listing})(?![a-z_]){between}", re.IGNORECASE)
+    words = vocabulary()[listed]
+    first = "".join(sorted({re.escape(read(word).text[0]) for word in words}))
+    pattern = rf"(?=[{first}])(?<![A-Za-z_])(?:{either(words)})(?![a-z_]){between}"
+    return re.compile(pattern, re.IGNORECASE)
