@@ -158,6 +158,10 @@ async def _error_500(wire: Wire, _body: bytes) -> None:
     await wire.respond(500, _error("server_error"))
 
 
+async def _too_long(wire: Wire, _body: bytes) -> None:
+    await wire.respond(400, _error("context_length_exceeded"))
+
+
 def _error(code: str) -> bytes:
     error = {"message": f"This is a {MADE_UP} error.", "type": code, "param": None, "code": code}
     return json.dumps({"error": error}).encode()
@@ -169,6 +173,7 @@ WIRE: Mapping[str, Misbehave] = {
     "rate-limit": _rate_limit,
     "error": _error_500,
     "reset": _reset,
+    "too-long": _too_long,
 }
 
 

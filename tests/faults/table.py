@@ -104,6 +104,12 @@ _TABLE: tuple[Fault, ...] = (
         "content-filter", "Is stopped by a content filter.", _ONE, _ends(ALL, Code.MODEL_REFUSAL)
     ),
     Fault(
+        "too-long",
+        "Answers 400: the request is too long for the model's context.",
+        _TWO,
+        _ends(ALL, Code.MODEL_CONTEXT_LENGTH),
+    ),
+    Fault(
         "duplicate-keys",
         "Gives the first field of its answer twice.",
         _TWO,
