@@ -421,5 +421,6 @@ READERS: dict[str, Callable[[Reader], None]] = {
     ".yaml": read_yaml,
     ".yml": read_yaml,
     ".csv": read_csv,
+    ".tsv": read_csv,
 }
 """How a file is read, by its ending."""

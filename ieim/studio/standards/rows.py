@@ -53,7 +53,8 @@ class Found:
         before = self._entries.setdefault(key, entry)
         if before is entry:
             return
-        if before.address and entry.address and before.address != entry.address:
+        clashes = before.address and entry.address and before.address != entry.address
+        if clashes and table != "dictionary":
             message = f"has the identifier of {before.address[:200]}: each needs one of its own"
             self.report.problem(entry.pointer, message)
         for column, value in entry.values.items():

@@ -87,6 +87,15 @@ def test_it_reads_csv_lists_and_quoted_cells(tmp_path: Path) -> None:
     assert service.overview == 'Two\nlines, "quoted"'
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_it_reads_tables_with_tabs(tmp_path: Path, ending: str) -> None:
+    folder = write(tmp_path, {"agencies": tables()["agencies"], "dictionary": []})
+    text = 'Agency\tkey \tname\trequirements\t\ntax\treturn\tTax, and more\t"• A\n• B"\t\n'
+    (folder / f"services{ending}").write_text(text, encoding="utf-8")
+    service = read_bundle(folder).services[0]
+    assert (service.name, service.requirements) == ("Tax, and more", ("A", "B"))
+
+
 def test_it_reads_csv_as_it_was_exported(tmp_path: Path) -> None:
     content = tables()
     row = content["services"][0]
