@@ -96,6 +96,7 @@ class _Source:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.language = ""
+        self._aliases = dict(_ALIASES)
 
     def prepared(self, value: Any, place: str, *, nested: bool) -> Any:
         if isinstance(value, list):
@@ -118,8 +119,9 @@ class _Source:
         if _is_language_map(value):
             return list(_tagged(value))
         node: dict[str, Any] = {}
-        for name, item in value.items():
-            key: str = _ALIASES.get(name, name)
+        # The context first: it may have other meanings for the names below it.
+        for name, item in sorted(value.items(), key=lambda pair: pair[0] != "@context"):
+            key: str = self._aliases.get(name, name)
             if key == "@context":
                 node[key] = self.context(item, place + pointer(key), top=not nested)
             elif key in ("@id", "@type"):
@@ -156,6 +158,9 @@ class _Source:
         }
         if "@language" in value:
             whole["@language"] = _language(language) if isinstance(language, str) else None
+        for name in self._aliases.keys() & value.keys():
+            if value[name] != self._aliases[name]:
+                del self._aliases[name]
         terms = {n: self._term(v, place) for n, v in value.items() if not n.startswith("@")}
         return [{**whole, **terms}]  # in a list: rdflib takes an empty object for null
 

@@ -250,6 +250,13 @@ def test_it_reads_the_forms_that_others_write(file: dict[str, Any]) -> None:
     assert (values["key"], values["name"]) == ("urn:x:1", "S")
 
 
+def test_a_context_may_mean_something_else_by_id() -> None:
+    context = ["https://schema.org", {"id": "schema:identifier", "type": "schema:serviceType"}]
+    node = service(identifier=None) | {"id": "s", "type": "Travel", "@context": context}
+    mapped, _ = read(node)
+    assert row(mapped, "services", "office", "s")["categories"] == ["Travel"]
+
+
 def test_it_says_which_contexts_it_could_not_read() -> None:
     context = ["https://catalogue.example/context.jsonld"]
     file = {"@context": context, "@type": "EventStream", "naam": {"nl": "Vergunning"}}
