@@ -143,9 +143,8 @@ def read_csv(reader: Reader) -> None:
             is_naming = named and not header and cells and cells[0].strip().lower()[:4] == "sep="
             if is_naming or not any(cells):
                 continue
-            if not header:
-                header = column_names(cells)
-                note_twice(reader, line, header)
+            if is_header(cells, header):
+                header = begin_header(reader, line, cells)
                 continue
             while len(cells) > len(header) and not cells[-1].strip():
                 cells.pop()
@@ -173,10 +172,22 @@ def column_names(cells: Sequence[object]) -> list[str]:
     return [key if key in _COLUMNS else text for key, text in zip(keys, texts, strict=True)]
 
 
-def note_twice(reader: Reader, line: int, header: Sequence[str]) -> None:
-    """Note the names that a header has more than once."""
+def is_header(cells: Sequence[object], header: Sequence[str]) -> bool:
+    """Whether a row is the header: the first one, or below titles the first with known columns."""
+    if not header:
+        return True
+    return _COLUMNS.isdisjoint(header) and len(_COLUMNS.intersection(column_names(cells))) > 1
+
+
+def begin_header(reader: Reader, line: int, cells: Sequence[object]) -> list[str]:
+    """Return the names of a header; what stands above it is forgotten, names that it has twice are
+    noted."""
+    reader.rows.clear()
+    reader.problems.clear()
+    header = column_names(cells)
     for name in {name for name in header if name and header.count(name) > 1}:
         reader.problem(line, f"has the column {name!r} twice: keep one")
+    return header
 
 
 def by_column(

@@ -31,13 +31,13 @@ from ieim.knowledge.bundles.formats import (
     DIGITS,
     NUMBER_COLUMNS,
     Reader,
+    begin_header,
     by_column,
-    column_names,
     csv_lines,
+    is_header,
     joined,
     json_decoder,
     json_row,
-    note_twice,
     read_cell,
     read_csv,
     read_yaml,
@@ -324,11 +324,11 @@ def _read_book(reader: Reader, table: Table, book: Workbook) -> None:
             values.pop()
         if not values:
             continue
-        if not headers:
-            headers = column_names(values)
-            note_twice(reader, line, headers)
+        if is_header(values, headers):
+            headers = begin_header(reader, line, values)
         elif len(values) > len(headers):
-            reader.problem(line, f"has {len(values)} cells under {len(headers)} headers")
+            problem = f"has {len(values)} cells under {len(headers)} headers: name every column"
+            reader.problem(line, problem)
         else:
             values += [None] * (len(headers) - len(values))
             row = by_column(reader, line, headers, values)

@@ -120,8 +120,9 @@ class _Source:
             return list(_tagged(value))
         node: dict[str, Any] = {}
         # The context first: it may have other meanings for the names below it.
-        for name, item in sorted(value.items(), key=lambda pair: pair[0] != "@context"):
-            key: str = self._aliases.get(name, name)
+        items: list[tuple[str, Any]] = sorted(value.items(), key=lambda pair: pair[0] != "@context")
+        for name, item in items:
+            key = self._aliases.get(name, name)
             if key == "@context":
                 node[key] = self.context(item, place + pointer(key), top=not nested)
             elif key in ("@id", "@type"):

@@ -105,6 +105,7 @@ def test_it_reads_what_other_spreadsheets_save(client: Client, data: bytes) -> N
 @pytest.mark.parametrize("title", ["Services", "SERVICES "])
 def test_it_reads_a_workbook_as_people_write_it(client: Client, title: str) -> None:
     rows: list[list[object]] = [
+        ["Our services"],
         ["Agency", "key ", None, "Name", "fees", "How to apply", None, " "],
         ["tax", 135, None, "Permit", 25, "1. Go\n2. Pay", None, " "],
         [],
