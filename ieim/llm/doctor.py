@@ -280,7 +280,9 @@ def _why(answer: ModelAnswer | None) -> str:
     if answer is None:
         return ""
     if answer.finish_reason == TOO_LONG:
-        return "The model's context is too short: start its server with one of 16,384 tokens."
+        return (
+            "The request is too long for the model's context: start its server with a longer one."
+        )
     thinks = _THINKING.search(answer.raw) is not None
     if thinks or (answer.beside == REASONING and not answer.raw.strip()):
         where = "before its JSON" if thinks else "and its content is empty (reasoning_content)"

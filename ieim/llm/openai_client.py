@@ -72,18 +72,14 @@ _TOO_LONG = re.compile(
     r"maximum number of tokens",
     re.IGNORECASE,
 )
-_STATUS_WORDS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (re.compile(words, re.IGNORECASE), status)
-    for words, status in (
-        (_FILTERED.pattern, 400),
-        (_TOO_LONG.pattern, 400),
-        ("rate.?limit|quota|too many requests|throttl|resource_?exhausted", 429),
-        ("api.?key|authenticat|unauthori", 401),
-        ("permission|forbidden", 403),
-        ("not.?found", 404),
-        ("overloaded|unavailable", 503),
-        ("invalid.?request|bad.?request", 400),
-    )
+_STATUS_WORDS = (
+    (400, f"{_FILTERED.pattern}|{_TOO_LONG.pattern}"),
+    (429, "rate.?limit|quota|too many requests|throttl|resource_?exhausted"),
+    (401, "api.?key|authenticat|unauthori"),
+    (403, "permission|forbidden"),
+    (404, "not.?found"),
+    (503, "overloaded|unavailable"),
+    (400, "invalid.?request|bad.?request"),
 )
 """What an error in a body of status 200 says, and the status that it stands for."""
 _TEXTS = re.compile(r"(?:messages|prompt|inputs?|input_tokens|contents?)(?:[.\[].*)?", re.DOTALL)
@@ -257,7 +253,8 @@ def _status_of(error: Any) -> int:
         if re.fullmatch("[45][0-9]{2}", value):
             return int(value)
     said = json.dumps(error)
-    return next((status for words, status in _STATUS_WORDS if words.search(said)), 500)
+    found = (status for status, words in _STATUS_WORDS if re.search(words, said, re.IGNORECASE))
+    return next(found, 500)
 
 
 def _failed(response: Response, status: int, model: str) -> ModelAnswer:

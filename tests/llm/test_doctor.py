@@ -145,6 +145,14 @@ def test_it_says_why_an_answer_has_no_shape(
     assert ("The settings fit" in told, code) == (False, 1)
 
 
+def test_it_says_that_the_context_is_too_short(settings: Any) -> None:
+    body = b'{"error": {"message": "maximum context length is 512 tokens", "code": 400}}'
+    with raw_server(saying(http(body, status="400 X"))) as raw:
+        told, code = examined(settings, raw.base_url)
+    assert "start its server with a longer one" in told
+    assert ("The settings fit" in told, code) == (False, 1)
+
+
 def test_it_shows_what_a_prefix_cache_had(settings: Any) -> None:
     usage = {
         "prompt_tokens": 900,
