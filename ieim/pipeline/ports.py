@@ -233,6 +233,11 @@ class Likeness(NamedTuple):
     least: float
     nearest: float
 
+    @property
+    def is_likely(self) -> bool:
+        """Whether it is more like an inquiry than not."""
+        return self.like > 0
+
 
 class Part(NamedTuple):
     """A part of a message, half-open code points, that asks for something of its own."""
@@ -308,6 +313,10 @@ class Shortlist(Protocol):
     def likeness(self, text: str, *, in_a_talk: bool) -> Likeness | None:
         """Return how similar a message is to inquiries to an administration, or, in a talk, to any
         request; None without an embedder that can decide it."""
+        ...
+
+    def takes_for_inquiry(self, text: str, *, in_a_talk: bool) -> bool:
+        """Whether a message reads as an inquiry before a model has judged it."""
         ...
 
     def case(self, text: str) -> str:

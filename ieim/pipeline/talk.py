@@ -224,6 +224,10 @@ class Steered:
         """Return how similar a message is to inquiries."""
         return self._search.likeness(text, in_a_talk=in_a_talk)
 
+    def takes_for_inquiry(self, text: str, *, in_a_talk: bool) -> bool:
+        """Whether a message reads as an inquiry."""
+        return self._search.takes_for_inquiry(text, in_a_talk=in_a_talk)
+
     def case(self, text: str) -> str:
         """Return which case a message is that asks nothing."""
         return self._search.case(text)

@@ -25,6 +25,7 @@ from ieim.pipeline.ports import (
     Ranked,
     Turned,
 )
+from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
 from ieim.search import passages as answering
 from ieim.search import steering, wishes
@@ -163,6 +164,13 @@ class FusedIndex:
             return Likeness(least - _JUST if cases <= CLOSING else -1.0, least, nearest)
         read = self._reading.wants if in_a_talk else self._reading.inquiry_likeness
         return Likeness(max(map(read, vectors)), least, nearest)
+
+    def takes_for_inquiry(self, text: str, *, in_a_talk: bool) -> bool:
+        """Whether the message is more like an inquiry than not, and like no case that is none."""
+        likeness = self.likeness(text, in_a_talk=in_a_talk)
+        if likeness is None:
+            return self.words.takes_for_inquiry(text, in_a_talk=in_a_talk)
+        return likeness.is_likely and self.case(text) == UNCLEAR
 
     def case(self, text: str) -> str:
         """Return the case of an example with the same words, else the one that it is most like."""

@@ -85,6 +85,12 @@ class ReleaseIndex:
     def likeness(self, text: str, *, in_a_talk: bool) -> None:
         """Words alone say nothing of that here."""
 
+    def takes_for_inquiry(self, text: str, *, in_a_talk: bool) -> bool:
+        """Whether a service has one of the words of a subject that the message has by itself."""
+        words = " ".join(subject(topic(text)))
+        best = self.services(words, agencies=None, limit=1)
+        return self.case(text) == UNCLEAR and any(ranked.score > 0 for ranked in best)
+
     def case(self, text: str) -> str:
         """Return the case of an example with the same words, else ``unclear``."""
         example = exact(text)

@@ -12,7 +12,8 @@ import pytest
 from ieim.pipeline.budget import Budget, bound
 from ieim.pipeline.ports import ModelAnswer, ModelUnavailable
 from ieim.pipeline.work import Answered, NeedsReview, Options
-from tests.pipeline.build import valid
+from tests.fixtures import demo_bundle
+from tests.pipeline.build import TEXT, valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, run
 
 AHEAD = Options(speculative=True)
@@ -133,10 +134,31 @@ def test_it_is_unused_where_the_message_is_no_inquiry_after_all() -> None:
     assert sorted(name for name, _ in store.unused) == ["agency_detect_v1", "category_select_v1"]
 
 
-def test_nothing_is_asked_ahead_of_what_no_service_matches() -> None:
+TALK = [
+    {"role": "user", "text": "How do I replace my passport?"},
+    {"role": "assistant", "text": "Replace a passport", "agency": "passports", "service": "x"},
+]
+
+
+@pytest.mark.parametrize("history", [[], TALK], ids=["first", "in a talk"])
+@pytest.mark.parametrize(
+    "text", ["hello", "Good morning, how are you?", "Hi, can you help me?", "Thank you very much"]
+)
+def test_a_greeting_costs_one_call(text: str, history: list[dict[str, str]]) -> None:
+    """By words alone too: what was said before, and everyday words, make no inquiry of it."""
+    answer = valid("judgement_v1")
+    said = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
+    answer.update(judgements={"inquiry": False}, **said)
+    rounds, model = Rounds(), ScriptedModel({"judgement_v1": [answer]})
+    release = demo_bundle().release()
+    run(model, options=AHEAD, executor=rounds, release=release, text=text, history=history)
+    assert rounds.rounds == [["judgement_v1"]]
+
+
+def test_an_inquiry_behind_a_greeting_keeps_its_two_rounds() -> None:
     rounds = Rounds()
-    run(ScriptedModel(), options=AHEAD, executor=rounds, text="hello")
-    assert rounds.rounds[0] == ["judgement_v1"]
+    run(ScriptedModel(), options=AHEAD, executor=rounds, text=f"Hello, good morning. {TEXT}")
+    assert sorted(rounds.rounds[0]) == sorted(LOW[:3])
 
 
 def test_an_outage_is_told_of_the_stage_that_needed_the_answer() -> None:

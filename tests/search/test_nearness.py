@@ -116,3 +116,18 @@ def test_one_word_of_another_entry_does_not_outweigh_the_rest(by_meaning: FusedI
     for text, pulled in lost.items():
         first = by_meaning.services(text, agencies=None, limit=1)[0].item
         assert first.key != pulled, text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_inquiry"),
+    [
+        ("Good morning, how are you?", False),
+        ("thanks, my visa arrived", False),
+        ("Hello, I lost my passport", True),
+        ("Wo kann ich meinen Ausweis verlängern?", True),
+    ],
+)
+def test_only_what_asks_is_taken_for_an_inquiry(
+    by_meaning: FusedIndex, text: str, is_inquiry: bool
+) -> None:
+    assert by_meaning.takes_for_inquiry(text, in_a_talk=False) is is_inquiry

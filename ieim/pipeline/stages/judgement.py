@@ -10,16 +10,13 @@ from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import Reply, render_guidance
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
-LIKELY = 0.0
-"""A message is more like an inquiry than not above it."""
-
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     # A message that continues about a service is not off-topic, whatever its words alone are.
     case = guidance.UNCLEAR if inputs.again else inputs.shortlist.case(inputs.text)
     inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
     # A likely inquiry needs only the text that would be shown if it were none.
-    likely = inquiry is not None and inquiry.like > LIKELY
+    likely = inquiry is not None and inquiry.is_likely
     only = {case, guidance.UNCLEAR} if likely else None
     slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
     if likely and not inputs.reads_hints:
@@ -51,14 +48,9 @@ def _reply(outputs: Mapping[str, Output], _context: Context) -> Reply:
 
 
 def _guess(inputs: Inputs) -> Output | None:
-    """Return the likely output for an inquiry: by the likeness of the message, or, without an
-    embedder, by whether any service shares a word with it."""
-    inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
-    if inquiry is not None:
-        likely = inquiry.like > LIKELY
-    else:
-        found = inputs.shortlist.services(inputs.query, agencies=None, limit=1)
-        likely = any(each.score > 0 for each in found)
+    """Return the output for what the search takes for an inquiry. Nothing is asked ahead of any
+    other message: a greeting costs one call."""
+    likely = inputs.shortlist.takes_for_inquiry(inputs.text, in_a_talk=bool(inputs.history))
     return {"judgements": {"inquiry": True}} if likely else None
 
 
