@@ -50,6 +50,9 @@ SENTENCES: Mapping[str, str] = {
     Code.TEMPLATE_UNRESOLVED: gettext_noop(
         "The answer has a gap that nothing in the service index fills."
     ),
+    Code.TEMPLATE_UNORDERED: gettext_noop(
+        "The model did not say which fields the answer begins with."
+    ),
     Code.REPLY_EMPTY: gettext_noop("The answer says nothing of what its sources say."),
     Code.REPLY_UNGROUNDED: gettext_noop("The answer says something that its sources do not say."),
     Code.REPLY_UNCOVERED: gettext_noop("An agency that was found is left out."),

@@ -45,6 +45,7 @@ class Code(StrEnum):
     ROUTE_NEXT_STEP = "route.next_step"
     ROUTE_SUBJECT = "route.subject"
     TEMPLATE_UNRESOLVED = "template.unresolved"
+    TEMPLATE_UNORDERED = "template.unordered"
     REPLY_EMPTY = "reply.empty"
     REPLY_UNGROUNDED = "reply.ungrounded"
     REPLY_UNCOVERED = "reply.uncovered"
@@ -82,7 +83,7 @@ WAIVABLE: frozenset[Code] = frozenset(
 )
 """What a person may approve as it stands; everything else needs an override."""
 
-RECORDED: frozenset[Code] = frozenset({Code.TELEMETRY_MISSING})
+RECORDED: frozenset[Code] = frozenset({Code.TELEMETRY_MISSING, Code.TEMPLATE_UNORDERED})
 """What is found and kept with the attempt, and stops nothing where all else passes."""
 
 

@@ -232,7 +232,7 @@ def approving(stage: Stage) -> Answer:
 
 def _not_waivable(checked: gate.Checked) -> list[Finding]:
     for step in gate.STEPS:
-        found = [f for f in step(checked) if not f.waivable]
+        found = [f for f in step(checked) if f.stops and not f.waivable]
         if found:
             return found
     return []

@@ -102,14 +102,15 @@ def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgemen
     if output is None:
         return Judgement(_capped(findings), (), None, None)
     checked = Checked(contract, output, context, [])
-    found: tuple[Finding, ...] = ()
+    recorded: list[Finding] = []
     for step in STEPS:
         found = _capped(step(checked))
-        if any(finding.stops for finding in found):
-            return Judgement(found, tuple(checked.located), output, None)
-    # The last step's alone are left: those of the others all stop an answer.
+        if stopping := tuple(finding for finding in found if finding.stops):
+            return Judgement(stopping, tuple(checked.located), output, None)
+        recorded += found
     output = with_two_decimals(output)
-    return Judgement(found, tuple(checked.located), output, contract.stage.state_slice(output))
+    merge = contract.stage.state_slice(output)
+    return Judgement(tuple(recorded), tuple(checked.located), output, merge)
 
 
 def with_two_decimals(value: Any) -> Any:

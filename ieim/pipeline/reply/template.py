@@ -2,7 +2,8 @@
 
 A placeholder is a key whose value is the key itself in braces. Keys are ``service_<field>`` and
 ``agency_<field>`` for the fields of a bundle, ``category_value`` and ``entity_<type>``. What is not
-among the placeholders is not shown; the list of tokens in ``rules`` says which of them are open.
+among the placeholders is not shown; the tokens in ``rules``, in their order, are those that are
+open.
 """
 
 from __future__ import annotations
@@ -31,10 +32,6 @@ LONGEST_ENTITY = 60
 dictates."""
 
 _TOKEN = re.compile(r"\{([^{}]+)\}")
-_SENTENCE = re.compile(r"[^.;!?\n。]+")
-_WORD = re.compile(r"[^\W\d_]+")
-_AROUND = frozenset({"open", "begin", "start", "with", "first", "and", "then"})
-"""What the prompt of earlier versions, and so its answers, put around the tokens of a list."""
 
 
 def entities_by_type(extracted: Mapping[str, Any] | None) -> dict[str, str]:
@@ -76,18 +73,9 @@ def resolve(
 def opening(rules: str) -> tuple[str, ...]:
     """Return the keys that a reply opens with: the tokens of ``rules``, in their order.
 
-    Those of a list alone. What other words say of a token nobody reads: "never show {service_fees}"
-    names it too. Rules without a list open nothing, and the reply shows all its placeholders.
+    They may stand in a list or in prose; the words around them are not read. Rules without a token
+    open nothing, and the reply shows all its placeholders.
     """
-    return _tokens(" ".join(filter(_is_list, _SENTENCE.findall(rules))))
-
-
-def _is_list(sentence: str) -> bool:
-    words = _WORD.findall(_TOKEN.sub(" ", sentence))
-    return all(word.casefold() in _AROUND for word in words)
-
-
-def _tokens(rules: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[1].strip() for match in _TOKEN.finditer(rules)))
 
 
@@ -100,7 +88,8 @@ def check(
     entities: Mapping[str, str],
 ) -> list[Finding]:
     """Return ``template.unresolved`` for every placeholder, and every ``{token}`` in the rules,
-    that nothing stands behind. ``template`` has the shape that the schema demands."""
+    that nothing stands behind, and ``template.unordered`` for rules without any. ``template`` has
+    the shape that the schema demands."""
     placeholders = template["placeholders"]
     values = _values(service, agency, category_value, entities)
     faults: list[tuple[tuple[str, ...], str]] = [
@@ -113,10 +102,14 @@ def check(
             ("template", "rules"),
             f"The rules use the token {token[:80]!r}, which is not among the placeholders.",
         )
-        for token in _tokens(template["rules"])
+        for token in opening(template["rules"])
         if token and token not in placeholders
     ]
-    return [Finding(Code.TEMPLATE_UNRESOLVED, pointer(*path), what) for path, what in faults]
+    found = [Finding(Code.TEMPLATE_UNRESOLVED, pointer(*path), what) for path, what in faults]
+    if not opening(template["rules"]):
+        message = "The rules name no placeholder: the reply shows all in the usual order."
+        found.append(Finding(Code.TEMPLATE_UNORDERED, pointer("template", "rules"), message))
+    return found
 
 
 def _fault(key: str, value: Any, values: Mapping[str, tuple[str, ...]]) -> str | None:

@@ -31,7 +31,8 @@ GIVEN: dict[str, Any] = {
 
 
 def template(*keys: str, rules: str = "") -> dict[str, Any]:
-    return {"placeholders": {key: f"{{{key}}}" for key in keys}, "rules": rules}
+    placeholders = {key: f"{{{key}}}" for key in keys}
+    return {"placeholders": placeholders, "rules": rules or " ".join(placeholders.values())}
 
 
 def faults(given: dict[str, Any], **changes: Any) -> list[tuple[Code, str]]:
@@ -89,7 +90,7 @@ def test_it_stops_a_category_that_was_not_selected(value: str | None) -> None:
     ["MRK 45.00", "service_fees", "{service_fees} ", "{{service_fees}}", "{service_name}", 1],
 )
 def test_it_stops_a_value_that_is_not_its_key_in_braces(value: Any) -> None:
-    given = {"placeholders": {"service_fees": value}, "rules": ""}
+    given = {"placeholders": {"service_fees": value}, "rules": "{service_fees}"}
     assert faults(given) == [(Code.TEMPLATE_UNRESOLVED, "/template/placeholders/service_fees")]
 
 
@@ -114,13 +115,15 @@ def test_it_stops_each_token_of_the_rules_that_is_no_placeholder_once() -> None:
         ("{service_fees} {service_contact}", ("service_fees", "service_contact")),
         ("1. {service_fees}\n2. {service_contact}", ("service_fees", "service_contact")),
         ("Open with {service_fees}, then {service_contact}.", ("service_fees", "service_contact")),
-        ("Never show {service_fees}.", ()),
-        ("{service_contact}. Never show {service_fees}.", ("service_contact",)),
-        ("On ne montre jamais {service_fees}", ()),
+        (
+            "Greet, list {service_how_to_apply}, end with {service_fees}.",
+            ("service_how_to_apply", "service_fees"),
+        ),
+        ("D’abord {service_contact}; puis {service_fees}", ("service_contact", "service_fees")),
         ("Say all that there is.", ()),
     ],
 )
-def test_a_reply_opens_with_a_list_of_tokens_and_with_no_token_of_other_words(
+def test_a_reply_opens_with_the_tokens_of_the_rules_wherever_they_stand(
     rules: str, keys: tuple[str, ...]
 ) -> None:
     assert opening(rules) == keys
@@ -128,4 +131,12 @@ def test_a_reply_opens_with_a_list_of_tokens_and_with_no_token_of_other_words(
 
 def test_it_takes_rules_full_of_braces() -> None:
     assert len(faults(template("service_name", rules="{" * 60_000 + "a}"))) == 1
-    assert opening("{a} and " * 20_000 + "never") == ()
+    assert opening("{a} and " * 20_000 + "never") == ("a",)
+
+
+def test_rules_without_a_token_are_recorded_and_stop_nothing() -> None:
+    (finding,) = check(template("service_name", rules="Say all that there is."), **GIVEN)
+    assert finding.code is Code.TEMPLATE_UNORDERED
+    assert finding.path == "/template/rules"
+    assert not finding.stops
+    assert check(template("service_name", rules="Greet, then {service_name}."), **GIVEN) == []

@@ -13,6 +13,7 @@ from ieim.knowledge.bundles.bundle import Bundle, BundleError, read_bundle
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy
 from ieim.pipeline.canonical import DecimalEncoder
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import LABEL_SETS, Release
 from ieim.pipeline.ports import ModelAnswer
@@ -38,7 +39,8 @@ Each case gives one JSON line:
    "evidence": [{path, source, start, end, quote, snippet_sha256, occurrences}],
    "output", "state_merge"}
 Policy is applied only where the bundle itself brings label thresholds. A finding that the pipeline
-only keeps (telemetry.missing) counts here: the verdict is on the answer, not on the turn.
+only keeps counts here where the contract asks for what is missing (telemetry.missing): the verdict
+is on the answer, not on the turn. template.unordered is listed, and changes no verdict.
 
 The exit code is 0 when every case was judged, whatever the verdicts. A malformed case is named on
 standard error with its line number; the others are still judged, and the exit code is 1.
@@ -94,13 +96,17 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
     answer = ModelAnswer(case["raw"] or "", case.get("finish_reason"), case.get("refusal"))
     judgement = gate.judge(contract, answer, context)
     findings = list(judgement.findings)
-    merged = None if findings else judgement.state_merge
+    # A contract asks for notes on what was mended; how rules are to be written, none says.
+    passed = {finding.code for finding in findings} <= {Code.TEMPLATE_UNORDERED}
+    merged = judgement.state_merge if passed else None
     verdict = "needs_review"
-    if not findings and judgement.output is not None:
+    if passed and judgement.output is not None:
+        holds: list[Finding] = []
         # Policy needs the bundle's own thresholds: default ones would hold other people's cases.
         if bundle.own_labels and policy.has_thresholds(release.labels):
-            findings = policy.holds(contract.id, judgement.output, release.labels)
-        verdict = "hold" if findings else "pass"
+            holds = policy.holds(contract.id, judgement.output, release.labels)
+        findings += holds
+        verdict = "hold" if holds else "pass"
     return {
         "id": case["id"],
         "verdict": verdict,
