@@ -15,6 +15,7 @@ from typing import Any
 
 import rfc8785
 
+SCORE_FIELDS = frozenset({"score", "confidence"})
 _HUNDREDTH = Decimal("0.01")
 # Wide enough for any number that strict JSON lets through; a rounding raises instead.
 _EXACT = Context(prec=1000, traps=[Inexact, InvalidOperation])
@@ -118,6 +119,23 @@ def two_decimals(value: Decimal) -> Decimal:
     except (Inexact, InvalidOperation):
         pass
     raise ValueError("the number does not fit into two decimals")
+
+
+def shown_score(value: Any) -> str:
+    """Return a score or a confidence as people are shown it, whatever its precision: ``0.90``."""
+    return f"{Decimal(str(value)):.2f}"
+
+
+def with_shown_scores(value: Any) -> Any:
+    """Return JSON values with each ``score`` and ``confidence`` as people are shown it."""
+    if isinstance(value, Mapping):
+        return {
+            name: Decimal(shown_score(item))
+            if name in SCORE_FIELDS and isinstance(item, int | float | Decimal)
+            else with_shown_scores(item)
+            for name, item in value.items()
+        }
+    return [with_shown_scores(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _number(value: float | Decimal) -> str:

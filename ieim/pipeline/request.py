@@ -59,19 +59,26 @@ def build(
 ) -> ModelRequest:
     """Return the request of ``inputs.context.attempt``.
 
-    Candidates are left out, the worst first, until the upper bound of its tokens is within
-    ``max_input_tokens``; where that is not enough, the budget stops the call. Attempt 2 is
-    strictly smaller in bytes than attempt 1 of the same inputs and has temperature 0.0; it carries
-    the codes and pointers of ``previous``, as many as fit. What it leaves out is what mending does
-    not need: the prompt's further examples (the one that shows the form of an answer stands before
-    them and stays), the history but for two items, and, where all that was found is on the choice
-    (:data:`CHOICE`), the worse half of the candidates but for those that a finding names.
+    ``cached_state`` is whole on attempt 1 where that is within ``max_input_tokens``, else, as on
+    attempt 2, the slices that the stage reads. Then candidates are left out, the worst first, until
+    the upper bound of its tokens is within ``max_input_tokens``; where that is not enough, the
+    budget stops the call.
+
+    Attempt 2 is strictly smaller in bytes than attempt 1 of the same inputs and has temperature
+    0.0; it carries the codes and pointers of ``previous``, as many as fit. What it leaves out is
+    what mending does not need: the prompt's further examples (the one that shows the form of an
+    answer stands before them and stays), the history but for two items, and, where all that was
+    found is on the choice (:data:`CHOICE`), the worse half of the candidates but for those that a
+    finding names.
     """
     payload = _payload(contract, inputs, request_id)
     retrieval = _retrieval(payload, inputs.shortlist.embedder)
     if not inputs.reads_hints:
         payload |= {s: in_brief(s, payload[s]) for s in CANDIDATE_SLOTS if s in payload}
     first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
+    if max_input_tokens is not None and bound(first) > max_input_tokens:
+        payload = _with_slices(contract, payload)
+        first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     while max_input_tokens is not None and bound(first) > max_input_tokens:
         fewer = _without_worst(payload, excess=bound(first) - max_input_tokens)
         if fewer is None:
@@ -80,7 +87,7 @@ def build(
         first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if inputs.context.attempt == 1:
         return replace(first, retrieval=retrieval)
-    short = _shorten(payload, previous)
+    short = _shorten(_with_slices(contract, payload), previous)
     findings = [{"code": f.code.value, "path": f.path} for f in previous]
     while True:
         short["previous_findings"] = findings
@@ -103,7 +110,7 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
     if inputs.reads_hints and any(slot in payload for slot in CANDIDATE_SLOTS):
         payload["search_hints"] = _search_hints(inputs, services="service_index" in payload)
     if contract.stage.has_session:
-        payload["cached_state"] = _slices(contract, inputs.context.cached_state)
+        payload["cached_state"] = dict(inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
 
@@ -151,8 +158,11 @@ def _shorten(payload: Mapping[str, Any], previous: Sequence[Finding]) -> dict[st
     return short
 
 
-def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of the state that the stage reads: the rest would only cost tokens."""
+def _with_slices(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with the parts of the state that the stage reads."""
+    if not contract.stage.has_session:
+        return dict(payload)
+    state = payload["cached_state"]
     names = ("session_id", *contract.stage.reads)
     read = {name: state[name] for name in names if name in state}
     found = read.get("agency_detect_v1")
@@ -161,7 +171,7 @@ def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
         named = [{name: info.get(name) for name in _NAMED} for info in found["agencyInfo"]]
         kept = {name: found[name] for name in _READ if name in found}
         read["agency_detect_v1"] = {**kept, "agencyInfo": named}
-    return read
+    return {**payload, "cached_state": read}
 
 
 def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any] | None:

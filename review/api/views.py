@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ieim.people.reading import note_listed
-from ieim.pipeline.canonical import DecimalEncoder
+from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
 from ieim.studio.api.staff import StaffView, etag
 from review import claims, deciding, reading, talking
 from review.api import schema
@@ -48,9 +48,13 @@ OPINIONS = (Action.AGREE, Action.DISAGREE)
 
 
 class Renderer(JSONRenderer):
-    """JSON with scores as the numbers that they are."""
+    """JSON with scores as numbers of two decimals."""
 
     encoder_class = DecimalEncoder
+
+    def render(self, data: Any, *args: Any, **options: Any) -> Any:
+        """Return ``data`` as JSON."""
+        return super().render(with_shown_scores(data), *args, **options)
 
 
 class MessageRefused(APIException):

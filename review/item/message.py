@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
+from ieim.pipeline.canonical import shown_score
 from ieim.pipeline.findings import Code, pointer, steps
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import placed
@@ -261,13 +262,14 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
     if contract == "classify":
         for _, label_set, label in label_elements(result):
             name = label_name(release, label_set, label["label"])
-            sure = "" if label["confidence"] is None else str(label["confidence"])
+            sure = "" if label["confidence"] is None else shown_score(label["confidence"])
             yield label_set, name, sure, label["spans"], found_by(label.get("source", ""))
     elif contract == "extract":
         for entity in result["entities"]:
             name = label_name(release, "entity_types", entity["entity_type"])
             name = f"{name}: {entity['value_redacted']}" if entity["value_redacted"] else name
-            yield "entity_types", name, str(entity["confidence"]), entity["spans"], ""
+            sure = shown_score(entity["confidence"])
+            yield "entity_types", name, sure, entity["spans"], ""
     elif contract == "identity_assist":
         for key in result["keys"]:
             name = label_name(release, "key_types", key["key_type"])

@@ -12,6 +12,7 @@ from conversations.models import Stage
 from ieim.knowledge.headings import headings
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy
+from ieim.pipeline.canonical import shown_score
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.stages import multi_agency_answer
@@ -63,7 +64,7 @@ def found_by(source: str) -> str:
 
 def confidence(sure: object, release: Release, label_set: str, code: str) -> str:
     """Return how sure a model was of a label, in words, and whether its threshold wants more."""
-    words = gettext("confidence {number}").format(number=sure)
+    words = gettext("confidence {number}").format(number=shown_score(sure))
     if policy.is_unsure(release.labels.get(label_set, {}).get(code), sure):
         return gettext("unsure, {confidence}").format(confidence=words)
     return words
@@ -86,7 +87,7 @@ def _agencies(output: Output, release: Release) -> Iterator[Statement]:
 
 
 def _topics(candidates: Mapping[str, Any]) -> str:
-    return ", ".join(f"{c['value']} ({c['score']})" for c in candidates.values())
+    return ", ".join(f"{c['value']} ({shown_score(c['score'])})" for c in candidates.values())
 
 
 def _category(output: Output, _release: Release) -> Iterator[Statement]:
@@ -109,7 +110,7 @@ def _service(output: Output, _release: Release) -> Iterator[Statement]:
     yield Statement(
         "",
         selection["name"] or selection["serviceKey"],
-        gettext("score {number}").format(number=selection["score"]),
+        gettext("score {number}").format(number=shown_score(selection["score"])),
     )
 
 

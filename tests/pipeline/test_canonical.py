@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder, digest, dumps, two_decimals
+from ieim.pipeline.canonical import (
+    DecimalDecoder,
+    DecimalEncoder,
+    digest,
+    dumps,
+    two_decimals,
+    with_shown_scores,
+)
 from ieim.pipeline.findings import Code
 
 
@@ -115,3 +122,9 @@ def test_it_shows_scores_with_two_decimals(literal: str, written: str) -> None:
 def test_it_never_rounds_a_score(literal: str) -> None:
     with pytest.raises(ValueError, match="two decimals"):
         two_decimals(Decimal(literal))
+
+
+def test_scores_are_shown_with_two_decimals_whatever_their_precision() -> None:
+    said = {"score": Decimal("0.9"), "risk_flags": [{"confidence": 0.9912, "label": "a"}], "n": 0.5}
+    shown = json.dumps(with_shown_scores(said), cls=DecimalEncoder)
+    assert shown == '{"score": 0.90, "risk_flags": [{"confidence": 0.99, "label": "a"}], "n": 0.5}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -9,15 +10,23 @@ from unittest.mock import Mock
 
 import pytest
 
+from ieim.pipeline.budget import bound
+from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import load
 from ieim.pipeline.knowledge import CASES, Label, Service
 from ieim.pipeline.ports import Likeness, Ranked, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs
-from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
+from ieim.pipeline.stages.slots import (
+    LONGEST_SUMMARY,
+    cut,
+    cut_at_sentence,
+    in_brief,
+    service_slot,
+)
 from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
 from ieim.search import index_for
 from tests.fixtures import demo_bundle
-from tests.pipeline.build import CONTRACTS, REPLACE, TODAY
+from tests.pipeline.build import CONTRACTS, REPLACE, TODAY, context
 from tests.pipeline.drive import payload
 from tests.pipeline.test_portable import asked
 
@@ -30,6 +39,14 @@ def test_a_text_is_cut_after_a_word() -> None:
     assert cut("a" * 10, 5) == "aaaa…"
 
 
+def test_a_summary_is_cut_at_a_sentence() -> None:
+    assert cut_at_sentence("One. Two words. Three.", 16) == "One. Two words. …"
+    assert cut_at_sentence("One. Two.", 16) == "One. Two."
+    first = f"A first sentence that is {'very ' * 20}long."
+    assert cut_at_sentence(f"{first} Another.", 100) == f"{first} …"
+    assert cut_at_sentence("word " * 100, 100) == cut("word " * 100, 100)
+
+
 def test_who_chooses_is_given_the_beginning_and_who_answers_all() -> None:
     brief = service_slot(Ranked(LONG, 1, 1.0), detail=False)
     assert len(brief["overview"]) <= LONGEST_SUMMARY
@@ -39,9 +56,22 @@ def test_who_chooses_is_given_the_beginning_and_who_answers_all() -> None:
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-def test_a_stage_is_sent_what_it_reads_of_the_state(contract: str) -> None:
-    state: dict[str, Any] = payload(asked(contract)).get("cached_state", {})
-    assert set(state) <= {"session_id", *load(contract).stage.reads}
+def test_a_stage_is_sent_the_whole_state_first_and_then_what_it_reads_of_it(contract: str) -> None:
+    has_session = load(contract).stage.has_session
+    whole = payload(asked(contract)).get("cached_state")
+    assert whole == (json.loads(dumps(context(contract).cached_state)) if has_session else None)
+    short = payload(asked(contract, attempt=2)).get("cached_state", {})
+    assert set(short) <= {"session_id", *load(contract).stage.reads}
+    for info in short.get("agency_detect_v1", {}).get("agencyInfo", ()):
+        assert set(info) == {"agencyId", "name"}
+
+
+def test_a_state_that_is_not_within_the_budget_is_sent_in_slices() -> None:
+    whole = asked("service_select_v1")
+    fitted = payload(asked("service_select_v1", limit=bound(whole) - 1))
+    assert fitted["cached_state"] == payload(asked("service_select_v1", attempt=2))["cached_state"]
+    # And the candidates have what that leaves.
+    assert fitted["service_index"] == payload(whole)["service_index"]
 
 
 def test_the_dictionary_of_a_service_is_that_of_the_candidates() -> None:
@@ -90,10 +120,16 @@ def test_what_may_be_no_inquiry_comes_with_every_text(like: float, texts: set[st
     assert ("case" in sent["guidance"]) is (like < 0)
 
 
-def test_a_small_agency_has_all_its_categories_offered_the_later_ones_briefly() -> None:
+def test_a_small_dictionary_is_sent_with_all_its_keywords() -> None:
     entries = offered("immigration", "citizenship")[0]["KnowledgeBase_Dictionary"]
     assert [entry["rank"] for entry in entries] == list(range(1, 11))
-    assert ["keywords" in entry for entry in entries] == [True] * 6 + [False] * 4
+    categories = demo_bundle().release().categories
+    sent = in_brief("KnowledgeBase_Dictionary", entries)
+    for entry in sent:
+        assert entry["keywords"] == list(categories["immigration", entry["key"]].keywords)
+    # Of many, only the first of the best.
+    many = in_brief("KnowledgeBase_Dictionary", [e | {"keywords": ["a"] * 20} for e in entries])
+    assert [len(entry.get("keywords", ())) for entry in many] == [3] * 3 + [0] * 7
 
 
 def test_services_of_the_selected_category_are_offered_wherever_they_rank() -> None:
@@ -126,9 +162,3 @@ def test_a_code_is_said_to_mean_something_once() -> None:
     assert meaning(complaint, brief=True) == "Disagrees."
     crisis = Label("risk_flags", "minor_at_risk", "Child at risk", "Call 112.", effect="escalate")
     assert meaning(crisis, brief=True) == "Child at risk"
-
-
-@pytest.mark.parametrize("contract", ["category_select_v1", "service_select_v1"])
-def test_an_agency_that_was_found_is_not_described_again(contract: str) -> None:
-    (info,) = payload(asked(contract))["cached_state"]["agency_detect_v1"]["agencyInfo"]
-    assert set(info) == {"agencyId", "name"}

@@ -39,19 +39,26 @@ KNOWN = {
 
 
 @cache
-def asked(contract: str, *, reads_hints: bool = False) -> ModelRequest:
+def asked(
+    contract: str, *, attempt: int = 1, limit: int | None = None, reads_hints: bool = False
+) -> ModelRequest:
     """Return the request of a contract over the small release."""
     inputs = Inputs(
         text=TEXT,
         today=TODAY,
         history=(),
-        context=context(contract),
+        context=context(contract, attempt=attempt),
         shortlist=index_for(RELEASE),
         limits={"agencies": 8, "categories": 8, "services": 8},
         reads_hints=reads_hints,
     )
     return request.build(
-        contracts.load(contract), inputs, request_id="r-1", temperature=0.0, max_output_tokens=512
+        contracts.load(contract),
+        inputs,
+        request_id="r-1",
+        temperature=0.0,
+        max_output_tokens=512,
+        max_input_tokens=limit,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from jsonschema import Draft202012Validator, ValidationError
 
 from ieim.pipeline import evidence
-from ieim.pipeline.canonical import two_decimals
+from ieim.pipeline.canonical import SCORE_FIELDS, two_decimals
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.evidence import Span, UsedSpans
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -29,7 +29,6 @@ MAX_FINDINGS = 100
 """The most findings of a step: 256 KiB can hold tens of thousands."""
 
 MINIMUM_SCORE = Decimal("0.50")
-SCORE_FIELDS = frozenset({"score", "confidence"})
 SOURCE = "user_prompt"
 
 

@@ -218,7 +218,7 @@ class Stage:
     legal_next: Callable[[Output, Context], str | None] = lambda _output, _context: None
     has_session: bool = True
     reads: tuple[str, ...] = ()
-    """Slices of ``cached_state`` that the stage reads: all of it that is sent."""
+    """Slices of ``cached_state`` that the stage reads: all of it that attempt 2 is sent."""
     branch: Callable[[Context], bool] = lambda _context: True
     labels: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
     knowledge: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from ieim.pipeline import quoting
 from ieim.pipeline.knowledge import Category, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import Context, Inputs
@@ -20,18 +21,19 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies, those of
     each agency on their own, so that none is crowded out.
 
-    An agency with few entries has all of them there, any other those of its best services too, the
-    later ones by their values alone: who writes in other words than the dictionary's has the right
-    one far down.
+    An agency with few entries has all of them there, any other those of its best services too,
+    which have no keywords: who writes in other words than the dictionary's has the right one far
+    down.
     """
     agencies = inputs.context.detected
     limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
     found = []
     for agency in agencies:
         ranked = inputs.shortlist.categories(inputs.query, agencies=[agency], limit=FEW + 1)
-        offered = ranked if len(ranked) <= FEW else _with_services(inputs, agency, ranked[:limit])
+        small = len(ranked) <= FEW
+        offered = ranked if small else _with_services(inputs, agency, ranked[:limit])
         of = {"agencyId": agency} if len(agencies) > 1 else {}
-        found += [of | _entry(r, whole=i < limit) for i, r in enumerate(offered)]
+        found += [of | _entry(r, whole=small or i < limit) for i, r in enumerate(offered)]
     return found
 
 
@@ -111,7 +113,7 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
         if not detail and name not in ("name", "path"):
             if not value or value == service.name:
                 continue
-            value = cut(value, LONGEST_SUMMARY)
+            value = cut_at_sentence(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
     slot["categories"] = list(service.categories)
     blank = [name for name in SUMMARY_FIELDS if not slot.get(name)]
@@ -128,9 +130,13 @@ _COUNTED: Mapping[str, frozenset[str]] = {
 }
 _MOST: Mapping[str, int] = {"keywords": 3, "services": 2}
 """So many of the words that only show what a candidate is about, of the :data:`_BEST` ones."""
+SMALL_DICTIONARY = 150
+"""A dictionary with at most so many keywords has all of them sent."""
 _BEST = 3
 _SUMMARIES = frozenset({"overview", "applicability_summary"})
 BRIEF_SUMMARY = 100
+LONGEST_SENTENCE = 300
+"""Characters: the first sentence of a summary is whole up to here."""
 LONGEST_WORD = 40
 """Characters: what has no space for so long is in a script without them, and is cut anywhere."""
 
@@ -138,17 +144,35 @@ LONGEST_WORD = 40
 def in_brief(slot: str, candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the candidates of a slot as a language model is given them: without what only a rule
     engine counts, and with the beginning of what is only to choose by."""
-    return [_brief(candidate, without=_COUNTED[slot]) for candidate in candidates]
+    small = sum(len(each.get("keywords", ())) for each in candidates) <= SMALL_DICTIONARY
+    whole = {"keywords"} if small else frozenset[str]()
+    return [_brief(candidate, without=_COUNTED[slot], whole=whole) for candidate in candidates]
 
 
-def _brief(candidate: Mapping[str, Any], *, without: Collection[str]) -> dict[str, Any]:
+def _brief(
+    candidate: Mapping[str, Any], *, without: Collection[str], whole: Collection[str]
+) -> dict[str, Any]:
     kept = {name: value for name, value in candidate.items() if name not in without}
     for name, most in _MOST.items():
-        if name in kept:
+        if name in kept and name not in whole:
             kept[name] = kept[name][: most if kept["rank"] <= _BEST else 0]
     if "requirements" not in kept:  # what is answered from is never cut
-        kept |= {name: cut(kept[name], BRIEF_SUMMARY) for name in _SUMMARIES & kept.keys()}
+        summaries = _SUMMARIES & kept.keys()
+        kept |= {name: cut_at_sentence(kept[name], BRIEF_SUMMARY) for name in summaries}
     return {name: value for name, value in kept.items() if name not in _MOST or value}
+
+
+def cut_at_sentence(text: str, longest: int) -> str:
+    """Return the first sentences of ``text``, at most ``longest`` characters, with a "…" behind
+    where others are left out. The first is whole up to :data:`LONGEST_SENTENCE`; a longer one is
+    cut after a word."""
+    ends = [sentence.end for sentence in quoting.sentences(text)]
+    if len(text) <= longest or not ends:
+        return cut(text, longest)
+    end = max([each for each in ends if each <= longest], default=ends[0])
+    if end > LONGEST_SENTENCE:
+        return cut(text, longest)
+    return text if end == ends[-1] else f"{text[:end]} …"
 
 
 def cut(text: str, longest: int) -> str:

@@ -191,7 +191,9 @@ def _shortlist(
             why: Literal["", "limit", "budget"] = (
                 "" if was_given else "limit" if ranked.rank > search.limit else cut_by
             )
-            candidates.append(Candidate(ranked.rank, ranked.score, agency, key, name, why))
+            candidates.append(
+                Candidate(ranked.rank, round(ranked.score, 2), agency, key, name, why)
+            )
     limit = search.limit if cut_by == "budget" else sum(not each.cut for each in candidates)
     return ShortlistView(search.kind, tuple(candidates), limit, search.of - len(candidates))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.findings import pointer
 from review.item.message import LANES, Mark, near, numbered, segments
+from review.item.outputs import statements
 from review.item.stages import LONGEST, AnswerView, answer_view, pretty
+from tests.pipeline.build import RELEASE, valid
 
 
 def marked_lines(view: AnswerView) -> dict[str, tuple[int, ...]]:
@@ -148,3 +152,13 @@ def test_it_shows_no_hint_for_what_is_nothing_like_the_text() -> None:
 def test_it_hints_at_words_of_the_text_only(text: str, quote: str) -> None:
     found = near(text, quote)
     assert found is None or text[found.start : found.end] == found.words
+
+
+@pytest.mark.parametrize(
+    ("contract", "number", "shown"),
+    [("service_select_v1", "0.9", "score 0.90"), ("category_select_v1", "1", "(1.00)")],
+)
+def test_a_score_is_shown_with_two_decimals(contract: str, number: str, shown: str) -> None:
+    output = json.loads(json.dumps(valid(contract)), parse_float=lambda _: Decimal(number))
+    (statement,) = statements(contract, output, RELEASE)
+    assert f"{statement.what} {statement.remark}".strip().endswith(shown)

@@ -13,6 +13,7 @@ from conversations.turns import running
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge import vectors
 from ieim.knowledge.bundles.bundle import BundleError, read_bundle
+from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
 from ieim.pipeline.knowledge import Release
 from ieim.studio.evaluation import report
 from ieim.studio.evaluation.cases import CaseFile, CaseFileError, read_cases
@@ -91,7 +92,9 @@ examples:
             self.stderr.write(f"Warning: {cases} what this knowledge does not have ({ids}).")
         if options["json"]:
             extra = {"comparison": compared} if compared else {}
-            self.stdout.write(json.dumps({**result, **extra}, indent=2))
+            self.stdout.write(
+                json.dumps(with_shown_scores({**result, **extra}), cls=DecimalEncoder)
+            )
         elif options["verbosity"] > 0:
             self.stdout.write(report.as_text(result, compared=compared))
         if options["html"]:
