@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +18,7 @@ from conversations.models import Artifact, Attempt, Stage, Turn, Unused
 from ieim.audit import services as audit
 from ieim.audit.audited import Discrepancy, Fault
 from ieim.audit.comparing import of_store
+from ieim.pipeline import budget
 from ieim.pipeline.budget import Count
 from ieim.pipeline.contract import Contract, without_examples
 from ieim.pipeline.findings import RECORDED
@@ -24,6 +26,8 @@ from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.work import AttemptRecord
 
 KIND = "artifact"
+COUNTED_CALLS = 200
+"""So many of the latest calls say how many tokens a byte is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,18 @@ def keep_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
     )
 
 
+def tokens_per_byte(before: datetime) -> dict[str, float]:
+    """Return by contract how many tokens its model's server has counted for a byte at most.
+
+    Of the last calls ``before`` a moment: what a turn has from its creation on, however often its
+    run is resumed.
+    """
+    counted = Attempt.objects.filter(created_at__lt=before, prompt_tokens__gt=0)
+    columns = ("stage__contract", "model", "request_bytes", "prompt_tokens")
+    calls = counted.order_by("-created_at").values_list(*columns)[:COUNTED_CALLS]
+    return budget.tokens_per_byte(calls)
+
+
 def _sha256(request: ModelRequest) -> str:
     """Return the digest of what was sent, lower-case hex."""
     sent = "\0".join(message.content for message in request.messages)
@@ -177,9 +193,10 @@ def _sha256(request: ModelRequest) -> str:
 
 
 def _counted(answer: ModelAnswer | None, count: Count) -> int:
-    """Return what a call counts as: the server's own count, or the bound where it gave none."""
+    """Return what a call counts as: the server's own count, or the estimate where it gave none;
+    without an answer the most that it can cost."""
     if answer is None:
-        return count.input
+        return count.most
     sent, received = answer.prompt_tokens, answer.completion_tokens
     written = len(_bytes(answer.raw))
     return (count.input if sent is None else sent) + (written if received is None else received)

@@ -16,6 +16,7 @@ from django.utils import timezone
 from conversations import logged, ports, selectors, traced
 from conversations.models import Attempt, Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
+from conversations.record.calls import tokens_per_byte
 from conversations.states import TurnState
 from conversations.turns import (
     choosing,
@@ -175,7 +176,10 @@ def _claim(turn_id: UUID) -> Turn | None:
     return turn
 
 
-def _pipeline(release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
+def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
+    own = options(own_words=administration.current().own_words)
+    if settings.IEIM_MODEL["BASE_URL"]:
+        own = replace(own, tokens_per_byte=tokens_per_byte(turn.created_at))
     return Runner(
         model=model,
         shortlist=shortlist_for(release),
@@ -183,7 +187,7 @@ def _pipeline(release: Release, model: Model, calls: executor.ThreadExecutor) ->
         clock=time.monotonic,
         pause=time.sleep,
         backoff=backoff,
-        options=options(own_words=administration.current().own_words),
+        options=own,
         executor=calls,
     )
 
@@ -227,7 +231,7 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
     try:
         with executor.working:
             release = languages.release_of(turn)
-            pipeline = _pipeline(release, model or current_model(), calls)
+            pipeline = _pipeline(turn, release, model or current_model(), calls)
             pipeline.triage(_message(turn, release), store)
             store.complete()
     except LeaseLost:
@@ -242,7 +246,7 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
 
 def _run(turn: Turn, model: Model, lease: Lease) -> None:
     release = languages.release_of(turn)
-    pipeline = _pipeline(release, model, executor.ThreadExecutor(lease))
+    pipeline = _pipeline(turn, release, model, executor.ThreadExecutor(lease))
     message = _message(turn, release)
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

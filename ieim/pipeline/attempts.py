@@ -9,6 +9,7 @@ that failed costs none.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -74,11 +75,6 @@ class Call:
     count: Count
     started: float
     future: Future[Any]
-
-    @property
-    def tokens(self) -> int:
-        """The most that it can cost."""
-        return self.count.input + self.count.output_limit
 
 
 class TurnStages:
@@ -301,7 +297,7 @@ class TurnStages:
             contract = contracts.load(stage.id)
             request = self._request(contract, context, ())
             count = self._count(contract, request)
-            reserve = SPECULATION_RESERVE * (count.input + count.output_limit)
+            reserve = SPECULATION_RESERVE * count.most
             if not budget.before(self._reserving(count, reserve)):
                 until = self._engine.clock() + self._options.stage_deadline
                 self._speculative[stage.id] = self._call(request, count, until)
@@ -322,20 +318,27 @@ class TurnStages:
     def _request(
         self, contract: Contract, context: Context, previous: Sequence[Finding]
     ) -> ModelRequest:
+        limit = self._options.budget_of(contract.id).input
+        per_byte = self._tokens_per_byte(contract)
         request = requests.build(
             contract,
             self.inputs(context),
             request_id=f"{self._turn.id[:8]}-{len(context.used_response_ids)}",
             temperature=self._options.of(contract.id, "temperature"),
             max_output_tokens=self._options.of(contract.id, "max_output_tokens"),
-            max_input_tokens=self._options.budget_of(contract.id).input,
+            max_input_bytes=None if limit is None else int(limit / per_byte),
             previous=previous,
         )
         return replace(request, turn=self._turn.id)
 
+    def _tokens_per_byte(self, contract: Contract) -> float:
+        return self._options.tokens_per_byte.get(contract.id, 1.0)
+
     def _count(self, contract: Contract, request: ModelRequest) -> Count:
+        size = budget.bound(request)
         return Count(
-            input=budget.bound(request),
+            input=math.ceil(size * self._tokens_per_byte(contract)),
+            input_bytes=size,
             output_limit=request.max_output_tokens,
             budget=self._options.budget_of(contract.id),
             spent=self._store.spent(),
@@ -344,7 +347,7 @@ class TurnStages:
     def _reserving(self, count: Count, tokens: int = 0) -> Count:
         """Return ``count`` as if the calls under way had cost all that they may, and ``tokens``."""
         under_way = (*self._running.values(), *self._speculative.values())
-        tokens += sum(call.tokens for call in under_way)
+        tokens += sum(call.count.most for call in under_way)
         spent = Spent(count.spent.session + tokens, count.spent.day + tokens)
         return replace(count, spent=spent)
 

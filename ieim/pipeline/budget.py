@@ -1,17 +1,21 @@
-"""Token budgets: counted before a call by an upper bound, after it by the server's own count.
+"""Token budgets: estimated before a call from its bytes, and after it the server's own count.
 
-The bound is the number of UTF-8 bytes: a byte-level tokenizer never makes more tokens than bytes,
-and nothing has to be downloaded to know it.
+Until a model's server has counted :data:`LEAST_COUNTED` calls the estimate is the number of UTF-8
+bytes: a byte-level tokenizer never makes more tokens than bytes, and nothing has to be downloaded
+to know it. From then on it is their share that the server has counted as tokens.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 
+LEAST_COUNTED = 10
+"""A server has to have counted so many calls of a model before its ratio is believed."""
 PER_MESSAGE = 16
 """Tokens that a chat template puts around one message, at most."""
 
@@ -38,17 +42,25 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One call against its budgets: ``input`` is the bound of what is sent, in tokens."""
+    """One call against its budgets: ``input`` is the estimate of what is sent, in tokens, and
+    ``input_bytes`` its upper bound."""
 
     input: int
     output_limit: int
     budget: Budget
     spent: Spent
+    input_bytes: int = 0
+
+    @property
+    def most(self) -> int:
+        """The tokens that the call can cost."""
+        return self.input + self.output_limit
 
     def as_dict(self) -> dict[str, int | None]:
         """Return the count as the audit keeps it."""
         return {
             "input_bound": self.input,
+            "input_bytes": self.input_bytes,
             "input_limit": self.budget.input,
             "output_limit": self.output_limit,
             "session_spent": self.spent.session,
@@ -56,6 +68,22 @@ class Count:
             "day_spent": self.spent.day,
             "day_limit": self.budget.day,
         }
+
+
+def tokens_per_byte(calls: Iterable[tuple[str, str, int, int]]) -> dict[str, float]:
+    """Return by contract how many tokens a byte of its requests is at most, as the server of its
+    model has counted; nothing for a contract whose model has counted too few calls.
+
+    ``calls`` are contract, model, bytes and tokens of what was sent, the latest first: the model of
+    a contract is the one that answered it last.
+    """
+    ratios: dict[str, list[float]] = {}
+    models: dict[str, str] = {}
+    for contract, model, size, tokens in calls:
+        models.setdefault(contract, model)
+        ratios.setdefault(model, []).append(tokens / size)
+    counted = {c: ratios[m] for c, m in models.items() if len(ratios[m]) >= LEAST_COUNTED}
+    return {contract: max(found) for contract, found in counted.items()}
 
 
 def bound(request: ModelRequest) -> int:
@@ -67,7 +95,7 @@ def bound(request: ModelRequest) -> int:
 def before(count: Count) -> list[Finding]:
     """Return the overruns that a call would be; it may be made when there are none."""
     budget, spent = count.budget, count.spent
-    call = count.input + count.output_limit
+    call = count.most
     found = []
     if budget.input is not None and count.input > budget.input:
         sentence = f"The question and its candidates are up to {count.input} tokens"

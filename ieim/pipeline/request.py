@@ -54,15 +54,14 @@ def build(
     request_id: str,
     temperature: float,
     max_output_tokens: int,
-    max_input_tokens: int | None = None,
+    max_input_bytes: int | None = None,
     previous: Sequence[Finding] = (),
 ) -> ModelRequest:
     """Return the request of ``inputs.context.attempt``.
 
-    ``cached_state`` is whole on attempt 1 where that is within ``max_input_tokens``, else, as on
+    ``cached_state`` is whole on attempt 1 where that is within ``max_input_bytes``, else, as on
     attempt 2, the slices that the stage reads. Then candidates are left out, the worst first, until
-    the upper bound of its tokens is within ``max_input_tokens``; where that is not enough, the
-    budget stops the call.
+    it is within them; where that is not enough, the budget stops the call.
 
     Attempt 2 is strictly smaller in bytes than attempt 1 of the same inputs and has temperature
     0.0; it carries the codes and pointers of ``previous``, as many as fit. What it leaves out is
@@ -76,11 +75,11 @@ def build(
     if not inputs.reads_hints:
         payload |= {s: in_brief(s, payload[s]) for s in CANDIDATE_SLOTS if s in payload}
     first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
-    if max_input_tokens is not None and bound(first) > max_input_tokens:
+    if max_input_bytes is not None and bound(first) > max_input_bytes:
         payload = _with_slices(contract, payload)
         first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
-    while max_input_tokens is not None and bound(first) > max_input_tokens:
-        fewer = _without_worst(payload, excess=bound(first) - max_input_tokens)
+    while max_input_bytes is not None and bound(first) > max_input_bytes:
+        fewer = _without_worst(payload, excess=bound(first) - max_input_bytes)
         if fewer is None:
             break
         payload = fewer

@@ -71,6 +71,8 @@ class Options:
     languages: frozenset[str] = frozenset({"en"})
     written_in: str = "en"
     key_patterns: Patterns = field(default_factory=dict)
+    tokens_per_byte: Mapping[str, float] = field(default_factory=dict)
+    """By contract, of models whose server has counted enough; any other byte is a token."""
     speculative: bool = False
     """Whether the likeliest next stages are called beside the present one."""
     own_words: bool = False

@@ -16,6 +16,7 @@ from ieim.pipeline.budget import Budget, Count, Spent
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.topology import STAGES
 from ieim.pipeline.work import Answered, NeedsReview, Options
 from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY
@@ -40,7 +41,7 @@ def asked(contract: str, limit: int | None = None, attempt: int = 1) -> ModelReq
         request_id="r",
         temperature=0.2,
         max_output_tokens=100,
-        max_input_tokens=limit,
+        max_input_bytes=limit,
     )
 
 
@@ -128,3 +129,20 @@ def test_it_takes_a_contracts_own_limit() -> None:
     assert isinstance(outcome, Answered)
     assert [finding.code for finding in store.stops["classify"].findings] == [Code.BUDGET_INPUT]
     assert set(store.stops) == {"classify"}
+
+
+def test_a_byte_is_a_token_until_the_server_of_a_model_has_counted_ten_calls() -> None:
+    few = [("classify", "new", 400, 100)] * 9
+    old = [("judgement_v1", "old", 400, 100)] * 9 + [("classify", "old", 400, 200)]
+    # The highest ratio counts; a contract has the model that answered it last.
+    assert budget.tokens_per_byte([*few, *old]) == {"judgement_v1": 0.5}
+
+
+def test_a_limit_is_in_tokens_where_they_are_counted() -> None:
+    limit = Options(budget=Budget(input=4_000))
+    ratio = dict.fromkeys(STAGES, 0.25)
+    outcome, store = run(ScriptedModel(), options=replace(limit, tokens_per_byte=ratio))
+    assert isinstance(outcome, Answered)
+    (record,) = (record for name, record in store.records if name == "service_select_v1")
+    assert record.count.input_bytes > 4_000 > record.count.input
+    assert isinstance(run(ScriptedModel(), options=limit)[0], NeedsReview)

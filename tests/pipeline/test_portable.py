@@ -58,7 +58,7 @@ def asked(
         request_id="r-1",
         temperature=0.0,
         max_output_tokens=512,
-        max_input_tokens=limit,
+        max_input_bytes=limit,
     )
 
 

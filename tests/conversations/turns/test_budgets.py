@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from conversations.models import Attempt, Turn
+from conversations.record.calls import tokens_per_byte
 from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
 from ieim.llm.offline import OfflineModel
@@ -75,3 +77,33 @@ def test_it_audits_the_count_of_every_attempt(ask: Ask) -> None:
     spent = [count["session_spent"] for count in counts]
     assert spent == sorted(spent)
     assert len(set(spent)) >= 4  # what is asked at once has spent the same before it
+
+
+def test_it_counts_tokens_once_the_server_has_counted_ten_calls(
+    ask: Ask, settings: Settings
+) -> None:
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "BASE_URL": "http://127.0.0.1:1/v1"}
+
+    def counted(secret: str) -> list[dict[str, int]]:
+        turn = ask(VISA, secret=secret, model=model)
+        events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.attempt")
+        return [json.loads(event.payload)["budget"] for event in events.order_by("seq")]
+
+    with scripted_model({}) as (model, _):
+        before = [each for secret in "ab" for each in counted(secret)]
+        after = counted("c")
+    assert len(before) == 10
+    assert all(each["input_bound"] == each["input_bytes"] for each in before)
+    # What the scripted server counts is far below a token a byte.
+    assert all(each["input_bound"] < each["input_bytes"] / 100 for each in after)
+
+
+def test_a_turn_that_is_resumed_counts_as_it_began(ask: Ask) -> None:
+    with scripted_model({}) as (model, _):
+        turn = ask(VISA, secret="a", model=model)
+        began = turn.created_at
+        ask(VISA, secret="b", model=model)
+    assert tokens_per_byte(began) == {}
+    assert set(tokens_per_byte(timezone.now())) == set(
+        turn.stages.values_list("contract", flat=True)
+    )

@@ -119,7 +119,7 @@ def test_a_call_that_may_still_be_answered_counts_its_input(ask: Ask) -> None:
 
 
 def test_failed_calls_of_the_past_cost_nothing_any_more(published: None) -> None:
-    """They were stored with the bound of their input, like those that were not waited for."""
+    """They were stored with the most that they can cost, like those that were not waited for."""
     turn = services.receive(session="s", text=VISA, enqueue=False)[0]
     message = Message("user", "{}")
     request = ModelRequest("judgement_v1", 1, (message, message, message), 0.0, 10)
@@ -135,5 +135,5 @@ def test_failed_calls_of_the_past_cost_nothing_any_more(published: None) -> None
             moves.await_model(turn=claimed, error=ModelUnavailable("down"))
     migration = import_module("conversations.migrations.0009_failed_calls_cost_nothing")
     migration.free(apps, None)
-    assert list(Unused.objects.values_list("tokens", flat=True)) == [0, 5000, 0]
+    assert list(Unused.objects.values_list("tokens", flat=True)) == [0, 5010, 0]
     assert verify(turn.session_id).ok
