@@ -137,26 +137,27 @@ def options(*, own_words: bool = False) -> work.Options:
     )
 
 
-def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
+def run_turn(*, turn_id: UUID, model: Model | None = None, directive: str = "") -> None:
     """Run or resume a turn to its end; returns at once when another worker has it or it is done.
 
-    Never raises for what a model or a citizen can do. An error of ours is logged, and the turn is
-    queued again a few times before a person gets it.
+    ``directive`` is told to every stage of this run, before the notices; who resumes it later is
+    not told. Never raises for what a model or a citizen can do. An error of ours is logged, and the
+    turn is queued again a few times before a person gets it.
     """
     turn = _claim(turn_id)
     if turn is None:
         return
     with logged.about(session=turn.session_id, turn=turn_id), traced.span("turn") as note:
-        _run_claimed(turn, model)
+        _run_claimed(turn, model, directive)
         note({"ieim.state": turn.state})
 
 
-def _run_claimed(turn: Turn, model: Model | None) -> None:
+def _run_claimed(turn: Turn, model: Model | None, directive: str) -> None:
     turn_id, since = turn.pk, time.monotonic()
     try:
         with leases.holding(turn) as lease, executor.working:
             moves.changed(turn)
-            _run(turn, model or current_model(), lease)
+            _run(turn, model or current_model(), lease, directive)
         logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:
         logger.warning("turn %s: the lease was lost; this run stops", turn_id)
@@ -192,7 +193,8 @@ def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.Thread
     )
 
 
-def _message(turn: Turn, release: Release) -> work.Turn:
+def _message(turn: Turn, release: Release, directive: str = "") -> work.Turn:
+    instructions = (directive, notices.runtime_directive(release, timezone.now()))
     return work.Turn(
         id=str(turn.pk),
         session_id=str(turn.session_id),
@@ -200,7 +202,7 @@ def _message(turn: Turn, release: Release) -> work.Turn:
         today=timezone.localdate(turn.created_at),
         history=selectors.history(turn),
         risks=flags.of_rules(turn),
-        runtime_directive=notices.runtime_directive(release, timezone.now()),
+        runtime_directive="\n".join(filter(None, instructions)) or None,
         language=languages.reply_language(turn),
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
@@ -244,10 +246,10 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
         store.postpone()
 
 
-def _run(turn: Turn, model: Model, lease: Lease) -> None:
+def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
     release = languages.release_of(turn)
     pipeline = _pipeline(turn, release, model, executor.ThreadExecutor(lease))
-    message = _message(turn, release)
+    message = _message(turn, release, directive)
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:
         outcome = pipeline.run(message, store)

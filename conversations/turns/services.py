@@ -30,7 +30,7 @@ from conversations.models import ClientTurn, Replacement, Session, Turn, opened_
 from conversations.person import takeovers
 from conversations.record.audited import REPLACEMENT, SESSION, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
-from conversations.turns import flags, help_lines, limits, moves, refusing
+from conversations.turns import events, flags, help_lines, limits, moves, refusing
 from conversations.turns.locking import NothingThere, locked, locked_session
 from conversations.turns.message import FIELD, Choice, IncomingMessage, read
 from conversations.turns.refusing import (
@@ -153,6 +153,12 @@ def ask_again(
 
     find = partial(locked_session, session_id)
     return _take(find, message, asked_before, enqueue=enqueue, replaces=replaced)
+
+
+@transaction.atomic
+def direct(*, turn_id: UUID, directive: str) -> None:
+    """Record the instruction that the next run of a turn is given beside the notices."""
+    events.record(Turn.objects.get(pk=turn_id), "turn.directed", {"directive": directive})
 
 
 def admit(*, session: str, text: str, address: str | None) -> None:

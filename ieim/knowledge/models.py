@@ -80,14 +80,16 @@ class Directive(models.Model):
     """A notice about an agency for a while, such as "The office is closed this week".
 
     It applies from ``starts_at`` until ``ends_at`` (half-open), at once and without a release: the
-    stages read it as ``runtime_directive``, citizens read it in the reply. A blank ``agency`` is
-    every agency. To end one early is to move ``ends_at``; none is ever removed.
+    stages read it as ``runtime_directive``, citizens read it in the reply unless it is
+    ``model_only``. A blank ``agency`` is every agency. To end one early is to move ``ends_at``;
+    none is ever removed.
     """
 
     agency = models.CharField(max_length=ID_LIMIT, blank=True)
     text = models.CharField(max_length=500)
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
+    model_only = models.BooleanField(default=False, db_default=False)
     version = models.PositiveIntegerField(default=1, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(

@@ -106,6 +106,7 @@ KINDS: Mapping[str, str] = {
     "turn.chosen": gettext_noop("Asking back ended"),
     "turn.closed": gettext_noop("The message was closed without an answer"),
     "turn.corrected": gettext_noop("The citizen was shown a correction"),
+    "turn.directed": gettext_noop("The model was given an instruction for this question"),
     "turn.flagged": gettext_noop("Signs of danger or risk were noted"),
     "turn.needs_review": gettext_noop("The message stopped: a person has to look"),
     "turn.received": gettext_noop("The citizen sent a message"),

@@ -158,3 +158,16 @@ def test_moments_are_kept_exactly(published: None) -> None:
     start = datetime(2126, 1, 31, 8, 30, tzinfo=UTC)
     notice = write(starts_at=start, ends_at=start + HOUR)
     assert Directive.objects.get(pk=notice.pk).starts_at == start
+
+
+def test_citizens_are_not_shown_what_the_model_alone_is_told(published: None) -> None:
+    release, by = knowledge.current_release(), person("eve", Role.EDITOR)
+    assert release is not None
+    write(by=by)
+    write("", "Prefer what can be done online.", by=by, model_only=True)
+    now = timezone.now()
+    assert "Prefer what can be done online." in (selectors.runtime_directive(release, now) or "")
+    shown = selectors.of_reply([source("immigration")], now)
+    assert [notice.text for notice in shown] == [CLOSED]
+    event = AuditEvent.objects.filter(kind="directive.added").latest("seq")
+    assert '"model_only":true' in event.payload

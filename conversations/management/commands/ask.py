@@ -20,6 +20,7 @@ from conversations.turns.message import CHOICES, Choice, chosen
 from conversations.turns.refusing import Refused
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices.services import MAX_TEXT, BadText, plain_text
 from ieim.pipeline.message.screen import spelled
 from ieim.pipeline.reply import reply as replies
 
@@ -64,6 +65,13 @@ class Command(BaseCommand):
             help="where the message has an identity, card or account number in it: send it as it "
             "is, or remove the number",
         )
+        parser.add_argument(
+            "--directive",
+            metavar="TEXT",
+            default="",
+            help="an instruction for the model in this run, which citizens are never shown; up to "
+            f"{MAX_TEXT} characters",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, text: str, **options: Any) -> None:
@@ -73,6 +81,7 @@ class Command(BaseCommand):
                 "Nothing is published yet. Load a bundle first, for instance: "
                 "manage.py load_knowledge ieim/knowledge/demo --publish"
             )
+        directive = _directive(options["directive"])
         crisis.prepare()  # no thread of this process does
         vectors.prepare_reading()
         session_id = _session_id(options["session"]) if options["session"] else None
@@ -83,18 +92,31 @@ class Command(BaseCommand):
         except Refused as error:
             help_lines = [each.text for each in error.contacts]
             raise CommandError("\n".join([*help_lines, error.message])) from error
-        running.run_turn(turn_id=turn.pk)
+        self._run(turn, directive)
         if options["something_else"] or (not options["json"] and _denied(turn)):
             turn = _ask_again(turn)
+            self._run(turn, directive)
         given = options["choose"] or ("" if options["json"] else _prompt_choice(turn))
-        if given:
-            _choose(turn, given)
+        if given and _choose(turn, given):
+            self._run(turn, directive)
         result = describe(Turn.objects.select_related("session", "reply").get(pk=turn.pk))
         self.stdout.write(
             json.dumps(result, indent=2) if options["json"] else spelled(as_text(result))
         )
         if result["state"] not in FINISHED:
             raise CommandError("The model could not be reached. The turn is kept and tried again.")
+
+    def _run(self, turn: Turn, directive: str) -> None:
+        if directive:
+            services.direct(turn_id=turn.pk, directive=directive)
+        running.run_turn(turn_id=turn.pk, directive=directive)
+
+
+def _directive(typed: str) -> str:
+    try:
+        return plain_text(typed, limit=MAX_TEXT) if typed else ""
+    except BadText as bad:
+        raise CommandError(f"--directive: {bad}") from bad
 
 
 def _send(text: str, session_id: UUID | None, choice: Choice | None) -> Turn:
@@ -135,27 +157,26 @@ def _denied(turn: Turn) -> bool:
 
 
 def _ask_again(turn: Turn) -> Turn:
-    """Ask the same as something else and run it to its end; the turn itself where it is no use."""
+    """Ask the same as something else; return the turn itself where it is no use."""
     try:
         again, _ = services.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
     except (services.NothingToReplace, services.NotAnswered):
         return turn  # the answer goes on with nothing, or there is none
     except Refused as error:
         raise CommandError(error.message) from error
-    running.run_turn(turn_id=again.pk)
     return again
 
 
-def _choose(turn: Turn, given: str) -> None:
-    """Take the choice where the turn asks for one, and run it to its end."""
+def _choose(turn: Turn, given: str) -> bool:
+    """Take the choice where the turn asks for one; return whether it did."""
     try:
         numbers = choosing.numbers_of(re.split(r"[\s,]+", given.strip()))
         choosing.choose(session_id=turn.session_id, turn_id=turn.pk, numbers=numbers)
     except choosing.NothingToChoose:
-        return  # it was answered, or a person has it: there is nothing to choose
+        return False  # it was answered, or a person has it: there is nothing to choose
     except choosing.ChoiceRefused as error:
         raise CommandError(error.message) from error
-    running.run_turn(turn_id=turn.pk)
+    return True
 
 
 def _session_id(value: str) -> UUID:

@@ -50,12 +50,13 @@ def runtime_directive(release: Release, at: datetime) -> str | None:
 def of_reply(sources: Sequence[Source], at: datetime) -> tuple[Notice, ...]:
     """Return the notices that go with a reply of these sources: of every agency, and of theirs.
 
-    A reply without a source is about no agency, and has none.
+    A reply without a source is about no agency, and has none. What the model alone is told is none.
     """
     if not sources:
         return ()
     names = {"": "", **{source.agency_id: source.agency_name for source in sources}}
-    found = [notice for notice in active(at) if notice.agency in names]
+    shown = (notice for notice in active(at) if not notice.model_only)
+    found = [notice for notice in shown if notice.agency in names]
     return tuple(dict.fromkeys(Notice(names[notice.agency], notice.text) for notice in found))
 
 

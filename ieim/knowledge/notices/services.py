@@ -35,11 +35,18 @@ class Refused(Exception):
 
 @transaction.atomic
 def add(
-    *, agency: str, text: str, starts_at: datetime | None, ends_at: datetime, by: User
+    *,
+    agency: str,
+    text: str,
+    starts_at: datetime | None,
+    ends_at: datetime,
+    model_only: bool = False,
+    by: User,
 ) -> Directive:
     """Add a notice of ``agency`` (blank: of every agency); without ``starts_at`` it begins now.
 
-    Raises :class:`Refused`.
+    One that is ``model_only`` is told to the stages and never shown to citizens. Raises
+    :class:`Refused`.
     """
     now = timezone.now()
     starts_at = starts_at or now
@@ -59,9 +66,14 @@ def add(
     if problems:
         raise Refused(**problems)
     notice = Directive.objects.create(
-        agency=agency, text=text, starts_at=starts_at, ends_at=ends_at, created_by=by
+        agency=agency,
+        text=text,
+        starts_at=starts_at,
+        ends_at=ends_at,
+        model_only=model_only,
+        created_by=by,
     )
-    _record("directive.added", notice, by, text=notice.text)
+    _record("directive.added", notice, by, text=notice.text, model_only=notice.model_only)
     return notice
 
 
@@ -85,7 +97,7 @@ def end(*, directive_id: int, by: User) -> Directive:
     return notice
 
 
-def _record(kind: str, notice: Directive, by: User, **more: str) -> None:
+def _record(kind: str, notice: Directive, by: User, **more: JSONValue) -> None:
     payload: dict[str, JSONValue] = {
         "directive": notice.pk,
         "agency": notice.agency,

@@ -135,6 +135,7 @@ class NoticeForm(forms.Form):
         strip=False,
         error_messages={"required": gettext_lazy("Write what citizens should know.")},
     )
+    model_only = forms.BooleanField(required=False)
     starts_at = _moment(required=False)
     ends_at = _moment(required=True)
 

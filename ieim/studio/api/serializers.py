@@ -308,6 +308,9 @@ class DirectiveSerializer(ClosedSerializer):
     text = TextField()
     starts_at = serializers.DateTimeField(required=False)
     ends_at = serializers.DateTimeField()
+    model_only = serializers.BooleanField(
+        required=False, help_text="Told to the model, and not shown to citizens."
+    )
 
 
 DirectivesSerializer = _items(

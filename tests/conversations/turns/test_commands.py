@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.models import Turn
+from conversations.models import Attempt, Turn
+from ieim.audit.models import AuditEvent
 from tests.fixtures import VISA
 from tests.pipeline.build import TEXT, state, valid
 
@@ -20,6 +21,26 @@ def ask(*arguments: str) -> str:
     out = io.StringIO()
     call_command("ask", *arguments, stdout=out)
     return out.getvalue()
+
+
+DIRECTIVE = "Prefer what can be done online."
+
+
+def test_every_stage_is_told_a_directive_and_no_citizen(published: None) -> None:
+    said = json.loads(ask(VISA, "--json", "--directive", f" {DIRECTIVE}"))
+    asked = [json.loads(each.asked_text) for each in Attempt.objects.all()]
+    assert len(asked) == 5
+    assert {each["runtime_directive"] for each in asked} == {DIRECTIVE}
+    assert all(DIRECTIVE not in json.dumps(each.get("cached_state")) for each in asked)
+    assert DIRECTIVE not in json.dumps(said)
+    event = AuditEvent.objects.get(kind="turn.directed")
+    assert json.loads(event.payload) == {"turn": said["turn"], "directive": DIRECTIVE}
+
+
+def test_a_directive_that_is_too_long_is_refused(published: None) -> None:
+    with pytest.raises(CommandError, match="--directive: The text is 501 characters long"):
+        ask(VISA, "--directive", "a" * 501)
+    assert not Turn.objects.exists()
 
 
 def test_it_answers_in_the_terminal(published: None) -> None:
@@ -154,6 +175,24 @@ def test_its_verdict_counts_what_the_pipeline_only_keeps(bundle: Path) -> None:
     (silent,) = gate(bundle.parent, case("service_select_v1", attempt=2))
     assert [finding["code"] for finding in silent["findings"]] == ["telemetry.missing"]
     assert (silent["verdict"], silent["state_merge"]) == ("needs_review", None)
+
+
+def test_rules_without_a_token_are_listed_and_change_no_verdict(bundle: Path) -> None:
+    loose = valid("service_select_v1")
+    loose["template"]["rules"] = "Greet, then say all that there is."
+    (judged,) = gate(bundle.parent, case("service_select_v1", raw=json.dumps(loose)))
+    assert [finding["code"] for finding in judged["findings"]] == ["template.unordered"]
+    assert judged["verdict"] == "pass"
+    assert judged["state_merge"]["nextStep"] == "session_end"
+
+
+def test_a_case_may_have_a_directive_which_is_no_state(bundle: Path) -> None:
+    told = case("service_select_v1", runtime_directive=DIRECTIVE)
+    (judged,) = gate(bundle.parent, told)
+    assert judged["verdict"] == "pass"
+    assert DIRECTIVE not in json.dumps(judged["state_merge"])
+    with pytest.raises(CommandError, match="runtime_directive: "):
+        gate(bundle.parent, {**told, "runtime_directive": "a" * 2001})
 
 
 def test_it_holds_only_where_the_bundle_brings_thresholds(bundle: Path) -> None:

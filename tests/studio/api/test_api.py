@@ -203,8 +203,10 @@ def test_it_finds_the_answers_of_a_service(ed: Editor, local: Editor) -> None:
 def test_it_adds_and_ends_a_notice(ed: Editor, local: Editor) -> None:
     until = (timezone.now() + timedelta(days=1)).isoformat()
     body = {"agency": "immigration", "text": "Closed today", "ends_at": until}
+    body |= {"model_only": True}
     made = ed.send("POST", "notices/", body)
     assert made.status_code == 201
+    assert made.json()["model_only"] is True
     assert [n["id"] for n in ed.get("notices/").json()["items"]] == [made.json()["id"]]
     assert local.send("POST", "notices/", body).status_code == 422
     assert local.send("POST", f"notices/{made.json()['id']}/end/").status_code == 404

@@ -31,7 +31,9 @@ class Command(PlainHelpCommand):
 A case is one JSON object a line:
   {"id", "contract": a stage id or "classify" | "extract" | "identity_assist", "attempt": 1 | 2,
    "raw": the model's exact text, "finish_reason"?, "refusal"?, "user_prompt", "cached_state",
-   "used_response_ids": [], "labels": {set: [codes]}, "bundle": PATH}
+   "used_response_ids": [], "labels": {set: [codes]}, "bundle": PATH, "runtime_directive"?}
+runtime_directive is what the model was told beside the message (2,000 characters): no part of
+cached_state, and nothing that an answer is excused by.
 A relative bundle path counts from the folder of the cases file, else from the working directory.
 
 Each case gives one JSON line:
