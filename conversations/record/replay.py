@@ -19,6 +19,7 @@ from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
 from conversations.turns.models import chosen_of
+from ieim.administration import selectors as administration
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import results
 from ieim.pipeline.canonical import digest
@@ -247,7 +248,7 @@ def _decision(
 
 def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:
     name = f"{before['stage']}, attempt {before['attempt']}"
-    contract = contracts.load(before["stage"])
+    contract = contracts.load(before["stage"], administration.current().persona)
     found = []
     if attempt.contract_sha256 != contract.schema_sha256:
         found.append(f"{name}: the contract has changed since.")

@@ -131,6 +131,7 @@ def options(*, own_words: bool = False) -> work.Options:
         languages=frozenset(config["LANGUAGES"]),
         written_in=languages.written_in(),
         key_patterns=config["KEY_PATTERNS"],
+        persona=administration.current().persona,
         speculative=config["AHEAD"],
         own_words=own_words,
         overrides=config["OVERRIDES"],

@@ -147,6 +147,16 @@ class Administration:
         return tuple(code for code in chosen if code in languages.NAMES) or tuple(languages.NAMES)
 
     @property
+    def persona(self) -> str:
+        """What a model is told of itself behind the rules of the software; empty where nothing is
+        set."""
+        fields = {"Name": "name", "Tone": "tone", "Policy": "policy"}
+        told = {label: self.get("persona", field) for label, field in fields.items()}
+        lines = [f"{label}: {text}" for label, text in told.items() if text]
+        head = "Within these rules, the administration that you work for asks:"
+        return "\n".join([head, *lines]) if lines else ""
+
+    @property
     def own_words(self) -> bool:
         """Whether a model's own words are shown where they pass every check."""
         return bool(self.get("answers", "own_words"))

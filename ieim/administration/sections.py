@@ -129,6 +129,17 @@ _ORIGINS = Field(
     _("One a line, 20 at most, each as it begins in the browser: https://www.example.org."),
     "lines",
 )
+_PERSONA = (
+    Field("name", _("Name"), checks.plain(60), _("As whom it speaks: the assistant of Northport.")),
+    Field("tone", _("Tone"), checks.plain(200), _("Such as: calm, formal, short sentences.")),
+    Field(
+        "policy",
+        _("Policy"),
+        checks.plain(1_000, lines=True),
+        _("What holds for every question. 1,000 characters; each is paid for with each call."),
+        "text",
+    ),
+)
 _OWN_WORDS = Field(
     "own_words",
     _("Show the assistant’s own words where they pass every check"),
@@ -235,6 +246,15 @@ _SECTIONS: Final[Sequence[SectionOf]] = (
         _("Answers"),
         _("Whose words citizens read. The services below an answer are always shown as they are."),
         (_OWN_WORDS,),
+    ),
+    SectionOf(
+        "persona",
+        _("Persona"),
+        _(
+            "What a language model is told of itself at the beginning of every call, behind the "
+            "rules of the software, which it cannot change. Citizens do not read it."
+        ),
+        _PERSONA,
     ),
     SectionOf(
         "other_sites",

@@ -25,6 +25,8 @@ from ieim.administration.sections import LEGAL, SectionOf, section
 from ieim.administration.services import Conflict, Refused
 from ieim.administration.templatetags.administration import PREVIEWED
 from ieim.people.access import member
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.topology import FIRST
 
 FOR_EVER = "public, max-age=31536000, immutable"
 LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -79,6 +81,7 @@ def preview(request: HttpRequest, section_name: str) -> HttpResponse:
         "unsaved_logo": unsaved,
         "legal": organisation.legal(language),
         "examples": organisation.examples(language),
+        "persona": contracts.load(FIRST, organisation.persona).persona,
     }
     return render(request, "administration/preview.html", context)
 

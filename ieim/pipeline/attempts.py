@@ -217,7 +217,7 @@ class TurnStages:
         stored = self._store.done(stage_id) or self._store.stopped(stage_id)
         if stored is not None:
             return stored
-        contract = contracts.load(stage_id)
+        contract = contracts.load(stage_id, self._options.persona)
         self._store.begin(stage_id)
         earlier = self._store.attempts(stage_id)
         until = self._engine.clock() + self._options.stage_deadline
@@ -294,7 +294,7 @@ class TurnStages:
             stored = store.done(stage.id) or store.stopped(stage.id) or store.attempts(stage.id)
             if stored or stage.id in self._speculative:
                 continue
-            contract = contracts.load(stage.id)
+            contract = contracts.load(stage.id, self._options.persona)
             request = self._request(contract, context, ())
             count = self._count(contract, request)
             reserve = SPECULATION_RESERVE * count.most

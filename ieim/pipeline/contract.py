@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +62,19 @@ def _read(folder: str, name: str) -> str:
     return (_HERE / folder / name).read_text(encoding="utf-8")
 
 
-@cache
-def load(contract_id: str) -> Contract:
-    """Return the contract, read and compiled once; KeyError for an id that is none."""
+@lru_cache(maxsize=64)
+def load(contract_id: str, own_persona: str = "") -> Contract:
+    """Return the contract, read and compiled once; KeyError for an id that is none.
+
+    ``own_persona`` is what the administration says of the persona. It stands behind the rules that
+    come with the software, in every call the same.
+    """
     stage = STAGES[contract_id]
     schema = json.loads(_read("contracts", f"{contract_id}.schema.json"))
     Validator.check_schema(schema)
     persona = _read("prompts", "base_system.md")
+    if own_persona:
+        persona = f"{persona.rstrip()}\n\n{own_persona}\n"
     directive = _read("prompts", f"{contract_id}.md")
     return Contract(
         id=contract_id,

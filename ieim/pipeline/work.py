@@ -73,6 +73,8 @@ class Options:
     key_patterns: Patterns = field(default_factory=dict)
     tokens_per_byte: Mapping[str, float] = field(default_factory=dict)
     """By contract, of models whose server has counted enough; any other byte is a token."""
+    persona: str = ""
+    """What the administration says of the persona (:func:`ieim.pipeline.contract.load`)."""
     speculative: bool = False
     """Whether the likeliest next stages are called beside the present one."""
     own_words: bool = False

@@ -15,6 +15,7 @@ from ieim.administration.models import Section
 from ieim.administration.organisation import Administration
 from ieim.administration.presenters import missing
 from ieim.administration.sections import NAMES, section
+from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from tests.administration.setting import SVG, put
 from tests.review.people import browser, person
@@ -161,6 +162,17 @@ def test_it_previews_colours_with_a_style_sheet_of_their_own(ada: Client) -> Non
     bad = ada.get("/settings/colours.css?brand=red;}&dark=%23ffffff")
     assert text(bad).strip() == ""
     assert ada.post("/settings/colours/preview/", {"brand": "#ff8800"}).status_code == 422
+
+
+def test_it_previews_the_persona_as_the_model_reads_it(ada: Client) -> None:
+    sent = {"version": 0, "name": "Ada", "tone": "calm", "policy": "Be <b>brief</b>."}
+    html = ada.post("/settings/persona/preview/", sent).content.decode()
+    assert "Answer with one JSON object only" in html
+    assert "Policy: Be &lt;b&gt;brief&lt;/b&gt;." in html
+    assert ada.post("/settings/persona/", {**sent, "policy": "a" * 1001}).status_code == 422
+    assert not Section.objects.filter(pk="persona").exists()
+    assert ada.post("/settings/persona/", sent).status_code == 303
+    assert "brief" in AuditEvent.objects.get(kind="administration.changed").payload
 
 
 def test_it_previews_numbers_and_texts(ada: Client) -> None:

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from conversations.models import Artifact, Attempt, Turn
 from conversations.record.calls import request_of as asked
 from ieim.pipeline import contract as contracts
+from tests.administration.setting import put
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
@@ -41,7 +42,7 @@ def test_it_is_what_was_sent_then(turn: Turn, ask: Ask, monkeypatch: pytest.Monk
     attempt = Attempt.objects.filter(stage__turn=turn, stage__contract="judgement_v1").get()
     old = contracts.load("judgement_v1")
     new = dataclasses.replace(old, directive="Now all is different.", prompt_sha256="0" * 64)
-    monkeypatch.setattr(contracts, "load", lambda contract_id: new)
+    monkeypatch.setattr(contracts, "load", lambda *_: new)
     assert asked(attempt).directive == old.directive
 
 
@@ -69,3 +70,22 @@ def test_the_command_prints_every_attempt(turn: Turn) -> None:
 def test_the_command_knows_no_other_turn(db: None) -> None:
     with pytest.raises(CommandError, match="There is no turn"):
         call_command("asked", "00000000-0000-4000-8000-000000000000")
+
+
+def test_every_call_begins_with_the_persona_of_the_settings(ask: Ask) -> None:
+    shipped = contracts.load("classify").persona
+    put(
+        "persona",
+        name="Ada of Northport",
+        tone="calm",
+        policy="Say that we close at noon.\n\nBe brief.",
+    )
+    with scripted_model({"agency_detect_v1": ["no json"]}) as (model, _):
+        turn = ask(VISA, model=model)
+    sent = [asked(each) for each in Attempt.objects.filter(stage__turn=turn)]
+    assert len(sent) == 6
+    assert all(each.exact for each in sent)
+    (persona,) = {each.persona for each in sent}
+    assert persona.startswith(shipped.rstrip())
+    for said in ("Ada of Northport", "calm", "Say that we close at noon.\n\nBe brief."):
+        assert said in persona
