@@ -12,6 +12,11 @@ from ieim.llm.engine.selection import MINIMUM, Slot, best_service, questions
 _TOO_MUCH = ("sources.missing", "reply.ungrounded")
 """After one of these the second attempt leaves out all free text: only names stay."""
 
+_OWN_SHARE = 0.5
+"""A service that is not sure by its words is told of where it is the nearest of an agency that the
+message names, with so much of the best evidence for a part of it: who reads the answer sees what it
+is, and nobody waits for a person with the rest."""
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -50,7 +55,10 @@ def _service(payload: Mapping[str, Any], agency_id: str) -> Slot | None:
     if not services:
         return None
     choice = best_service(payload, services, questions(payload))
-    return choice.slot if choice.score >= MINIMUM else None
+    if choice.score >= MINIMUM:
+        return choice.slot
+    nearest = max(services, key=lambda slot: slot.get("own", 0.0))
+    return nearest if nearest.get("own", 0.0) >= _OWN_SHARE else None
 
 
 def _foreign_names(

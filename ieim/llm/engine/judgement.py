@@ -102,6 +102,7 @@ def _asks(clause: str, *, after_others: bool, greeted: bool) -> bool:
     weight += (words.need.search(text) is not None) + (words.personal.search(text) is not None)
     weight += words.happened.search(text) is not None
     weight += 2 * (words.information.search(text) is not None)
+    weight += 2 * (words.for_an_agency.search(text) is not None)
     if not elsewhere and not everyday:
         weight += words.happened.search(text) is not None
         weight += 2 * (words.wish.search(text) is not None) + 2 * greeted

@@ -26,6 +26,7 @@ class Lexicon:
     ordinary_labels: frozenset[str]
     need: re.Pattern[str]
     wish: re.Pattern[str]
+    for_an_agency: re.Pattern[str]
     personal: re.Pattern[str]
     happened: re.Pattern[str]
     procedure: re.Pattern[str]

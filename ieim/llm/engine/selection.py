@@ -6,9 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.llm.engine import envelope, is_new_subject, may_not_go_on, search_hints
+from ieim.llm.engine.lexicon import lexicon
 from ieim.llm.engine.question import Question, alone, only_complains, read_question, requests
 from ieim.llm.engine.ranking import Choice, choose, order, relevance
 from ieim.pipeline.gate.subject import about_before
+from ieim.search.analysis import fold
+from ieim.search.clauses import topic
 
 Slot = Mapping[str, Any]
 
@@ -34,6 +37,13 @@ _AGAIN = 0.95
 _PARTS = 2
 """A question of the high branch asks for so many services at least."""
 MOST_CATEGORIES = 3
+
+_OF_AGENCY = ("agency_name", "agency_description", "agency_path")
+_ABOUT, _ABOUT_BY_WORDS = 0.5, 0.6
+"""An agency and its service have so many of the words that somebody asks it of: more where meaning
+has not said that the service is near."""
+_AGENCY_SURE = 0.8
+"""And the agency is then right so often, whichever of its services is nearest."""
 
 _FIELDS: Mapping[str, str] = {
     field: f"service_{field}"
@@ -102,6 +112,9 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     service = choice.slot
     placeholders = [name for field, name in _FIELDS.items() if field not in _blank(service)]
     placeholders = placeholders or ["service_name"]
+    score = min(choice.score, _most(payload, service))
+    if not high and _asks_for_agency(payload, service):
+        placeholders, score = [*_OF_AGENCY, *({"service_contact"} & {*placeholders})], _AGENCY_SURE
     return envelope(
         payload,
         "multi_agency_service_answer_v1" if high else "session_end",
@@ -110,13 +123,30 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
             "name": service["name"],
             "path": service["path"],
             "matchedField": _MATCHED_FIELD.get(choice.field, choice.field),
-            "score": min(choice.score, _most(payload, service)),
+            "score": score,
         },
         template={
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
             "rules": " ".join(f"{{{name}}}" for name in placeholders),
         },
     )
+
+
+def _asks_for_agency(payload: Mapping[str, Any], service: Slot) -> bool:
+    """Whether the message asks which agency is responsible for something that stands in the texts
+    of the agency or of its nearest service: which service is meant does not matter then."""
+    form = lexicon().for_an_agency
+    text = fold(payload["user_prompt"])
+    near = search_hints(payload).get("near_enough", True)
+    if not near or form.search(text) is None:
+        return False
+    asked = topic(form.sub(" ", text))
+    agency = payload["cached_state"]["agency_detect_v1"].get("agencyInfo", ())
+    texts = [str(service.get(name, "")) for name in _SERVICE_WEIGHTS]
+    texts += [f"{info['name']}\n{info.get('description', '')}" for info in agency]
+    about = set(topic("\n".join(texts)))
+    least = _ABOUT if "meaning" in service else _ABOUT_BY_WORDS
+    return bool(asked) and sum(word in about for word in asked) >= least * len(asked)
 
 
 def _most(payload: Mapping[str, Any], service: Slot) -> float:

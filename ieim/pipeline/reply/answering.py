@@ -47,7 +47,7 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
         return _with_asked_fields(reply, inputs)
     opens = [section.field for section in reply.sections if not section.folded]
     chosen = len(opens) <= FEW and len(opens) < len(reply.sections)
-    if reply.kind != "service" or not reply.sources or chosen:
+    if reply.kind != "service" or not reply.sources or chosen or reply.is_about_agency:
         return reply
     source = reply.sources[0]
     service = inputs.context.release.services[source.agency_id, source.service_key]

@@ -39,6 +39,8 @@ Span = tuple[int, int]
 UNSAID: Final = "The service list does not say."
 OUTSIDE: Final = "None of our services is about this."
 
+NEAREST: Final = 4
+"""So many services of an agency stand below a reply about it."""
 LEAST_PARTS: Final = 2
 """A message that asks for one thing only has no part that could be left over."""
 
@@ -144,6 +146,11 @@ class Reply:
         )
 
     @property
+    def is_about_agency(self) -> bool:
+        """Whether it says which agency is responsible, and no more."""
+        return self.kind == "service" and self.title == self.sources[0].agency_name
+
+    @property
     def listed(self) -> bool:
         """Whether the text over several agencies is the release's own, as its cards are."""
         if self.retold is not None:
@@ -211,6 +218,12 @@ def render_service(
         entities=entities,
     )
     opens = template.opening(rules)
+    if _is_about_agency(placeholders, opens):
+        fields = tuple(sections({key: values[key] for key in opens if key in values}, opens))
+        about = tuple(each for each in fields if each.field != opens[0])
+        # Its own page, not where one of its services begins.
+        of_agency = source(replace(service, url="", path=""), agency)
+        return Reply("service", agency.name, sections=about, sources=(of_agency,))
     shown = tuple(sections(values, opens or None))
     first = next((section.field for section in shown if opens and not section.folded), "")
     return Reply(
@@ -220,6 +233,13 @@ def render_service(
         sections=shown,
         sources=(source(service, agency),),
     )
+
+
+def _is_about_agency(placeholders: Mapping[str, Any], opens: Sequence[str]) -> bool:
+    """Whether a reply tells which agency it is: it begins with its name, and of the service shows
+    the contact at most."""
+    of_service = {key for key in placeholders if key.startswith("service_")}
+    return opens[:1] == ("agency_name",) and of_service <= {"service_name", "service_contact"}
 
 
 def render_answer(text: str, cited: Sequence[Service], release: Release) -> Reply:
@@ -324,11 +344,15 @@ def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
 
 def mark_next(reply: Reply, inputs: Inputs) -> Reply:
     """Return a reply about one service with those that its entry sends on to, but for the one that
-    the answer before was about."""
+    the answer before was about; one about an agency with its services that are nearest."""
     if reply.kind != "service" or not reply.sources:
         return reply
     release = inputs.context.release
     first = reply.sources[0]
+    if reply.is_about_agency:
+        agency = release.agencies[first.agency_id]
+        near = inputs.shortlist.services(inputs.query, agencies=[agency.id], limit=NEAREST)
+        return replace(reply, next_services=tuple(source(each.item, agency) for each in near))
     linked = inputs.shortlist.next_services(release.services[first.agency_id, first.service_key])
     before = about_before(inputs.history)
     return replace(

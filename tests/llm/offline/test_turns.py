@@ -11,7 +11,7 @@ import pytest
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import Abstained, Answered, NeedsReview
-from tests.llm.offline.turns import DEMO, ask, talk
+from tests.llm.offline.turns import DEMO, ask, release, talk
 from tests.llm.requested import client
 
 QUESTIONS: list[dict[str, Any]] = [
@@ -175,3 +175,38 @@ def test_it_never_answers_a_demo_question_wrongly() -> None:
 def test_it_says_the_same_over_http_as_in_process(offline_endpoint: str) -> None:
     text = "Can I pay my tax bill in instalments?"
     assert ask(text, model=client(offline_endpoint)) == ask(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "agency", "nearest"),
+    [
+        ("Which agency handles driving licences?", "vehicles", "driving-licence"),
+        ("what office do I go to for a tax number", "revenue", "tax-number"),
+        ("Who is responsible for parking permits?", "municipal", "parking"),
+    ],
+)
+def test_who_asks_for_an_agency_is_told_which_and_offered_its_services(
+    text: str, agency: str, nearest: str
+) -> None:
+    told = ask(text)
+    assert isinstance(told.outcome, Answered), told.outcome
+    reply, found = told.outcome.reply, release().agencies[agency]
+    assert reply.title == found.name
+    fields = {section.field: section.items for section in reply.sections}
+    assert fields["agency_description"] == (found.description,)
+    assert fields["agency_path"] == (found.path,)
+    assert reply.sources[0].url == found.path
+    assert nearest in reply.next_services[0].service_key
+    assert {each.agency_id for each in reply.next_services} == {agency}
+
+
+def test_an_agency_of_what_nobody_does_is_not_told() -> None:
+    assert isinstance(ask("Which office is in charge of building permits?").outcome, Abstained)
+
+
+def test_two_agencies_are_answered_where_one_has_only_something_near() -> None:
+    """Nobody waits for a person with the birth certificate because a new name in a passport is
+    something that its renewal only mentions."""
+    text = "How do I get a copy of my birth certificate and how do I change my name in my passport?"
+    said = services(ask(text))
+    assert said == {"civil-registry.birth-certificate-copy", "passports.renew-passport"}
