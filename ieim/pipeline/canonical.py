@@ -131,7 +131,7 @@ def with_shown_scores(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {
             name: Decimal(shown_score(item))
-            if name in SCORE_FIELDS and isinstance(item, int | float | Decimal)
+            if name in SCORE_FIELDS and type(item) in (int, float, Decimal)
             else with_shown_scores(item)
             for name, item in value.items()
         }
