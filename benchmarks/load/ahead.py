@@ -1,6 +1,6 @@
 """What asking ahead saves and costs: rounds of calls a turn, and calls that were in vain.
 
-    python benchmarks/bench_ahead.py
+    python benchmarks/load/ahead.py
 
 Runs the demo's questions, and messages that are no inquiry, with the offline engine behind the
 embedded model's search. A round is what a turn waits for at once: with a model of 2 s, 2 s.
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 GREETINGS = (
