@@ -65,7 +65,8 @@ def follow(identity: str, claims: Mapping[str, Any]) -> User | None:
         user.agency_scopes.exclude(agency__in=agencies).delete()
         for agency in sorted(agencies):
             AgencyScope.objects.get_or_create(user=user, agency=agency)
-        SocialAccount.objects.get_or_create(user=user, provider=PROVIDER, uid=identity)
+        # Notes in `last_login` when the provider has last said so: tokens go by it.
+        SocialAccount.objects.update_or_create(user=user, provider=PROVIDER, uid=identity)
     if user.is_active and (roles or user.is_superuser):
         return user
     record_of(user, "people.login_refused", actor="system", by=PROVIDER)

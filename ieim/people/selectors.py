@@ -1,17 +1,25 @@
-"""Reads: rights that wait for a second administrator, or that one gave alone."""
+"""Reads: rights that wait for a second administrator, that one gave alone, and how new they are."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from ieim.people.models import Grant
+from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
+from ieim.people.models import Grant, User
 
 TOLD: Final = timedelta(days=30)
 """How long supervisors read of rights that one administrator gave alone."""
+NEW: Final = timedelta(days=1)
+"""How long an account or its rights are new."""
+_GIVEN: Final = frozenset(
+    {"active", "superuser", "profile", "roles_given", "permissions_given", "agencies_given"}
+)
+"""Members of an event's payload by which somebody gets an account, or rights."""
 
 
 def waiting() -> QuerySet[Grant]:
@@ -25,3 +33,19 @@ def given_alone() -> QuerySet[Grant]:
     since = timezone.now() - TOLD
     found = Grant.objects.filter(state=Grant.State.ALONE, asked_at__gte=since)
     return found.select_related("user", "asked_by")
+
+
+def sole_giver(user: User, now: datetime) -> str:
+    """Return the actor who alone gave somebody their account or rights while they are :data:`NEW`.
+
+    Empty where nothing is new, and where two administrators had a part in it.
+    """
+    kinds = ("people.user_added", "people.user_changed")
+    events = AuditEvent.objects.filter(chain=PEOPLE_CHAIN, kind__in=kinds, at__gt=now - NEW)
+    givers: set[object] = set()
+    for actor, payload in events.values_list("actor", "payload"):
+        said = json.loads(payload)
+        if said["user"] == user.pk and _GIVEN & said.keys():
+            givers |= {actor} | ({said["asked_by"]} if "asked_by" in said else set())
+    givers -= {"system", f"staff:{user.get_username()}"}
+    return str(givers.pop()) if len(givers) == 1 else ""

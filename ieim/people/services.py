@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
@@ -25,11 +26,13 @@ from ieim.audit.audited import moved
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
+from ieim.people import sessions
 from ieim.people.accounts import Account, account_of, names_of, why_not
 from ieim.people.audited import ACCOUNT, ROLE, Standing, rows_of, rows_of_accounts, still_there
 from ieim.people.four_eyes import asking, rights
 from ieim.people.models import Grant, User
 from ieim.people.roles import PERMISSIONS
+from ieim.people.tokens import services as tokens
 
 Changes = dict[str, JSONValue]
 
@@ -64,9 +67,9 @@ def changing(
         with _recorded_around():
             yield made
         for pk in dict.fromkeys(made):
-            grant = _settle(before.get(pk), account_of(pk), rows, by)
-            if grant is not None and asked is not None:
-                asked.append(grant)
+            grants = _settle(before.get(pk), account_of(pk), rows, by)
+            if asked is not None:
+                asked += grants
 
 
 @contextmanager
@@ -152,21 +155,34 @@ def _recorded_around() -> Iterator[None]:
 
 def _settle(
     before: Account | None, after: Account | None, rows: Rows, by: User | None
-) -> Grant | None:
+) -> list[Grant]:
     if before == after:
-        return None
-    grant = None
+        return []
+    grants: list[Grant] = []
     if by is not None:
         if why := why_not(by, before, after) or _why_no_password(by, before, after):
             raise NotAllowed(why)
-        if after is not None and (grant := asking.hold_back(before, after, by)):
+        if after is not None and (grants := asking.hold_back(before, after, by)):
             after = account_of(after.pk)
     if before != after:
         record_change(before, after, rows, by=by)
-    if by is not None and grant is not None:
+    if before is not None and after is not None:
+        _end_what_opens_nothing(before, by)
+        rows.moved()  # it has recorded these itself, as the requests below
+    for grant in grants if by is not None else ():
         asking.ask(grant, by)
-        rows.moved()  # it has recorded these itself
-    return grant
+        rows.moved()
+    return grants
+
+
+def _end_what_opens_nothing(before: Account, by: User | None) -> None:
+    """End sessions and tokens of an account that is, or was, off or without rights: none of them
+    opens anything again when the account does."""
+    user = User.objects.get(pk=before.pk)
+    if not before.active or not user.has_perm(tokens.MAY_MAKE):
+        tokens.end(user, by=by)
+    if not before.active or not user.get_all_permissions():
+        sessions.end(UserSession.objects.filter(user=user), of=user, why="closed", by=by)
 
 
 def _why_no_password(by: User, before: Account | None, after: Account | None) -> str:
@@ -242,7 +258,7 @@ def _settle_role(before: _Role | None, after: _Role | None, rows: Rows, by: User
     if before and after and before.name != after.name:
         payload["role_was"] = before.name
     was, now = (side.permissions if side else frozenset() for side in (before, after))
-    if by is not None and shown.members and now - was - rights.ORDINARY:
+    if by is not None and shown.members and now - was - (rights.ORDINARY - {rights.SECOND}):
         message = gettext(
             "Everybody with this role would get more without a second administrator. Make another "
             "role of it, and give them that."

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.states import StageStatus, TurnState
 from ieim.people.models import User
+from ieim.people.selectors import sole_giver
 from ieim.pipeline.findings import WAIVABLE
 from ieim.pipeline.topology import AWAITED, PERSON, REPLY
 from review import scope
@@ -107,6 +108,21 @@ def _of_another(case: Case) -> str:
         return gettext("There is no decision yet that needs a second opinion.")
     if proposal.actor_id == case.actor.pk:
         return gettext("You made this decision yourself. Somebody else has to look at it.")
+    return too_new(case.actor, proposal.actor, case.now)
+
+
+def too_new(actor: User, author: User, now: datetime) -> str:
+    """Return why two accounts may be one person's for now, empty where nothing says so."""
+    if sole_giver(actor, now):
+        return gettext(
+            "One administrator alone gave you your account or rights, less than a day ago. Somebody"
+            " else has to sign, or you tomorrow, or once a second administrator has given you some."
+        )
+    if sole_giver(author, now) == f"staff:{actor.get_username()}":
+        return gettext(
+            "You gave who decided this their account or rights, less than a day ago. Somebody else"
+            " has to sign, or you tomorrow."
+        )
     return ""
 
 

@@ -148,6 +148,8 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
     proposal = signing.proposal_of(item)
     if proposal is None or not signing.waits_for_signatures(item, proposal):
         raise Refused(gettext("There is nothing to sign: somebody has to decide the item first."))
+    if why := permitted.too_new(actor, proposal.actor, now):
+        raise Refused(why)
     signature = SignOff.objects.create(item=item, agency=agency, by_id=actor.pk, reason=reason)
     audit.record(
         chain=item.turn.session_id,

@@ -18,6 +18,7 @@ from ieim.people.accounts import account_of
 from ieim.people.four_eyes import agreeing
 from ieim.people.models import AgencyScope, Grant, User
 from ieim.people.roles import Role
+from ieim.people.scope import known_agencies
 from ieim.people.services import NotAllowed, changing
 from tests.people.test_who_changes_whom import SCOPES, USERS, events, group, new
 from tests.review.people import browser, person, vouched
@@ -180,6 +181,46 @@ def test_the_only_administrator_gives_it_and_supervisors_are_told(
     queue = browser(sue).get("/review/").content.decode()
     assert "Ada gave carl the role knowledge publisher" in queue
     assert events("rights_given_alone")[-1][1] == "staff:ada"
+
+
+def test_supervisors_are_told_of_each_right_to_second_opinions(
+    ada: User,
+    bea: User,
+    sent: list[dict[str, str]],
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    sue, carl = person("sue", Role.SUPERVISOR), person("carl", None, "passports")
+    User.objects.filter(pk=sue.pk).update(email="sue@example.org")
+    with django_capture_on_commit_callbacks(execute=True):
+        give(ada, carl, Role.CASEWORKER)
+    assert roles(carl) == {"caseworker"}
+    assert "Ada gave carl the role caseworker" in sent[-1]["body"]
+    assert "Ada gave carl the role caseworker" in browser(sue).get("/review/").content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        give(ada, carl, Role.CASEWORKER, Role.PUBLISHER)
+        agreeing.agree(grant_id=Grant.objects.get(state="asked").pk, by=bea)
+    assert [message["to"] for message in sent] == ["sue@example.org"] * 2
+    assert "Ada + Bea gave carl the role knowledge publisher" in sent[-1]["body"]
+    assert verify(PEOPLE_CHAIN).problem is None
+
+
+def test_every_agency_one_by_one_is_every_agency(
+    published: None, ada: User, bea: User, carl: User
+) -> None:
+    first, *others = known_agencies()
+    desk = browser(ada)
+    desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": others})
+    account = account_of(carl.pk)
+    assert account is not None
+    assert account.agencies == {"passports", *others}
+    said = desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": [first]}, follow=True)
+    assert "every agency" in said.content.decode()
+    account = account_of(carl.pk)
+    assert account is not None
+    assert account.agencies == {"passports", *others}
+    agreeing.agree(grant_id=Grant.objects.get().pk, by=bea)
+    assert AgencyScope.objects.filter(user=carl, agency="*").exists()
+    assert verify(PEOPLE_CHAIN).problem is None
 
 
 def test_made_up_accounts_publish_nothing(ada: User, bea: User) -> None:

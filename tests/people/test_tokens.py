@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.test import Client
@@ -16,9 +17,11 @@ from django.utils import timezone
 
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.audit.verify import verify
+from ieim.people import provided
 from ieim.people.access import ACCESS, CHANGES
 from ieim.people.models import AgencyScope, Token, User
 from ieim.people.roles import PERMISSIONS, Role
+from ieim.people.services import changing
 from ieim.people.tokens import selectors, services
 from ieim.people.tokens.scopes import SCOPES
 from ieim.studio.models import Change, Service
@@ -27,8 +30,9 @@ from review.deciding import Action
 from review.models import Decision, ReviewItem
 from tests.conversations.api.integrating import set_rates
 from tests.fixtures import VISA
+from tests.people.test_factors import RIGHT, log_in
 from tests.review import desk
-from tests.review.people import belong, browser, person
+from tests.review.people import belong, browser, person, vouched
 from tests.review.reviewing import ITEMS, path_of, written
 
 PAGE = "/staff/tokens/"
@@ -279,3 +283,48 @@ def test_every_staff_address_of_rest_is_in_some_scope_and_no_other_right() -> No
     known = frozenset[str]().union(*PERMISSIONS.values())
     assert given <= known
     assert not [name for name in given if name.startswith(("people.", "administration.", "audit."))]
+
+
+def logged_in(user: User) -> Client:
+    user.set_password(RIGHT)
+    user.save()
+    return log_in(vouched(user).username)[0]
+
+
+def test_tokens_and_sessions_end_with_the_account_for_good(sofia: User, item: ReviewItem) -> None:
+    reads, page = program(sofia, "review:read"), logged_in(sofia)
+    assert page.get("/review/").status_code == 200
+    ada = person("ada", Role.ADMINISTRATOR)
+    for is_active in (False, True):
+        with changing(sofia.pk, by=ada):
+            User.objects.filter(pk=sofia.pk).update(is_active=is_active)
+            if is_active:  # who is switched on again is given this anew
+                User.objects.get(pk=sofia.pk).groups.add(Group.objects.get(name=Role.EDITOR.value))
+    refused = reads.get()
+    assert (refused.status_code, "revoked" in refused.content.decode()) == (401, True)
+    assert page.get("/review/").status_code == 302
+    assert [event.actor for event in events("people.token_revoked")] == ["staff:ada"]
+    assert [event.actor for event in events("people.session_ended")] == ["staff:ada"]
+    assert verify(PEOPLE_CHAIN).problem is None
+
+
+def test_the_provider_confirms_a_token_as_often_as_a_session(
+    sofia: User, item: ReviewItem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads = {"roles": frozenset({"supervisor"}), "agencies": frozenset({"*"})}
+    known = {**settings.IEIM_OPENID, "GROUPS": {"heads": heads}}
+    monkeypatch.setattr(settings, "IEIM_OPENID", known)
+    SocialAccount.objects.create(user=sofia, provider=provided.PROVIDER, uid="sofia")
+    reads, page = program(sofia, "review:read"), logged_in(sofia)
+    assert (reads.get().status_code, page.get("/review/").status_code) == (200, 200)
+    long_ago = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    SocialAccount.objects.update(last_login=long_ago)
+    late = reads.get()
+    assert (late.status_code, "log in at /staff/login/" in late.content.decode()) == (401, True)
+    assert provided.follow("sofia", {"groups": ["heads"]}) == sofia
+    assert reads.get().status_code == 200
+    # The provider takes its group away: that ends them, whatever it says later.
+    assert provided.follow("sofia", {"groups": []}) is None
+    provided.follow("sofia", {"groups": ["heads"]})
+    assert (reads.get().status_code, page.get("/review/").status_code) == (401, 302)
+    assert "revoked" in reads.get().content.decode()

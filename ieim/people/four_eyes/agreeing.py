@@ -13,7 +13,7 @@ from ieim.audit.services import lock_head
 from ieim.people.accounts import account_of, why_not
 from ieim.people.audited import GRANT, rows_of, rows_of_accounts
 from ieim.people.four_eyes import rights
-from ieim.people.four_eyes.asking import record_grant
+from ieim.people.four_eyes.asking import record_grant, tell
 from ieim.people.models import Grant, User
 from ieim.people.services import NotAllowed, Rows, record_change
 
@@ -41,6 +41,7 @@ def agree(*, grant_id: int, by: User) -> Grant:
         raise NotAllowed(why)
     _decide(grant, Grant.State.AGREED, by)
     record_change(before, after, rows, by=by, agreed=grant)
+    transaction.on_commit(lambda: tell(grant), robust=True)
     return grant
 
 

@@ -1,6 +1,6 @@
 """Rights that need a second administrator (see ``rights.py``): held back, and asked for.
 
-Where there is only one, what they give stands at once, and every supervisor is told.
+Where there is only one, what they give stands at once. Supervisors are told of all that is given.
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ from ieim.people.models import Grant, User
 from ieim.people.roles import Role
 
 
-def hold_back(before: Account | None, after: Account, by: User) -> Grant | None:
+def hold_back(before: Account | None, after: Account, by: User) -> list[Grant]:
     """Take back what ``by`` has just given and a second administrator has to agree to.
 
-    Returns the unsaved request for it, which :func:`ask` saves once the rest is on the record; one
-    that stands already where there is no second administrator, None where nothing of it is such a
-    right.
+    Returns the unsaved requests for it, which :func:`ask` saves once the rest is on the record.
+    What stands already (where there is no second administrator, and rights to second opinions) is
+    a request in the state ``ALONE``.
     """
-    given = rights.raised(before, after, by)
-    if not given:
-        return None
-    grant = Grant(user_id=after.pk, rights=given, asked_by=by, asked_at=timezone.now())
+    raised = rights.raised(before, after, by)
+    seconding = sorted(rights.seconding(after) - rights.seconding(before) - {*raised})
+    grant = Grant(user_id=after.pk, rights=raised, asked_by=by, asked_at=timezone.now())
     if rights.administrators().exclude(pk__in=[by.pk, after.pk]).exists():
-        rights.take_back(before, after, given)
+        rights.take_back(before, after, raised)
+        alone = Grant(user_id=after.pk, rights=seconding, asked_by=by, asked_at=grant.asked_at)
     else:
-        grant.state = Grant.State.ALONE
-    return grant
+        grant.rights += seconding
+        alone, grant = grant, Grant(rights=[])
+    alone.state = Grant.State.ALONE
+    return [request for request in (grant, alone) if request.rights]
 
 
 def ask(grant: Grant, by: User) -> None:
@@ -55,7 +57,7 @@ def ask(grant: Grant, by: User) -> None:
     grant.save()
     if grant.state == Grant.State.ALONE:
         record_grant("people.rights_given_alone", grant, by, before)
-        transaction.on_commit(lambda: _tell(grant), robust=True)
+        transaction.on_commit(lambda: tell(grant), robust=True)
     else:
         record_grant("people.rights_asked", grant, by, before)
 
@@ -75,11 +77,12 @@ def record_grant(kind: str, grant: Grant, by: User, before: Standing) -> None:
     record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by.actor, **rows)
 
 
-def _tell(grant: Grant) -> None:
-    """Send every supervisor a message; the queue says the same for those without an address."""
-    sentence = _("{who} gave {whom} {rights}. There is no second administrator who could agree.")
+def tell(grant: Grant) -> None:
+    """Send every supervisor a message of rights that were given."""
+    sentence = _("{who} gave {whom} {rights}. Ask them about it if you did not expect it.")
+    givers = filter(None, (grant.asked_by, grant.decided_by))
     told = sentence.format(
-        who=grant.asked_by.display_name if grant.asked_by else "",
+        who=" + ".join(giver.display_name for giver in givers),
         whom=grant.user.get_username(),
         rights=", ".join(map(rights.in_words, grant.rights)),
     )
@@ -87,4 +90,4 @@ def _tell(grant: Grant) -> None:
     supervisors = User.objects.filter(groups__name=Role.SUPERVISOR.value, is_active=True)
     for address in supervisors.exclude(email="").values_list("email", flat=True).distinct():
         with suppress(post.NotSent):
-            post.send(subject=_("An administrator gave rights alone"), parts=parts, to=address)
+            post.send(subject=_("Somebody was given rights"), parts=parts, to=address)

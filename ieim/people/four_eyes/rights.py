@@ -18,11 +18,14 @@ from django.utils.translation import gettext
 from ieim.people.accounts import Account, names_of
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.people.roles import PERMISSIONS, Role
+from ieim.people.scope import known_agencies
 
 ORDINARY: Final = frozenset(
     name for role in (Role.CASEWORKER, Role.EDITOR, Role.AUDITOR) for name in PERMISSIONS[role]
 )
 """Permissions that one administrator gives; a role with any other is one of these rights."""
+SECOND: Final = "review.second_reviewitem"
+"""Given by one administrator too; supervisors are told of every time."""
 
 
 def administrators() -> QuerySet[User]:
@@ -40,9 +43,19 @@ def strong(account: Account | None) -> frozenset[str]:
         if not names_of(group.permissions.all()) <= ORDINARY:
             found.add(f"role:{group.name}")
     found |= {f"permission:{name}" for name in account.permissions - ORDINARY}
-    if EVERY_AGENCY in account.agencies:
+    every = set(known_agencies())
+    if EVERY_AGENCY in account.agencies or (len(every) > 1 and every <= account.agencies):
         found.add(f"agency:{EVERY_AGENCY}")
     return frozenset(found)
+
+
+def seconding(account: Account | None) -> frozenset[str]:
+    """Return the rights with which an account gives second opinions."""
+    if account is None or not account.active:
+        return frozenset()
+    groups = Group.objects.filter(name__in=account.roles)
+    names = {f"role:{group}" for group in groups if SECOND in names_of(group.permissions.all())}
+    return frozenset(names | {f"permission:{name}" for name in account.permissions & {SECOND}})
 
 
 def raised(before: Account | None, after: Account, by: User) -> list[str]:
@@ -68,9 +81,10 @@ def take_back(before: Account | None, after: Account, rights: Collection[str]) -
             case "permission":
                 user.user_permissions.remove(_permission(name))
             case "agency":
-                user.agency_scopes.filter(agency=name).delete()
-                # It may have come in the place of another one.
-                for agency in before.agencies - {name} if before else ():
+                # It may have come in the place of another one, or as the last of all of them.
+                agencies = before.agencies if before else frozenset[str]()
+                user.agency_scopes.exclude(agency__in=agencies).delete()
+                for agency in agencies:
                     AgencyScope.objects.get_or_create(user=user, agency=agency)
             case "address":
                 user.email = before.profile[-1] if before else ""

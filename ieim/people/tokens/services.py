@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
@@ -86,12 +88,23 @@ def revoke(*, token_id: UUID, by: User) -> Token:
     """
     token = selectors.listed(by).select_for_update(of=("self",)).get(pk=token_id)
     if token.revoked_at is None:
-        before = rows_of(TOKEN, Q(pk=token_id))
-        token.revoked_at = timezone.now()
-        token.save(update_fields=["revoked_at"])
-        changed = moved(before, rows_of(TOKEN, Q(pk=token_id)))
-        _record("people.token_revoked", token, by.actor, **changed)
+        _revoke(token, by)
     return token
+
+
+@transaction.atomic
+def end(user: User, *, by: User | None) -> None:
+    """End all tokens of an account; ``by`` is None for what no person does."""
+    for token in Token.objects.select_for_update().filter(user=user, revoked_at=None):
+        _revoke(token, by)
+
+
+def _revoke(token: Token, by: User | None) -> None:
+    before = rows_of(TOKEN, Q(pk=token.pk))
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    changed = moved(before, rows_of(TOKEN, Q(pk=token.pk)))
+    _record("people.token_revoked", token, by.actor if by else "system", **changed)
 
 
 def find(text: str) -> Token | None:
@@ -103,7 +116,8 @@ def use(token: Token) -> User:
     """Return its maker, with what the token leaves of their rights as they are now.
 
     That it is in use is written down, and on the first time of a day (UTC) recorded. Raises
-    :class:`Refused` for a token that has ended, and of an account that is closed or may have none.
+    :class:`Refused` for a token that has ended, of an account that is closed or may have none, and
+    of one whose owner has not come from the OpenID provider within the longest time of a session.
     """
     now, user = timezone.now(), token.user
     if token.revoked_at is not None:
@@ -112,6 +126,14 @@ def use(token: Token) -> User:
         raise Refused(gettext("This token has expired. Make another one at /staff/tokens/."))
     if not user.has_perm(MAY_MAKE):
         raise Refused(gettext("The account that this token acts for may have no tokens any more."))
+    confirmed_after = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    if SocialAccount.objects.filter(user=user, last_login__lte=confirmed_after).exists():
+        raise Refused(
+            gettext(
+                "The rights of this token have to be confirmed. Have {name}, for whom it acts, log"
+                " in at /staff/login/; it goes on then."
+            ).format(name=user.get_username())
+        )
     user.limits = selectors.limits_of(token)
     last = token.last_used_at
     if last is None or now - last >= SEEN_EVERY:

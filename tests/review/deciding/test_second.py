@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 
 from conversations.models import Reply, Turn
-from ieim.people.models import User
+from ieim.people import selectors
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
+from ieim.people.services import changing
 from review import deciding
 from review.deciding import Action, Conflict, Refused
 from review.models import Decision, ReviewItem
 from tests.fixtures import VISA
-from tests.review import desk
+from tests.review import desk, people
 from tests.review.desk import (
     ALL,
     BAD,
@@ -80,6 +85,42 @@ def test_it_wants_a_right_for_second_opinions() -> None:
     ben = desk.person("ben", "view", "decide")
     with pytest.raises(Refused, match="right"):
         taken_and_decided(the_item(turn), ben, Action.AGREE)
+
+
+def hired(name: str, by: User, *agencies: str) -> User:
+    """A caseworker whose account an administrator has just made."""
+    with changing(by=by) as made:
+        user = User.objects.create_user(name)
+        made.append(user.pk)
+        user.groups.add(Group.objects.get(name=Role.CASEWORKER.value))
+        for agency in agencies:
+            AgencyScope.objects.create(user=user, agency=agency)
+    return User.objects.get(pk=user.pk)
+
+
+def test_accounts_that_one_administrator_has_just_made_are_no_two_people(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The attack: an administrator made two accounts, and sent a reply to a crisis with them."""
+    ada, bea = (people.person(name, Role.ADMINISTRATOR) for name in ("ada", "bea"))
+    bea.groups.add(Group.objects.get(name=Role.CASEWORKER.value))
+    eva, ben = (hired(name, bea, "immigration") for name in ("eva", "ben"))
+    turn = desk.ask(CRISIS, {})
+    taken_and_decided(the_item(turn), eva, Action.APPROVE, confirmed=True)
+    with pytest.raises(Refused, match="alone gave you your account"):
+        taken_and_decided(the_item(turn), ben, Action.AGREE)
+    with pytest.raises(Refused, match="You gave who decided this"):
+        taken_and_decided(the_item(turn), User.objects.get(pk=bea.pk), Action.AGREE)
+    assert not Reply.objects.exists()
+    with monkeypatch.context() as tomorrow:
+        assert "Bea is working" in deciding.may(the_item(turn), ben)[Action.AGREE]
+        tomorrow.setattr(selectors, "NEW", timedelta(0))
+        assert "a day ago" not in deciding.may(the_item(turn), ben)[Action.AGREE]
+    # A second administrator has had a part in it.
+    with changing(ben.pk, by=ada):
+        AgencyScope.objects.create(user=ben, agency="civil-status")
+    taken_and_decided(the_item(turn), ben, Action.AGREE)
+    assert (run(turn).state, Reply.objects.count()) == ("answered", 1)
 
 
 @pytest.mark.parametrize(
