@@ -6,14 +6,17 @@ The signature only keeps made-up secrets out; what opens a conversation is the s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
 
-NAME = "ieim_session"
+_BARE, _BARE_SALT = "ieim_session", "ieim.session"
+"""Of before 0.3 in production, where nothing is signed with this salt any more."""
+NAME = f"{settings.IEIM_COOKIE_PREFIX}{_BARE}"
 MAX_AGE_DAYS = 30
-_SALT = "ieim.session"
+_SALT = f"{settings.IEIM_COOKIE_PREFIX}{_BARE_SALT}"
 
 
 def put(response: HttpResponseBase, secret: str) -> None:
@@ -34,7 +37,8 @@ def sealed(secret: str) -> str:
 
 def drop(response: HttpResponseBase) -> None:
     """Remove the cookie; the conversation itself stays."""
-    response.delete_cookie(NAME, samesite="Lax")
+    for name in {NAME, _BARE}:
+        response.delete_cookie(name, samesite="Lax")
 
 
 def secret_of_request(request: HttpRequest) -> str | None:
@@ -44,9 +48,8 @@ def secret_of_request(request: HttpRequest) -> str | None:
 
 def secret_of(cookies: Mapping[str, str]) -> str | None:
     """Return the secret among cookies by name, None without one that we signed."""
-    try:
-        return signing.TimestampSigner(salt=_SALT).unsign(
-            cookies.get(NAME, ""), max_age=MAX_AGE_DAYS * 24 * 3600
-        )
-    except signing.BadSignature:
-        return None
+    for name, salt in {NAME: _SALT, _BARE: _BARE_SALT}.items():
+        signer = signing.TimestampSigner(salt=salt)
+        with suppress(signing.BadSignature):
+            return signer.unsign(cookies.get(name, ""), max_age=MAX_AGE_DAYS * 24 * 3600)
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from datetime import timedelta
 from typing import Any
 
 from csp.constants import SELF
@@ -13,6 +14,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path, reverse
+from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -176,6 +178,29 @@ def logo(request: HttpRequest, sha256: str) -> HttpResponse:
     return HttpResponse(bytes(found.content), content_type=found.media_type, headers=headers)
 
 
+SECURITY_DAYS = 90
+"""For how long the contact for researchers is said to hold: it is read anew before that."""
+
+
+@require_safe
+def security(request: HttpRequest) -> HttpResponse:
+    """Say where to report a hole (RFC 9116); 404 while the settings name neither an e-mail address
+    nor a web page."""
+    organisation = selectors.current()
+    contacts = (f"mailto:{organisation.email}" if organisation.email else "", organisation.website)
+    lines = [f"Contact: {contact}" for contact in contacts if contact]
+    if not lines:
+        raise Http404
+    expires = timezone.now() + timedelta(days=SECURITY_DAYS)
+    lines += [
+        f"Expires: {expires:%Y-%m-%d}T00:00:00Z",
+        f"Preferred-Languages: {', '.join(organisation.languages)}",
+    ]
+    if configured.IEIM_PUBLIC_URL:
+        lines.append(f"Canonical: {configured.IEIM_PUBLIC_URL}{request.path}")
+    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
+
+
 app_name = "administration"
 
 urlpatterns = [
@@ -183,6 +208,7 @@ urlpatterns = [
     path("settings/colours.css", preview_colours, name="preview_colours"),
     path("settings/<slug:section_name>/", save, name="save"),
     path("settings/<slug:section_name>/preview/", preview, name="preview"),
+    path(".well-known/security.txt", security, name="security"),
     path("own/colours.css", colours, name="colours"),
     path("own/logo/<str:sha256>/", logo, name="logo"),
 ]

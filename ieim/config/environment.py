@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -115,6 +116,10 @@ def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
         case "postgresql":
             if not database["NAME"]:
                 env.problem("DATABASE_URL", f"names no database. {hint}")
+            if required:
+                is_encrypted = options.get("sslmode") in ("require", "verify-ca", "verify-full")
+                hosts = database["HOST"].split(",")
+                _require_tls(env, "DATABASE_URL", hosts, is_encrypted, "put ?sslmode=verify-full")
             database["CONN_HEALTH_CHECKS"] = True
             # A worker has eight turns that work, two that are claimed, a heartbeat and a follower;
             # a turn that waits for the model has no connection.
@@ -130,7 +135,32 @@ def redis_url(env: Env, *, required: bool) -> str:
     url = env.required("REDIS_URL", hint, when=required)
     if url and not _names_redis(url):
         env.problem("REDIS_URL", f"is not a Redis address. {hint}")
+    elif url and required:
+        parts = urlsplit(url)
+        hosts, is_encrypted = [parts.hostname or ""], parts.scheme == "rediss"
+        _require_tls(env, "REDIS_URL", hosts, is_encrypted, "begin it with rediss://")
     return url
+
+
+def _require_tls(env: Env, name: str, hosts: Sequence[str], is_encrypted: bool, how: str) -> None:
+    """Note where a service is on another machine and what it is sent is not encrypted."""
+    is_private = env.flag("IEIM_PRIVATE_NETWORK", default=False)
+    remote = [host for host in hosts if not host.startswith("/") and not _is_here(host)]
+    if remote and not is_encrypted and not is_private:
+        env.problem(
+            name,
+            f"leads to {remote[0]} without TLS, with what citizens wrote. To encrypt it, {how}; or "
+            "set IEIM_PRIVATE_NETWORK to true where nobody else is on the network between them.",
+        )
+
+
+def _is_here(host: str) -> bool:
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _names_redis(url: str) -> bool:

@@ -36,6 +36,8 @@ IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else environment.L
 CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
 # How many proxies stand in front. Without any, no header says where a request comes from.
 IEIM_TRUSTED_PROXIES = int(env.number("IEIM_TRUSTED_PROXIES", 0, low=0, high=9))
+# With it browsers take a cookie only from this host itself, over TLS, for all of its addresses.
+IEIM_COOKIE_PREFIX = "__Host-" if PRODUCTION else ""
 # Only `manage.py serve` listens by itself; production gives the port to uvicorn.
 IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
 
@@ -187,7 +189,7 @@ LANGUAGES = [
 LANG_INFO["fil"] = {"bidi": False, "code": "fil", "name": "Filipino", "name_local": "Filipino"}
 LANG_INFO["tl"] = {"fallback": ["fil"]}
 LOCALE_PATHS = [BASE_DIR / "locale"]
-LANGUAGE_COOKIE_NAME = "ieim_language"
+LANGUAGE_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}ieim_language"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
@@ -227,6 +229,8 @@ warnings.filterwarnings(
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "staff_home"
 LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}sessionid"
+SESSION_ENGINE = "ieim.people.session_store"
 # A session ends when nobody has used it for so long, and at the latest after so long.
 IEIM_SESSION_IDLE_SECONDS = 60 * int(env.number("IEIM_SESSION_IDLE_MINUTES", 60, low=5, high=1440))
 SESSION_COOKIE_AGE = 3600 * int(env.number("IEIM_SESSION_HOURS", 12, low=1, high=720))
@@ -238,19 +242,21 @@ ACCOUNT_ADAPTER = "ieim.people.entering.Steps"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*"]
 SOCIALACCOUNT_ADAPTER = "ieim.people.openid.Accounts"
-ACCOUNT_RATE_LIMITS = {"reset_password": "20/h/ip,3/h/key"}
-IEIM_MFA_ROLES = sign_in.mfa_roles(env)
+ACCOUNT_RATE_LIMITS = {"reset_password": "20/h/ip,3/h/key", "provider_logout": "600/m/ip"}
+IEIM_MFA_ROLES = sign_in.mfa_roles(env, production=PRODUCTION)
 MFA_ADAPTER = "ieim.people.factors.Adapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1  # the clock of a telephone may be half a minute off
 MFA_RECOVERY_CODES_SHOW_ONCE = True
+# The 100,000 commonest of eight or more characters in public breaches; docs/licences.md says whose.
+_COMMON = {"password_list_path": BASE_DIR / "ieim" / "people" / "common-passwords.txt.gz"}
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
+    {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
+    for name, options in (
+        ("UserAttributeSimilarityValidator", {}),
+        ("MinimumLengthValidator", {}),
+        ("CommonPasswordValidator", _COMMON),
+        ("NumericPasswordValidator", {}),
     )
 ]
 # How long a link to choose a password is good, in seconds.
@@ -334,7 +340,9 @@ PERMISSIONS_POLICY: dict[str, list[str]] = {
 # A resume link is a secret: no other site may learn it from a Referer.
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}csrftoken"
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "ieim.people.stale_forms.refused"
 # TLS ends at a proxy, if there is one.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PROXIES else None
 SECURE_SSL_REDIRECT = PRODUCTION

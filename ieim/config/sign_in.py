@@ -49,10 +49,13 @@ def passwords(env: Env, *, issuer: str) -> bool:
     return allowed
 
 
-def mfa_roles(env: Env) -> list[str]:
-    """The roles that need a second factor; superusers need one with them."""
+def mfa_roles(env: Env, *, production: bool) -> list[str]:
+    """The roles that need a second factor; superusers need one with them. ``none`` is nobody."""
     known = [role.value for role in Role]
-    found = env.names("IEIM_MFA_ROLES")
+    strong = [Role.ADMINISTRATOR.value, Role.PUBLISHER.value, Role.SUPERVISOR.value]
+    found = env.names("IEIM_MFA_ROLES", strong if production else ())
+    if found == ["none"]:
+        return []
     if unknown := sorted(set(found) - set(known)):
         what = f"has no role of ours: {', '.join(unknown)}. The roles are: {', '.join(known)}."
         env.problem("IEIM_MFA_ROLES", what)

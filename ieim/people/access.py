@@ -24,7 +24,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from ieim.people import factors
+from ieim.people import factors, proving
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
 
@@ -56,6 +56,9 @@ _SECOND_FACTOR = (
 """Allauth's pages of one's own second factors: all that is open to whose role needs one first."""
 
 
+_ADDS_FACTOR = frozenset({"mfa_activate_totp", "mfa_add_webauthn"})
+
+
 def _all(space: str, needed: str, names: str) -> dict[str, str]:
     return {f"{space}:{name}": needed for name in names.split()}
 
@@ -71,11 +74,13 @@ ACCESS: Mapping[str, str] = {
     **_all("api", BEARER, "person mail export export_html"),
     **_all("framing", EVERYBODY, "script"),
     **_all("published", EVERYBODY, "services service"),
-    **_all("administration", EVERYBODY, "colours logo"),
+    **_all("administration", EVERYBODY, "colours logo security"),
     "administration_api:administration": EVERYBODY,
     **_all("administration", _SET, "settings save preview preview_colours"),
     **dict.fromkeys(("login", "account_login", "logout", "account_logout"), EVERYBODY),
-    **dict.fromkeys(("openid_begin", "openid_callback", "mfa_authenticate"), EVERYBODY),
+    **dict.fromkeys(
+        ("openid_begin", "openid_callback", "openid_logout", "mfa_authenticate"), EVERYBODY
+    ),
     **dict.fromkeys(_SECOND_FACTOR, STAFF),
     **{f"password_reset{step}": EVERYBODY for step in ("", "_done", "_confirm")},
     **dict.fromkeys(("staff_home", "sessions"), STAFF),
@@ -176,6 +181,8 @@ class Guard(MiddlewareMixin):
             if name not in _SECOND_FACTOR:
                 return _to_second_factor(request, name)
             request.factor_missing = True  # type: ignore[attr-defined]  # for the page
+        if name in _ADDS_FACTOR and (led := proving.at_provider(request)):
+            return led
         if name.startswith("admin:") or allows(request.user, name, request.method or ""):
             return None
         listed = name in ACCESS or name == _NOTHING

@@ -55,11 +55,12 @@ class LogOut(LogoutView):
         """End the session here, whatever becomes of the other one."""
         there = openid.way_out(request)
         response = super().post(request, *args, **kwargs)
-        if not there:
-            return response
-        # A page that leads there: browsers hold the redirect of a form against form-action.
-        told = {"address": there, "provider": settings.IEIM_OPENID["NAME"]}
-        return render(request, "registration/leaving.html", told)
+        if there:
+            # A page that leads there: browsers hold the redirect of a form against form-action.
+            told = {"address": there, "provider": settings.IEIM_OPENID["NAME"]}
+            response = render(request, "registration/leaving.html", told)
+        response.headers["Clear-Site-Data"] = '"cache", "storage"'  # drafts, too
+        return response
 
 
 class Steps(DefaultAccountAdapter):

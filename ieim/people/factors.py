@@ -15,6 +15,7 @@ from typing import Any
 
 import segno
 from allauth.account.signals import user_logged_in
+from allauth.mfa import app_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import (
@@ -24,18 +25,22 @@ from allauth.mfa.signals import (
     authenticator_reset,
     authenticator_used,
 )
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.mfa.utils import is_mfa_enabled
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models.signals import post_delete, post_save, pre_delete, pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
 
 from ieim.audit.canonical import GONE
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
+from ieim.people import post
 from ieim.people.audited import FACTOR, record_of
 from ieim.people.models import User
 
@@ -65,6 +70,7 @@ def remove(user: User, *, by: User) -> int:
     count, _ = Authenticator.objects.filter(user=user).delete()
     if count:
         record_of(user, "people.factor_removed", actor=by.actor, factor="all")
+        _tell_owner(user)
     return int(count)
 
 
@@ -131,6 +137,20 @@ def _renew(*, authenticator: Authenticator, **kwargs: Any) -> None:
 Authenticator.save = transaction.atomic(Authenticator.save)
 
 
+def _mark_code_used(totp: TOTP, code: str) -> bool:
+    """Return whether a code is new. It counts as used for as long as it could fit (RFC 6238, 5.2);
+    allauth's own forgets it after one period of the tolerance's three."""
+    seconds = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1)
+    return cache.add(totp._get_used_cache_key(code), "y", timeout=seconds)
+
+
+TOTP._mark_code_used = _mark_code_used
+
+
+def _tell_owner(user: User) -> None:
+    post.tell_owner(name=user.username, address=user.email, changed=gettext("the second factor"))
+
+
 @receiver([pre_save, pre_delete], sender=Authenticator)
 def _look(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
     """Note what is stored before it changes, so that no use hides that the database has another."""
@@ -161,13 +181,19 @@ def _vouch(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
 
 @receiver(authenticator_added)
 @receiver(authenticator_reset)
-def _added(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+def _added(
+    *, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+) -> None:
     record_of(user, "people.factor_added", factor=str(authenticator.type))
+    _tell_owner(user)
+    if authenticator.type == Authenticator.Type.TOTP:
+        _mark_code_used(TOTP(authenticator), request.POST.get("code", ""))
 
 
 @receiver(authenticator_removed)
 def _removed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
     record_of(user, "people.factor_removed", factor=str(authenticator.type))
+    _tell_owner(user)
 
 
 @receiver(authentication_failed)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -35,6 +37,15 @@ from ieim.people import provided
 logger = logging.getLogger(__name__)
 
 _WAY_OUT = "way_out_of_the_provider"
+
+
+SESSION_AT_PROVIDER = "session_at_the_provider"
+"""The member of a session that says what the provider calls it (``sid``)."""
+
+
+def identity(claims: Mapping[str, Any]) -> str:
+    """Return what an account is tied to: a digest of issuer and subject."""
+    return hashlib.sha256(f"{claims['iss']}\0{claims['sub']}".encode()).hexdigest()
 
 
 class Provider(OpenIDConnectProvider):
@@ -65,17 +76,15 @@ class Provider(OpenIDConnectProvider):
 
     def extract_uid(self, data: Any) -> str:
         """Return the identity: the provider's name for a person is unique with its own name."""
-        claims = data["id_token"]
-        return hashlib.sha256(f"{claims['iss']}\0{claims['sub']}".encode()).hexdigest()
+        return identity(data["id_token"])
 
     def extract_extra_data(self, data: Any) -> dict[str, Any]:
         """Return nothing: what is to be known of a person is in the account."""
         return {}
 
     def sociallogin_from_response(self, request: HttpRequest, response: Any) -> SocialLogin:
-        """Return the sign-in with its claims. Raises OAuth2Error without an ID token."""
-        if not response.get("id_token", {}).get("sub"):
-            raise OAuth2Error("The provider has sent no ID token.")
+        """Return the sign-in with its claims. Raises OAuth2Error without a right ID token."""
+        _check(response.get("id_token", {}), self.app.client_id)
         login = super().sociallogin_from_response(request, response)
         login.claims = response["id_token"]
         return login
@@ -146,6 +155,7 @@ class Accounts(DefaultSocialAccountAdapter):
         if request.user.is_authenticated:
             logout(request)  # allauth would, and forget what is noted now
         request.session[_WAY_OUT] = sociallogin.way_out
+        request.session[SESSION_AT_PROVIDER] = claims.get("sid")
 
     def on_authentication_error(
         self,
@@ -163,11 +173,14 @@ class Accounts(DefaultSocialAccountAdapter):
 def begin(request: HttpRequest) -> HttpResponse:
     """Send somebody to the provider; ``next`` is where they want to go."""
     provider, nonce = Provider(request), get_random_string(32)
-    asked = {"next_url": get_next_redirect_url(request), "auth_params": {"nonce": nonce}}
+    params = {"nonce": nonce}
+    if request.user.is_authenticated:
+        params["prompt"] = "login"  # they come to prove again who they are
+    asked = {"next_url": get_next_redirect_url(request), "auth_params": params}
     response: HttpResponse
     try:
         response = provider.redirect(request, AuthProcess.LOGIN, nonce=nonce, **asked)
-    except _FAULTS as fault:
+    except FAULTS as fault:
         response = _failed(request, fault)
     return response
 
@@ -179,7 +192,7 @@ def callback(request: HttpRequest) -> HttpResponse:
     response: HttpResponse
     try:
         response = OAuth2CallbackView.adapter_view(conversation)(request)
-    except _FAULTS as fault:
+    except FAULTS as fault:
         response = _failed(request, fault)
     return response
 
@@ -191,8 +204,29 @@ def way_out(request: HttpRequest) -> str:
     return address
 
 
-_FAULTS = (OAuth2Error, OSError, ValueError, KeyError, TypeError, AttributeError)
+FAULTS = (OAuth2Error, OSError, ValueError, KeyError, TypeError, AttributeError)
 """An answer that does not come (requests' errors are an OSError), or has another form."""
+
+
+LONGEST_AGE = 600
+"""Seconds between an ID token and the clock here."""
+
+
+def _check(claims: Mapping[str, Any], client_id: str) -> None:
+    """Check an ID token as OpenID Connect Core 3.1.3.7 has it, beside issuer and audience, which
+    PyJWT has checked, and the nonce. Raises OAuth2Error."""
+    subject, party, audience = (claims.get(name) for name in ("sub", "azp", "aud"))
+    times = [claims.get(name) for name in ("exp", "iat")]
+    if not isinstance(subject, str) or not 0 < len(subject) <= 255:
+        raise OAuth2Error("The provider has sent no ID token that says who it is.")
+    is_for_several = isinstance(audience, list) and len(audience) > 1
+    if (is_for_several or party is not None) and party != client_id:
+        raise OAuth2Error("The ID token is for another site (azp).")
+    if not all(isinstance(at, int | float) for at in times):
+        raise OAuth2Error("The ID token does not say from when to when it holds.")
+    now, (until, since) = time.time(), times
+    if not (until > now and abs(now - since) <= LONGEST_AGE):
+        raise OAuth2Error("The ID token is of another time. Compare the clocks of both machines.")
 
 
 def _address(request: HttpRequest, name: str) -> str:

@@ -9,6 +9,8 @@ from contextlib import suppress
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.core.mail.backends.smtp import EmailBackend
+from django.db import transaction
+from django.utils.translation import gettext
 
 logger = logging.getLogger(__name__)
 
@@ -54,3 +56,22 @@ def send(*, subject: str, parts: Sequence[str], to: str) -> None:
     except Exception as error:  # noqa: BLE001  # whatever it is, its words may hold an address
         logger.warning("A message to staff could not be sent (%s)", type(error).__name__)
         raise NotSent from None
+
+
+def tell_owner(*, name: str, address: str, changed: str) -> None:
+    """Send an account's owner, once it is committed, that a way into it has changed.
+
+    Nothing is sent without an address or a mail server.
+    """
+    sentence = gettext("A way into your account {name} has changed: {changed}.")
+    parts = (
+        sentence.format(name=name, changed=changed),
+        gettext("If it was not you, have an administrator switch the account off at once."),
+    )
+
+    def deliver() -> None:
+        with suppress(NotSent):
+            send(subject=gettext("Your account"), parts=parts, to=address)
+
+    if address:
+        transaction.on_commit(deliver, robust=True)

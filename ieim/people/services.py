@@ -26,7 +26,7 @@ from ieim.audit.audited import moved
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
-from ieim.people import sessions
+from ieim.people import post, sessions
 from ieim.people.accounts import Account, account_of, names_of, why_not
 from ieim.people.audited import ACCOUNT, ROLE, Standing, rows_of, rows_of_accounts, still_there
 from ieim.people.four_eyes import asking, rights
@@ -212,6 +212,16 @@ def record_change(
     if agreed is not None:
         payload |= {"grant": agreed.pk, "asked_by": agreed.asked_by_id}
     _record(f"people.user_{what}", payload | _changes(before, after), by, rows)
+    if before is not None and after is not None:
+        ways = {
+            gettext("the e-mail address"): (before.profile[-1], after.profile[-1]),
+            gettext("the password"): (before.password, after.password),
+            gettext("the login at the provider"): (before.identities, after.identities),
+        }
+        changed = ", ".join(way for way, (was, now) in ways.items() if was != now)
+        address = before.profile[-1] or after.profile[-1]
+        if changed:
+            post.tell_owner(name=before.username, address=address, changed=changed)
 
 
 def _changes(before: Account | None, after: Account | None) -> Changes:

@@ -1,8 +1,9 @@
 """Sessions of staff: when they end by themselves, and the page that lists one's own and ends them.
 
 Allauth keeps a row a session (its ``usersessions``); the session itself is Django's, in the
-database, so one that is ended opens nothing from the next request on. Staff pages have no socket:
-what is open asks again every four seconds at most, and is then led to the login.
+database, both by a digest of its key (:mod:`ieim.people.session_store`). So one that is ended opens
+nothing from the next request on. Staff pages have no socket: what is open asks again every four
+seconds at most, and is then led to the login.
 """
 
 from __future__ import annotations
@@ -25,12 +26,23 @@ from django.views.decorators.http import require_http_methods
 from ieim.people.access import BEARER, EVERYBODY, member, needed
 from ieim.people.audited import record_of
 from ieim.people.models import User
+from ieim.people.proving import BEGAN
+from ieim.people.session_store import LENGTH, StoredSessions, digest
 
-_BEGAN, _SEEN = "staff_began", "staff_seen"
+_SEEN = "staff_seen"
 _NOTED_EVERY = 60
 """Seconds between two notes that somebody is there."""
 _BY_ITSELF = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
 """What an open page asks by itself: nobody has to be there for it."""
+
+
+def _as_stored(key: str) -> str:
+    return key if len(key) == LENGTH else digest(key)
+
+
+# Allauth would keep the key itself, with which anybody opens the session.
+UserSession._meta.get_field("session_key").get_prep_value = _as_stored
+UserSession._session_store = lambda _, *keys: StoredSessions(*keys)
 
 
 class Ends(MiddlewareMixin):
@@ -42,14 +54,14 @@ class Ends(MiddlewareMixin):
         if needed(name) in (EVERYBODY, BEARER) or not isinstance(request.user, User):
             return
         now, session = int(timezone.now().timestamp()), request.session
-        began, seen = session.get(_BEGAN, now), session.get(_SEEN, 0)
+        began, seen = session.get(BEGAN, now), session.get(_SEEN, 0)
         idle = seen and now - seen >= settings.IEIM_SESSION_IDLE_SECONDS
         if idle or now - began >= settings.SESSION_COOKIE_AGE:
             kept = UserSession.objects.filter(session_key=session.session_key)
             end(kept, of=request.user, why="idle" if idle else "age")
             logout(request)
         elif now - seen >= _NOTED_EVERY and name not in _BY_ITSELF:
-            session[_BEGAN], session[_SEEN] = began, now
+            session[BEGAN], session[_SEEN] = began, now
             UserSession.objects.create_from_request(request)
 
 
@@ -62,7 +74,8 @@ def end(sessions: Iterable[UserSession], *, of: User, why: str, by: User | None 
     gone = list(sessions)
     for session in gone:
         number, actor = session.pk, by.actor if by else "system"
-        session.end()
+        StoredSessions().delete(session.session_key)
+        session.delete()
         record_of(of, "people.session_ended", actor=actor, session=number, why=why)
     return len(gone)
 
@@ -74,7 +87,8 @@ def mine(request: HttpRequest) -> HttpResponse:
     own = UserSession.objects.filter(user=me)
     if request.method == "GET":
         shown = sorted(UserSession.objects.purge_and_list(me), key=lambda each: each.last_seen_at)
-        return render(request, "registration/sessions.html", {"sessions": shown[::-1]})
+        context = {"sessions": shown[::-1], "current": digest(request.session.session_key or "")}
+        return render(request, "registration/sessions.html", context)
     which = request.POST.get("end", "")
     if which == "others":
         end(own.exclude(session_key=request.session.session_key), of=me, why="revoked", by=me)
@@ -85,4 +99,4 @@ def mine(request: HttpRequest) -> HttpResponse:
 
 @receiver(user_logged_in)
 def _begin(*, request: HttpRequest, **kwargs: Any) -> None:
-    request.session[_BEGAN] = request.session[_SEEN] = int(timezone.now().timestamp())
+    request.session[BEGAN] = request.session[_SEEN] = int(timezone.now().timestamp())

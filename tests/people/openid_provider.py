@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 from urllib.parse import urlsplit
 
 import httpx
+import jwt
 from django.test import Client
-from oidc_provider_mock import run_server_in_thread
+from oidc_provider_mock import _app, run_server_in_thread
 
 GROUPS = {
     "desk": {"roles": ["caseworker"], "agencies": []},
@@ -26,8 +28,8 @@ CALLBACK = "http://testserver/staff/login/openid/callback/"
 class Directory:
     """The provider as its administrators see it; ``told`` is for the settings of the site."""
 
-    def __init__(self, address: str) -> None:
-        self.address = address
+    def __init__(self, address: str, key: Any) -> None:
+        self.address, self._key = address, key
         body = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_basic"}
         made = httpx.post(f"{address}/oauth2/clients", json=body).raise_for_status().json()
         groups = {
@@ -49,6 +51,12 @@ class Directory:
         says = {"groups": [*groups], "preferred_username": name, **claims}
         httpx.put(f"{self.address}/users/{name}", json=says).raise_for_status()
 
+    def sign(self, claims: dict[str, Any]) -> str:
+        """Return a token that the provider has signed."""
+        (known,) = httpx.get(f"{self.address}/jwks").json()["keys"]
+        key = jwt.PyJWK(self._key.as_dict(is_private=True), algorithm="RS256")
+        return jwt.encode(claims, key.key, "RS256", {"kid": known["kid"], "typ": "logout+jwt"})
+
     def agree(self, address: str, name: str) -> str:
         """Log ``name`` in at the address that the site has sent them to; returns the way back."""
         back = httpx.post(address, data={"sub": name})
@@ -66,5 +74,9 @@ class Directory:
 @contextmanager
 def running() -> Iterator[Directory]:
     """Run a provider on a free port of loopback."""
-    with run_server_in_thread(require_client_registration=True, require_nonce=True) as server:
-        yield Directory(f"http://localhost:{server.server_port}")
+    store = _app.Storage()
+    options = {"require_client_registration": True, "require_nonce": True}
+    with mock.patch.object(_app, "Storage", return_value=store):
+        server = run_server_in_thread(**options)
+    with server as listening:
+        yield Directory(f"http://localhost:{listening.server_port}", store.jwk)

@@ -14,12 +14,16 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
+from ieim.people import proving
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.people.services import changing
 from tests.people.openid_provider import Directory
+from tests.people.test_four_eyes import sent  # noqa: F401  # a fixture
 from tests.people.test_openid import _provider, directory  # noqa: F401  # fixtures
 from tests.people.test_who_changes_whom import events
 from tests.review.people import person
+from tests.studio.admin.admin_pages import filled
 
 pytestmark = [
     pytest.mark.django_db,
@@ -70,7 +74,9 @@ def set_up(browser: Client, callbacks: Any) -> str:
     found = re.search(r'id="authenticator_secret">(\w+)<', html)
     assert found, html
     with callbacks(execute=True):
-        done = browser.post("/staff/factors/totp/activate/", {"code": code(found[1])})
+        # The code of half a minute ago: so the present one is still unused.
+        typed = {"code": code(found[1], later=-1)}
+        done = browser.post("/staff/factors/totp/activate/", typed)
     assert (done.status_code, done["Location"]) == (302, "/staff/factors/recovery-codes/")
     return found[1]
 
@@ -102,6 +108,78 @@ def test_who_has_one_is_asked_for_it(django_capture_on_commit_callbacks: Any) ->
     again, _ = log_in("ada")
     used = again.post("/staff/factors/authenticate/", {"code": code(secret)})
     assert used.status_code == 200, "a code is good once"
+
+
+@pytest.mark.parametrize("seconds", [0, 45])
+def test_a_code_is_good_once_for_as_long_as_it_fits(
+    django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    member("ada")
+    browser, _ = log_in("ada")
+    secret = set_up(browser, django_capture_on_commit_callbacks)
+    again, _ = log_in("ada")
+    set_up_with = {"code": code(secret, later=-1)}
+    assert again.post("/staff/factors/authenticate/", set_up_with).status_code == 200
+    typed, now = {"code": code(secret, later=1)}, time.time
+    assert log_in("ada")[0].post("/staff/factors/authenticate/", typed).status_code == 302
+    monkeypatch.setattr(time, "time", lambda: now() + seconds)
+    assert log_in("ada")[0].post("/staff/factors/authenticate/", typed).status_code == 200
+
+
+def test_who_comes_from_the_provider_proves_it_there(
+    directory: Directory,  # noqa: F811
+) -> None:
+    directory.person("lea", "heads")
+    browser, page = Client(), "/staff/factors/totp/activate/"
+    directory.enter(browser, "lea")
+    assert browser.get(page).status_code == 200, "they have just come"
+    session = browser.session
+    session[proving.BEGAN] -= 301
+    session.save()
+    led = browser.get(page)
+    assert (led.status_code, led["Location"]) == (
+        302,
+        "/staff/login/openid/?next=%2Fstaff%2Ffactors%2Ftotp%2Factivate%2F",
+    )
+    assert "prompt=login" in browser.get(led["Location"])["Location"]
+    assert directory.enter(browser, "lea", to=page)["Location"] == page
+    assert browser.get(page).status_code == 200
+
+
+def test_an_address_is_changed_by_who_proves_who_they_are(
+    sent: list[dict[str, str]],  # noqa: F811
+) -> None:
+    carl, _ = person("carl", Role.CASEWORKER), member("boss", Role.ADMINISTRATOR)
+    User.objects.filter(pk=carl.pk).update(email="carl@example.org")
+    desk, _ = log_in("boss")
+    page = f"/admin/people/user/{carl.pk}/change/"
+    led = desk.post(page, filled(desk, page, email="eve@example.org"))
+    assert (led.status_code, User.objects.get(pk=carl.pk).email) == (302, "carl@example.org")
+    assert led["Location"].startswith("/staff/factors/password/")
+    wrong = desk.post("/staff/factors/password/", {"password": "a guess", "next": page})
+    assert (wrong.status_code, sent) == (200, [])
+    desk.post("/staff/factors/password/", {"password": RIGHT, "next": page})
+    assert User.objects.get(pk=carl.pk).email == "eve@example.org", "the form was sent on"
+
+
+def test_owners_are_told_at_the_old_address(
+    sent: list[dict[str, str]],  # noqa: F811
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    ada = member("ada")
+    User.objects.filter(pk=ada.pk).update(email="ada@example.org")
+    browser, _ = log_in("ada")
+    set_up(browser, django_capture_on_commit_callbacks)
+    assert {message["to"] for message in sent} == {"ada@example.org"}
+    assert "your account ada has changed: the second factor" in sent[-1]["body"]
+    new = "an even longer one 7"
+    form = {"old_password": RIGHT, "new_password1": new, "new_password2": new}
+    with django_capture_on_commit_callbacks(execute=True):
+        browser.post("/admin/password_change/", form)
+    assert "the password" in sent[-1]["body"]
+    with django_capture_on_commit_callbacks(execute=True), changing(ada.pk, by=None):
+        User.objects.filter(pk=ada.pk).update(email="eve@example.org")
+    assert (sent[-1]["to"], "the e-mail address" in sent[-1]["body"]) == ("ada@example.org", True)
 
 
 def known(user: User) -> dict[str, Any]:
@@ -222,7 +300,10 @@ def test_who_has_lost_theirs_begins_anew(
     set_up(browser, django_capture_on_commit_callbacks)
     desk, _ = log_in("boss")
     chosen = {"action": "remove_factors", "_selected_action": [ada.pk, boss.pk]}
-    said = desk.post("/admin/people/user/", chosen, follow=True).content.decode()
+    asked = desk.post("/admin/people/user/", chosen)
+    assert asked["Location"].startswith("/staff/factors/password/")
+    form = {"password": RIGHT, "next": "/admin/people/user/"}
+    said = desk.post("/staff/factors/password/", form, follow=True).content.decode()
     assert ("Done for: ada." in said) is taken
     gone = {"factor": "all", **known(ada)}
     assert (events("factor")[-1] == ("people.factor_removed", "staff:boss", gone)) is taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -12,6 +13,7 @@ import httpx
 import jwt
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.oauth2.client import OAuth2Client
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.test import Client
@@ -164,6 +166,46 @@ def test_an_id_token_for_another_question_is_refused(directory: Directory) -> No
     parts = urlsplit(directory.agree(sent.replace(nonce, "another"), "kim"))
     assert mine.get(f"{parts.path}?{parts.query}").status_code == 502
     assert mine.get("/staff/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"),
+    [
+        ({}, 302),
+        ({"aud": ["{us}", "them"], "azp": "{us}"}, 302),
+        ({"aud": ["{us}", "them"]}, 502),
+        ({"aud": ["{us}", "them"], "azp": "them"}, 502),
+        ({"azp": "them"}, 502),
+        ({"aud": "them"}, 502),
+        ({"iss": "https://another.example"}, 502),
+        ({"sub": None}, 502),
+        ({"sub": ""}, 502),
+        ({"sub": 7}, 502),
+        ({"sub": "x" * 256}, 502),
+        ({"exp": None}, 502),
+        ({"exp": 1}, 502),
+        ({"iat": None}, 502),
+        ({"iat": 1}, 502),
+        ({"iat": 4_000_000_000}, 502),
+        ({"iat": float("nan")}, 502),
+    ],
+)
+def test_an_id_token_is_checked_as_the_standard_says(
+    directory: Directory, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], status: int
+) -> None:
+    us, ask = directory.told["CLIENT_ID"], OAuth2Client.get_access_token
+
+    def forged(*args: Any, **kwargs: Any) -> Any:
+        answer = ask(*args, **kwargs)
+        claims = jwt.decode(answer["id_token"], options={"verify_signature": False})
+        claims |= json.loads(json.dumps(changed).replace("{us}", us))
+        claims = {name: value for name, value in claims.items() if value is not None}
+        # Of one that comes from the provider itself over TLS nobody checks the signature.
+        return answer | {"id_token": jwt.encode(claims, "x" * 32, "HS256")}
+
+    monkeypatch.setattr(OAuth2Client, "get_access_token", forged)
+    directory.person("kim", "desk")
+    assert directory.enter(Client(), "kim").status_code == status
 
 
 @pytest.mark.parametrize(

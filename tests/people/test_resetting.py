@@ -118,3 +118,10 @@ def test_without_redis_it_says_to_come_again(
     browser = Client(raise_request_exception=False)
     answer = browser.post("/staff/password/", {"email": "ada@example.org"})
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+
+
+@pytest.mark.parametrize("password", ["jesuschrist1", "JesusChrist1", "fordmustang1"])
+def test_what_was_in_a_breach_is_no_password(password: str) -> None:
+    with pytest.raises(ValidationError, match="too common"):
+        validate_password(password)
+    validate_password("correct horse battery staple")

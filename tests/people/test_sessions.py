@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
@@ -92,6 +94,24 @@ def test_one_ends_their_own(clock: Clock) -> None:
     assert not is_in(third)
     assert is_in(here)
     assert ended() == [("staff:ada", "revoked")] * 2
+
+
+def test_who_reads_the_database_takes_over_nobody() -> None:
+    browser, _ = log_in("ada")
+    key = browser.cookies[settings.SESSION_COOKIE_NAME].value
+    stored = {*Session.objects.values_list("session_key", flat=True)}
+    stored |= {*UserSession.objects.values_list("session_key", flat=True)}
+    assert len(stored) == 1
+    assert key not in stored
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = stored.pop()
+    assert not is_in(thief)
+    assert is_in(browser)
+    assert log_in("ada")[1].status_code == 302
+    assert UserSession.objects.count() == 2, "a login forgets no other one"
+    browser.post("/staff/logout/")
+    assert Session.objects.count() == 1
+    assert not is_in(browser)
 
 
 @pytest.mark.parametrize("which", ["", "x", "²", "9" * 30])

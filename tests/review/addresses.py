@@ -81,6 +81,7 @@ ACCESS: Mapping[str, Who] = {
     "account_login": EVERYBODY,
     "openid_begin": EVERYBODY,
     "openid_callback": EVERYBODY,
+    "openid_logout": EVERYBODY,
     "logout": EVERYBODY,
     "account_logout": EVERYBODY,
     "mfa_authenticate": EVERYBODY,
@@ -136,6 +137,7 @@ ACCESS: Mapping[str, Who] = {
     "administration_api:administration": EVERYBODY,
     "administration:colours": EVERYBODY,
     "administration:logo": EVERYBODY,
+    "administration:security": EVERYBODY,
     **{
         f"administration:{name}": frozenset({Role.ADMINISTRATOR})
         for name in ("settings", "save", "preview", "preview_colours")

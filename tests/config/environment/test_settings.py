@@ -130,6 +130,53 @@ def test_it_starts_in_production_with_everything_set(tmp_path: Path) -> None:
     assert shown["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
 
 
+REMOTE_DATABASE = "postgresql://ieim:hidden@db.example.org/ieim"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", REMOTE_DATABASE),
+        ("DATABASE_URL", f"{REMOTE_DATABASE}?sslmode=prefer"),
+        ("DATABASE_URL", "postgresql://ieim:hidden@10.0.0.7/ieim"),
+        ("REDIS_URL", "redis://:hidden@redis.example.org:6379/0"),
+    ],
+)
+def test_what_leaves_the_machine_is_encrypted(tmp_path: Path, name: str, value: str) -> None:
+    said = refusal(tmp_path, PRODUCTION | {name: value})
+    assert re.findall(r"^  - (\S+) leads to \S+ without TLS", said, re.MULTILINE) == [name]
+    assert "hidden" not in said
+    values(tmp_path, PRODUCTION | {name: value, "IEIM_PRIVATE_NETWORK": "true"})
+    values(tmp_path, {name: value})  # development asks for nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", f"{REMOTE_DATABASE}?sslmode=verify-full"),
+        ("DATABASE_URL", "postgresql://ieim@%2Fvar%2Frun%2Fpostgresql/ieim"),
+        ("DATABASE_URL", "postgresql:///ieim"),
+        ("DATABASE_URL", "postgresql://ieim@[::1]/ieim"),
+        ("REDIS_URL", "rediss://:hidden@redis.example.org:6379/0"),
+        ("REDIS_URL", "redis://localhost:6379/0"),
+    ],
+)
+def test_what_is_encrypted_or_stays_on_the_machine_is_taken(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    assert values(tmp_path, PRODUCTION | {name: value})
+
+
+def test_production_takes_cookies_from_this_host_alone(tmp_path: Path) -> None:
+    for environment, prefix in ((PRODUCTION, "__Host-"), ({}, "")):
+        shown = values(tmp_path, environment)
+        for kind, name in (("SESSION", "sessionid"), ("CSRF", "csrftoken")):
+            assert shown[f"{kind}_COOKIE_NAME"] == f"{prefix}{name}"
+            assert shown[f"{kind}_COOKIE_SECURE"] is bool(prefix)
+        assert shown["LANGUAGE_COOKIE_NAME"] == f"{prefix}ieim_language"
+        assert shown["IEIM_COOKIE_PREFIX"] == prefix
+
+
 def test_it_takes_every_code_of_a_language_for_what_messages_are_told_by(tmp_path: Path) -> None:
     shown = values(tmp_path, {"IEIM_LANGUAGES": "en, fil, nb, no"})
     assert shown["IEIM_MODEL"]["LANGUAGES"] == ["en", "tl", "no"]

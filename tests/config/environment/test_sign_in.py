@@ -68,9 +68,18 @@ def test_a_provider_on_this_machine_is_for_development() -> None:
 
 def test_a_role_that_needs_a_second_factor_is_one_of_ours() -> None:
     env = Env({"IEIM_MFA_ROLES": "knowledge publisher, supervisor"})
-    assert sign_in.mfa_roles(env) == ["knowledge publisher", "supervisor"]
+    assert sign_in.mfa_roles(env, production=True) == ["knowledge publisher", "supervisor"]
     env.check()
     env = Env({"IEIM_MFA_ROLES": "boss"})
-    sign_in.mfa_roles(env)
+    sign_in.mfa_roles(env, production=True)
     with pytest.raises(ImproperlyConfigured, match="IEIM_MFA_ROLES has no role of ours: boss"):
         env.check()
+
+
+def test_production_asks_strong_roles_for_a_second_factor() -> None:
+    strong = ["administrator", "knowledge publisher", "supervisor"]
+    assert sign_in.mfa_roles(Env({}), production=True) == strong
+    assert sign_in.mfa_roles(Env({}), production=False) == []
+    nobody = Env({"IEIM_MFA_ROLES": "none"})
+    assert sign_in.mfa_roles(nobody, production=True) == []
+    nobody.check()

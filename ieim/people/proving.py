@@ -1,0 +1,51 @@
+"""Proof of who somebody is, before a way into an account changes."""
+
+from __future__ import annotations
+
+from allauth.account import app_settings
+from allauth.account.internal.flows.reauthentication import (
+    get_reauthentication_flows,
+    raise_if_reauthentication_required,
+)
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from ieim.people.models import User
+
+BEGAN = "staff_began"
+"""The session's member that says when it began, in seconds since 1970."""
+
+
+def require(request: HttpRequest) -> None:
+    """Have somebody prove again who they are, unless they just have; a form is sent on after it.
+
+    Raises:
+        ReauthenticationRequired: for who has a password or a second factor here.
+        ImmediateHttpResponse: for who proves it at the provider.
+    """
+    raise_if_reauthentication_required(request, app="")
+    response = at_provider(request)
+    if response is not None:
+        raise ImmediateHttpResponse(response)
+
+
+def at_provider(request: HttpRequest) -> HttpResponse | None:
+    """Return a redirect to the OpenID provider for who can prove it only there; None if they have.
+
+    Allauth asks nothing of who has neither a password nor a second factor here.
+    """
+    user = request.user
+    if not isinstance(user, User) or get_reauthentication_flows(user):
+        return None
+    age = timezone.now().timestamp() - request.session.get(BEGAN, 0)
+    if not settings.IEIM_OPENID["ISSUER"] or age < app_settings.REAUTHENTICATION_TIMEOUT:
+        return None
+    if not SocialAccount.objects.filter(user=user).exists():
+        return None
+    return redirect(f"{reverse('openid_begin')}?{urlencode({'next': request.get_full_path()})}")

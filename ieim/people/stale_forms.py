@@ -1,0 +1,44 @@
+"""Forms of staff whose CSRF token is the browser's no more: another tab has logged in since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.utils import get_next_redirect_url
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.views.csrf import csrf_failure
+
+_STALE = "CSRF token"
+"""How Django begins to say that a token is missing or wrong, its other checks having passed."""
+_LOGIN = frozenset({"login", "account_login", "mfa_authenticate"})
+_SECRETS = ("password", "code")
+
+
+def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Lead on who has logged in already, and give back what was written, to be sent once more.
+
+    What another site may have sent, and what no cookie came with, gets the page that says so.
+    """
+    name = request.resolver_match.view_name if request.resolver_match else ""
+    # Over TLS Django has looked at the origin or the referrer by now.
+    is_own = "Origin" in request.headers or request.is_secure()
+    if not (is_own and reason.startswith(_STALE)):
+        return csrf_failure(request, reason)
+    is_in = request.user.is_authenticated
+    if name in _LOGIN:
+        place = get_next_redirect_url(request) or resolve_url(settings.LOGIN_REDIRECT_URL)
+        return redirect(place if is_in else request.get_full_path(), status=303)
+    if not is_in:
+        leaves = name in ("logout", "account_logout", "admin:logout")
+        return redirect("login", status=303) if leaves else csrf_failure(request, reason)
+    sent: list[tuple[str, Any]] = [
+        (key, value)
+        for key, values in request.POST.lists()
+        if key != "csrfmiddlewaretoken"
+        for value in values
+    ]
+    has_secret = any(secret in key for key, _ in sent for secret in _SECRETS)
+    context = {"sent": sent, "may_send": not (has_secret or request.FILES)}
+    return render(request, "registration/stale_form.html", context, status=403)
