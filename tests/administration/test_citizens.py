@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 
 from conversations.selectors import suggestions
 from conversations.templatetags.pages import emergency_telephones
@@ -141,3 +142,17 @@ def test_its_own_examples_take_the_place_of_the_demos(published: None) -> None:
         assert suggestions() == ("Où voter ?",)
     with translation.override("de"):
         assert suggestions() == ()
+
+
+def test_researchers_read_whom_to_tell(db: None) -> None:
+    place = "/.well-known/security.txt"
+    assert Client().get(place).status_code == 404
+    put("contacts", email="office@northport.example", website="https://www.northport.example/")
+    answer = Client().get(place)
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    fields = dict(line.split(": ", 1) for line in answer.content.decode().splitlines()[::-1])
+    assert fields["Contact"] == "mailto:office@northport.example"
+    assert "Contact: https://www.northport.example/" in answer.content.decode()
+    expires = datetime.fromisoformat(fields["Expires"])
+    assert timedelta(days=30) < expires - timezone.now() < timedelta(days=365)
+    assert fields["Preferred-Languages"].startswith("en")

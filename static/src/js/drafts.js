@@ -1,5 +1,6 @@
 // Keeps what a person types on an item's page and in its talk in this browser, by person and page:
-// over a reload, a log-out and a lost claim, until the server has taken it, and for a day at most.
+// over a reload, a session's end and a lost claim, until the server has taken it or they log out
+// (Clear-Site-Data), and for a day at most.
 
 const PREFIX = "ieim-draft:";
 const DECIDED = "ieim-decided-"; // the server's word that it has taken what was typed: a cookie

@@ -80,6 +80,9 @@ env:
   - {name: IEIM_PUBLIC_URL, value: "https://localhost"}
   - {name: IEIM_SECRET_KEY, value: nothing-is-signed-with-it-0123456789-abcdefghijklmnopqrstuvwxyz}
   - {name: REDIS_URL, value: "redis://localhost:6379/0"}
+  {{- with $.root.Values.env.IEIM_PRIVATE_NETWORK }}
+  - {name: IEIM_PRIVATE_NETWORK, value: {{ . | quote }}}
+  {{- end }}
   {{- end }}
 {{- end }}
 resources: {{- toYaml .resources | nindent 2 }}
