@@ -25,9 +25,10 @@ HEAD = (
     "(`requirements/base.txt`, without those that Linux does not need), and browsers get what is "
     "built of the last two. None of them is changed. Those under the LGPL are libraries, each in a "
     "package of its own that can be replaced. `ieim/people/common-passwords.txt.gz` has the "
-    "100,000 commonest passwords of eight or more characters from “10 million passwords” (Mark Burnett, "
-    "public domain) as [SecLists](https://github.com/danielmiessler/SecLists) has them (MIT, "
-    "© 2018 Daniel Miessler), with those of Django's own list (BSD-3-Clause), in lower case.",
+    "100,000 commonest passwords of eight or more characters from “10 million passwords” (Mark "
+    "Burnett, public domain) as [SecLists](https://github.com/danielmiessler/SecLists) has them "
+    "(MIT, © 2018 Daniel Miessler), with those of Django's own list (BSD-3-Clause), in lower "
+    "case.",
     "",
     "| package | licence |",
     "|---|---|",
