@@ -6,8 +6,8 @@ from typing import Any
 
 from allauth.account.utils import get_next_redirect_url
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render, resolve_url
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render, resolve_url
 from django.views.csrf import csrf_failure
 
 _STALE = "CSRF token"
@@ -29,10 +29,11 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     is_in = request.user.is_authenticated
     if name in _LOGIN:
         place = get_next_redirect_url(request) or resolve_url(settings.LOGIN_REDIRECT_URL)
-        return redirect(place if is_in else request.get_full_path(), status=303)
+        return HttpResponseRedirect(place if is_in else request.get_full_path(), status=303)
+    if not is_in and name in ("logout", "account_logout", "admin:logout"):
+        return HttpResponseRedirect(resolve_url("login"), status=303)
     if not is_in:
-        leaves = name in ("logout", "account_logout", "admin:logout")
-        return redirect("login", status=303) if leaves else csrf_failure(request, reason)
+        return csrf_failure(request, reason)
     sent: list[tuple[str, Any]] = [
         (key, value)
         for key, values in request.POST.lists()
