@@ -118,7 +118,7 @@ def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
                 env.problem("DATABASE_URL", f"names no database. {hint}")
             if required:
                 is_encrypted = options.get("sslmode") in ("require", "verify-ca", "verify-full")
-                hosts = database["HOST"].split(",")
+                hosts = (database["HOST"] or options.get("host", "")).split(",")
                 _require_tls(env, "DATABASE_URL", hosts, is_encrypted, "put ?sslmode=verify-full")
             database["CONN_HEALTH_CHECKS"] = True
             # A worker has eight turns that work, two that are claimed, a heartbeat and a follower;
@@ -139,6 +139,9 @@ def redis_url(env: Env, *, required: bool) -> str:
         parts = urlsplit(url)
         hosts, is_encrypted = [parts.hostname or ""], parts.scheme == "rediss"
         _require_tls(env, "REDIS_URL", hosts, is_encrypted, "begin it with rediss://")
+    if url.startswith("rediss:") and "ssl_cert_reqs=" not in url:
+        # Left to itself, Celery's kombu takes any certificate.
+        url += f"{'&' if '?' in url else '?'}ssl_cert_reqs=required"
     return url
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
+from kombu import Connection
 
 from ieim.config import checks
 from ieim.config.settings import env
@@ -139,6 +141,7 @@ REMOTE_DATABASE = "postgresql://ieim:hidden@db.example.org/ieim"
         ("DATABASE_URL", REMOTE_DATABASE),
         ("DATABASE_URL", f"{REMOTE_DATABASE}?sslmode=prefer"),
         ("DATABASE_URL", "postgresql://ieim:hidden@10.0.0.7/ieim"),
+        ("DATABASE_URL", "postgresql:///ieim?host=10.0.0.7"),
         ("REDIS_URL", "redis://:hidden@redis.example.org:6379/0"),
     ],
 )
@@ -165,6 +168,15 @@ def test_what_is_encrypted_or_stays_on_the_machine_is_taken(
     tmp_path: Path, name: str, value: str
 ) -> None:
     assert values(tmp_path, PRODUCTION | {name: value})
+
+
+@pytest.mark.parametrize("query", ["", "?ssl_ca_certs=/ca.pem"])
+def test_celery_checks_the_certificate_of_redis(tmp_path: Path, query: str) -> None:
+    url = f"rediss://redis.example.org:6379/0{query}"
+    broker = values(tmp_path, PRODUCTION | {"REDIS_URL": url})["CELERY_BROKER_URL"]
+    told = Connection(broker).ssl
+    assert told["ssl_cert_reqs"] is ssl.CERT_REQUIRED
+    assert ("ssl_ca_certs" in told) is bool(query)
 
 
 def test_production_takes_cookies_from_this_host_alone(tmp_path: Path) -> None:
