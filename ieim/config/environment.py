@@ -93,8 +93,11 @@ def data_dir(env: Env, default: Path) -> Path:
     return folder
 
 
-def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
-    """Django's database settings: PostgreSQL with a pool, or SQLite in ``folder``."""
+def database(env: Env, folder: Path, *, required: bool, tls: bool) -> dict[str, Any]:
+    """Django's database settings: PostgreSQL with a pool, or SQLite in ``folder``.
+
+    With ``tls`` one on another machine has to be reached by TLS.
+    """
     hint = "Set it to a PostgreSQL address: postgresql://user:password@host:5432/name"
     fallback = f"sqlite:///{folder / 'ieim.sqlite3'}"
     url = env.required("DATABASE_URL", hint, when=required, default=fallback)
@@ -116,7 +119,7 @@ def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
         case "postgresql":
             if not database["NAME"]:
                 env.problem("DATABASE_URL", f"names no database. {hint}")
-            if required:
+            if tls:
                 is_encrypted = options.get("sslmode") in ("require", "verify-ca", "verify-full")
                 hosts = (database["HOST"] or options.get("host", "")).split(",")
                 _require_tls(env, "DATABASE_URL", hosts, is_encrypted, "put ?sslmode=verify-full")
@@ -129,13 +132,13 @@ def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
     return database
 
 
-def redis_url(env: Env, *, required: bool) -> str:
-    """The Redis address, empty when everything stays in this process."""
+def redis_url(env: Env, *, required: bool, tls: bool) -> str:
+    """The Redis address, empty when everything stays in this process; ``tls`` as for databases."""
     hint = "Set it to a Redis address: redis://host:6379/0"
     url = env.required("REDIS_URL", hint, when=required)
     if url and not _names_redis(url):
         env.problem("REDIS_URL", f"is not a Redis address. {hint}")
-    elif url and required:
+    elif url and tls:
         parts = urlsplit(url)
         hosts, is_encrypted = [parts.hostname or ""], parts.scheme == "rediss"
         _require_tls(env, "REDIS_URL", hosts, is_encrypted, "begin it with rediss://")
@@ -147,9 +150,8 @@ def redis_url(env: Env, *, required: bool) -> str:
 
 def _require_tls(env: Env, name: str, hosts: Sequence[str], is_encrypted: bool, how: str) -> None:
     """Note where a service is on another machine and what it is sent is not encrypted."""
-    is_private = env.flag("IEIM_PRIVATE_NETWORK", default=False)
     remote = [host for host in hosts if not host.startswith("/") and not _is_here(host)]
-    if remote and not is_encrypted and not is_private:
+    if remote and not is_encrypted:
         env.problem(
             name,
             f"leads to {remote[0]} without TLS, with what citizens wrote. To encrypt it, {how}; or "

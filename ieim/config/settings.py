@@ -44,12 +44,14 @@ IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
 # --- Data ----------------------------------------------------------------------------------------
 
 IEIM_DATA_DIR = environment.data_dir(env, BASE_DIR / "var")
-DATABASES = {"default": environment.database(env, IEIM_DATA_DIR, required=PRODUCTION)}
+# Whether what goes to services on other machines has to be encrypted.
+_TLS = not env.flag("IEIM_PRIVATE_NETWORK", default=False) and PRODUCTION
+DATABASES = {"default": environment.database(env, IEIM_DATA_DIR, required=PRODUCTION, tls=_TLS)}
 AUTH_USER_MODEL = "people.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Without Redis everything stays in this process: broker, channel layer and worker (embedded.py).
-IEIM_REDIS_URL = environment.redis_url(env, required=PRODUCTION)
+IEIM_REDIS_URL = environment.redis_url(env, required=PRODUCTION, tls=_TLS)
 IEIM_EMBEDDED = not IEIM_REDIS_URL
 CHANNEL_LAYERS = {"default": environment.channel_layer(IEIM_REDIS_URL)}
 CACHES = {"default": environment.cache(IEIM_REDIS_URL)}
@@ -230,7 +232,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "staff_home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}sessionid"
-SESSION_ENGINE = "ieim.people.session_store"
+SESSION_ENGINE = "ieim.people.authentication.session_store"
 # A session ends when nobody has used it for so long, and at the latest after so long.
 IEIM_SESSION_IDLE_SECONDS = 60 * int(env.number("IEIM_SESSION_IDLE_MINUTES", 60, low=5, high=1440))
 SESSION_COOKIE_AGE = 3600 * int(env.number("IEIM_SESSION_HOURS", 12, low=1, high=720))
@@ -342,7 +344,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}csrftoken"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "ieim.people.stale_forms.refused"
+CSRF_FAILURE_VIEW = "ieim.people.authentication.csrf.refused"
 # TLS ends at a proxy, if there is one.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PROXIES else None
 SECURE_SSL_REDIRECT = PRODUCTION

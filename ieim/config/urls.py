@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
 
-from ieim.people import openid, provider_logout, resetting, sessions
+from ieim.people import openid, resetting, sessions
+from ieim.people.authentication import back_channel
 from ieim.people.entering import LogIn, LogOut
 
 
@@ -42,7 +43,7 @@ urlpatterns = [
     path("staff/login/", LogIn.as_view(), name="account_login"),  # as allauth calls it
     path("staff/login/openid/", openid.begin, name="openid_begin"),
     path("staff/login/openid/callback/", openid.callback, name="openid_callback"),
-    path("staff/login/openid/logout/", provider_logout.log_out, name="openid_logout"),
+    path("staff/login/openid/logout/", back_channel.log_out, name="openid_logout"),
     path("staff/logout/", LogOut.as_view(), name="logout"),
     path("staff/logout/", LogOut.as_view(), name="account_logout"),
     path("staff/password/", resetting.Ask.as_view(), name="password_reset"),

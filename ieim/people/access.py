@@ -24,7 +24,8 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from ieim.people import factors, proving
+from ieim.people import factors
+from ieim.people.authentication import reauthentication
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
 
@@ -181,7 +182,7 @@ class Guard(MiddlewareMixin):
             if name not in _SECOND_FACTOR:
                 return _to_second_factor(request, name)
             request.factor_missing = True  # type: ignore[attr-defined]  # for the page
-        if name in _ADDS_FACTOR and (led := proving.at_provider(request)):
+        if name in _ADDS_FACTOR and (led := reauthentication.at_provider(request)):
             return led
         if name.startswith("admin:") or allows(request.user, name, request.method or ""):
             return None

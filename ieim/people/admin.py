@@ -24,9 +24,10 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext, gettext_lazy
 
-from ieim.people import factors, proving, resetting, sessions
+from ieim.people import factors, resetting, sessions
 from ieim.people.access import member
 from ieim.people.accounts import account_of, handed_out, why_not
+from ieim.people.authentication import reauthentication
 from ieim.people.four_eyes import rights
 from ieim.people.models import EVERY_AGENCY, AgencyScope, Grant, User
 from ieim.people.scope import known_agencies
@@ -135,7 +136,7 @@ class PeopleAdmin(Recorded, OfPeople):
     @admin.action(description=gettext_lazy("Take away second factors, for who has lost theirs"))
     def remove_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """Have somebody set their second factors up anew; one's own have pages for that."""
-        proving.require(request)
+        reauthentication.require(request)
         by = member(request)
         self._done(request, queryset, lambda user: factors.remove(user, by=by))
 
@@ -199,7 +200,7 @@ class PeopleAdmin(Recorded, OfPeople):
         found = self.found(request, object_id)
         address = request.POST.get("email")
         if User.objects.filter(pk__in=found).exclude(email=address).exists():
-            proving.require(request)
+            reauthentication.require(request)
         asked: list[Grant] = []
         with changing(*found, by=member(request), asked=asked) as made:
             request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
@@ -217,7 +218,7 @@ class PeopleAdmin(Recorded, OfPeople):
         if user.pk == member(request).pk:
             return redirect("admin:password_change")
         if request.method == "POST":
-            proving.require(request)
+            reauthentication.require(request)
             self._send_link(request, user)
             return redirect("admin:people_user_change", user.pk)
         context = {

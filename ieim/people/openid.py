@@ -216,15 +216,15 @@ def _check(claims: Mapping[str, Any], client_id: str) -> None:
     """Check an ID token as OpenID Connect Core 3.1.3.7 has it, beside issuer and audience, which
     PyJWT has checked, and the nonce. Raises OAuth2Error."""
     subject, party, audience = (claims.get(name) for name in ("sub", "azp", "aud"))
-    times = [claims.get(name) for name in ("exp", "iat")]
+    until, since = claims.get("exp"), claims.get("iat")
     if not isinstance(subject, str) or not 0 < len(subject) <= 255:
         raise OAuth2Error("The provider has sent no ID token that says who it is.")
     is_for_several = isinstance(audience, list) and len(audience) > 1
     if (is_for_several or party is not None) and party != client_id:
         raise OAuth2Error("The ID token is for another site (azp).")
-    if not all(isinstance(at, int | float) for at in times):
+    if not isinstance(until, int | float) or not isinstance(since, int | float):
         raise OAuth2Error("The ID token does not say from when to when it holds.")
-    now, (until, since) = time.time(), times
+    now = time.time()
     if not (until > now and abs(now - since) <= LONGEST_AGE):
         raise OAuth2Error("The ID token is of another time. Compare the clocks of both machines.")
 

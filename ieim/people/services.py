@@ -169,9 +169,10 @@ def _settle(
     if before is not None and after is not None:
         _end_what_opens_nothing(before, by)
         rows.moved()  # it has recorded these itself, as the requests below
-    for grant in grants if by is not None else ():
-        asking.ask(grant, by)
-        rows.moved()
+    if by is not None:
+        for grant in grants:
+            asking.ask(grant, by)
+            rows.moved()
     return grants
 
 

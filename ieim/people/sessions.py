@@ -1,9 +1,9 @@
 """Sessions of staff: when they end by themselves, and the page that lists one's own and ends them.
 
 Allauth keeps a row a session (its ``usersessions``); the session itself is Django's, in the
-database, both by a digest of its key (:mod:`ieim.people.session_store`). So one that is ended opens
-nothing from the next request on. Staff pages have no socket: what is open asks again every four
-seconds at most, and is then led to the login.
+database, both by a digest of its key (``authentication/session_store.py``). So one that is ended
+opens nothing from the next request on. Staff pages have no socket: what is open asks again every
+four seconds at most, and is then led to the login.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from django.views.decorators.http import require_http_methods
 
 from ieim.people.access import BEARER, EVERYBODY, member, needed
 from ieim.people.audited import record_of
+from ieim.people.authentication.reauthentication import BEGAN
+from ieim.people.authentication.session_store import LENGTH, StoredSessions, digest
 from ieim.people.models import User
-from ieim.people.proving import BEGAN
-from ieim.people.session_store import LENGTH, StoredSessions, digest
 
 _SEEN = "staff_seen"
 _NOTED_EVERY = 60

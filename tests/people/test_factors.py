@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
-from ieim.people import proving
+from ieim.people.authentication import reauthentication
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
@@ -134,7 +134,7 @@ def test_who_comes_from_the_provider_proves_it_there(
     directory.enter(browser, "lea")
     assert browser.get(page).status_code == 200, "they have just come"
     session = browser.session
-    session[proving.BEGAN] -= 301
+    session[reauthentication.BEGAN] -= 301
     session.save()
     led = browser.get(page)
     assert (led.status_code, led["Location"]) == (

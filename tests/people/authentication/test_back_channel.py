@@ -12,7 +12,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from ieim.people.provider_logout import EVENT
+from ieim.people.authentication.back_channel import EVENT
 from tests.people.openid_provider import Directory
 from tests.people.test_openid import _provider, directory  # noqa: F401  # fixtures
 from tests.people.test_who_changes_whom import events

@@ -1,0 +1,1 @@
+"""Parts of signing in: stored sessions, reauthentication, stale forms, logouts of the provider."""
