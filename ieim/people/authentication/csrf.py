@@ -13,7 +13,6 @@ from django.views.csrf import csrf_failure
 _STALE = "CSRF token"
 """How Django begins to say that a token is missing or wrong, its other checks having passed."""
 _LOGIN = frozenset({"login", "account_login", "mfa_authenticate"})
-_SECRETS = ("password", "code")
 
 
 def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -40,6 +39,6 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
         if key != "csrfmiddlewaretoken"
         for value in values
     ]
-    has_secret = any(secret in key for key, _ in sent for secret in _SECRETS)
+    has_secret = any("password" in key or key == "code" for key, _ in sent)
     context = {"sent": sent, "may_send": not (has_secret or request.FILES)}
     return render(request, "registration/stale_form.html", context, status=403)
