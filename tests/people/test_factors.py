@@ -12,8 +12,11 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.conf import settings
 from django.core.cache import cache
+from django.core.management import call_command
 from django.test import Client
 
+from ieim.config import sign_in
+from ieim.config.env import Env
 from ieim.people.authentication import reauthentication
 from ieim.people.models import User
 from ieim.people.roles import Role
@@ -236,6 +239,21 @@ def test_superusers_need_one_as_soon_as_a_role_does() -> None:
     browser = Client()
     browser.force_login(User.objects.create_superuser("root"))
     assert browser.get("/admin/")["Location"] == "/staff/factors/"
+
+
+def test_the_first_account_of_an_installation_sets_one_up_and_is_in(
+    django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roles = sign_in.mfa_roles(Env({}), production=True)
+    monkeypatch.setattr(settings, "IEIM_MFA_ROLES", roles)
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", RIGHT)
+    said = {"username": "root", "email": "root@example.org"}
+    call_command("createsuperuser", interactive=False, **said)
+    browser, _ = log_in("root")
+    assert browser.get("/admin/")["Location"] == "/staff/factors/"
+    set_up(browser, django_capture_on_commit_callbacks)
+    assert len(recovery_codes(browser)) == 10
+    assert browser.get("/admin/").status_code == 200
 
 
 def test_the_database_alone_gives_no_code(
