@@ -9,6 +9,7 @@ from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import language
+from ieim.pipeline.message.legible import legible
 from ieim.pipeline.reply import guidance
 from ieim.search import examples
 
@@ -30,6 +31,7 @@ def detect(text: str, release: Release | None, talk: Turn | QuerySet[Turn] | Non
     last of several. Without one a greeting or thanks such as "hola" decides, and before it
     the script of "谢谢": they are answered in a language that guidance exists in.
     """
+    text = legible(text).text
     if isinstance(talk, QuerySet):
         before = talk.order_by("-number").values_list("language", flat=True).first() or ""
     else:

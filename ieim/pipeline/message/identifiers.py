@@ -55,8 +55,8 @@ def find(text: str) -> tuple[Identifier, ...]:
     reading = searched.reading
     found: list[Identifier] = []
     for kind, start, end in _sure(reading.text, searched.found):
-        first = searched.positions[reading.where[start]]
-        beyond = searched.positions[reading.where[end - 1]] + 1
+        first = searched.screened.starts[reading.where[start]]
+        beyond = searched.screened.ends[reading.where[end - 1]]
         if found and first < found[-1].end:
             last = found.pop()
             found.append(Identifier(last.kind, last.start, max(last.end, beyond)))

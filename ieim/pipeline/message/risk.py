@@ -22,6 +22,7 @@ from ieim.pipeline.evidence.folding import fold_cached, fold_quote
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Label, Release
 from ieim.pipeline.message import closing
+from ieim.pipeline.message.legible import legible
 
 PERSON_WANTED = "person_wanted"
 
@@ -101,6 +102,15 @@ class Contact:
 
 def find(text: str) -> list[Risk]:
     """Return the risk flags of a message, each once, at its first phrase in the text."""
+    message = legible(text)
+    found = _in_words(message.text)
+    return [
+        replace(each, start=message.starts[each.start], end=message.ends[each.end - 1])
+        for each in found
+    ]
+
+
+def _in_words(text: str) -> list[Risk]:
     first: dict[str, Risk] = {}
     folded = fold_cached(text).text
     for code, phrase, quickly in _folded():

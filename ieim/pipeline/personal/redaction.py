@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ieim.pipeline.facts.reading import Reading, read
-from ieim.pipeline.message.screen import STRIPPED_CLASS
+from ieim.pipeline.message.legible import Legible, legible
 from ieim.pipeline.personal import KINDS, SURE, Budget, Found, national, numbers, patterns
 
 DEFAULT_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "TR", "UA")
@@ -30,7 +30,6 @@ MEANINGS: Mapping[str, str] = {
 }
 """What a placeholder of each kind stands for."""
 
-_UNSTRIPPED = re.compile(f"[^{STRIPPED_CLASS}]+")
 PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(KINDS)})_[0-9]+\]")
 _ONE_BY_ONE = re.compile(
     r"(?<![^\W_])[A-Za-z0-9](?:[\s.,:_/-]{1,3}[A-Za-z0-9](?![^\W_])){6,}(?![^\W_])"
@@ -93,26 +92,19 @@ class Redacted:
 
 
 class Searched(NamedTuple):
-    """A ``screened`` message, its ``reading``, and what was ``found`` in that.
+    """A ``screened`` message, its ``reading``, and what was ``found`` in that."""
 
-    Character ``k`` of the screened text is code point ``positions[k]`` of the text as sent.
-    """
-
-    screened: str
-    positions: Sequence[int]
+    screened: Legible
     reading: Reading
     found: list[Found]
 
 
 def search(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> Searched:
     """Screen a message and look for personal data in it, also over line ends and spelled out."""
-    positions: list[int] = []
-    for run in _UNSTRIPPED.finditer(text):
-        positions.extend(range(*run.span()))
-    screened = text if len(positions) == len(text) else "".join(map(text.__getitem__, positions))
-    reading = read(screened)
+    screened = legible(text)
+    reading = read(screened.text)
     found = find(reading.text, regions, Budget())
-    return Searched(screened, positions, reading, [*found, *_spread(reading.text)])
+    return Searched(screened, reading, [*found, *_spread(reading.text)])
 
 
 def find(text: str, regions: Sequence[str], budget: Budget) -> list[Found]:
@@ -162,7 +154,8 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     leaving out numbers that the citizen's own words look like. ``regions`` are countries (ISO 3166)
     whose national telephone numbers are to be known. Linear in the length of the text.
     """
-    screened, positions, reading, hits = search(text, regions)
+    message, reading, hits = search(text, regions)
+    screened = message.text
     found = [
         (kind, reading.where[start], reading.where[end - 1] + 1, certainty)
         for kind, start, end, certainty in hits
@@ -175,12 +168,12 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     last = 0
     for kind, start, end in [*_stretches(found), ("", len(screened), len(screened))]:
         pieces.append(screened[last:start])
-        starts += positions[last:start]
-        ends += (at + 1 for at in positions[last:start])
+        starts += message.starts[last:start]
+        ends += message.ends[last:start]
         last = end
         if kind:
             placeholder = names.of(kind, screened[start:end])
-            first, beyond, at = positions[start], positions[end - 1] + 1, len(starts)
+            first, beyond, at = message.starts[start], message.ends[end - 1], len(starts)
             pieces.append(placeholder)
             starts += [first] * len(placeholder)
             ends += [beyond] * len(placeholder)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from ieim.pipeline.message.legible import legible
 from ieim.pipeline.message.screen import screen
 from ieim.pipeline.personal.redaction import prepare
 
@@ -47,17 +48,25 @@ PIECES = st.sampled_from(
         "visa",
     ]
 )
+
+
+def _is_bare(text: str) -> bool:
+    """Whether nothing of a text is markup: a part of such a text reads as it does in the whole."""
+    return legible(text).text == screen(text).text
+
+
 TEXTS = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=60))
 
 
 @given(TEXTS)
-def test_it_restores_the_screened_text(text: str) -> None:
+def test_it_restores_the_legible_text(text: str) -> None:
     prepared = prepare(text)
-    assert prepared.restore(prepared.text) == screen(text).text
+    assert prepared.restore(prepared.text) == legible(text).text
 
 
 @given(TEXTS)
 def test_its_segments_stand_where_they_say(text: str) -> None:
+    assume(_is_bare(text))
     prepared = prepare(text)
     last = last_redacted = 0
     for segment in prepared.segments:
@@ -76,6 +85,7 @@ def test_its_segments_stand_where_they_say(text: str) -> None:
 
 @given(TEXTS, st.data())
 def test_it_maps_every_range_to_what_it_stands_for(text: str, data: st.DataObject) -> None:
+    assume(_is_bare(text))
     prepared = prepare(text)
     size = len(prepared.text)
     start = data.draw(st.integers(0, size))
