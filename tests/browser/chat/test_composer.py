@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.steps import PASSPORT, VISA, ask, assert_accessible, connected, expect_answer
 
@@ -63,6 +63,68 @@ def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
     expect(page.locator("#question-hint")).not_to_contain_text("Enter sends your question")
     page.reload()
     expect(page.locator("#enter-sends")).not_to_be_checked()
+
+
+COMPOSE = """([order, keyCode]) => {
+  const box = document.getElementById("question");
+  const enter = (isComposing) => box.dispatchEvent(new KeyboardEvent("keydown",
+    { key: "Enter", code: "Enter", keyCode, isComposing, bubbles: true, cancelable: true }));
+  box.dispatchEvent(new CompositionEvent("compositionstart", { bubbles: true }));
+  if (order === "before") enter(true);
+  box.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true, data: "を" }));
+  if (order === "after") enter(false);
+}"""
+
+
+@pytest.mark.parametrize(
+    "order",
+    [("before", 229), ("before", 13), ("after", 229), ("after", 13)],
+    ids=["Chrome", "Firefox", "Safari", "without key codes"],
+)
+def test_enter_that_ends_a_composition_sends_nothing(
+    quiet_page: Page, order: tuple[str, int]
+) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    box = page.locator("#question")
+    box.fill("パスポートを")
+    page.evaluate(COMPOSE, order)
+    expect(box).to_have_value("パスポートを")
+    expect(page.locator("#ask-note")).to_be_empty()
+    box.press("Enter")
+    expect(box).to_have_value("")
+
+
+def test_what_is_typed_after_enter_is_the_next_question(quiet_page: Page) -> None:
+    page = quiet_page
+    held: list[str | bytes] = []
+    routes: list[WebSocketRoute] = []
+    slow = False
+
+    def wire(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        server.on_message(lambda text: held.append(text) if slow else route.send(text))
+        routes.append(route)
+
+    page.route_web_socket("**/ws/chat/**", wire)
+    page.goto("/")
+    connected(page)
+    slow = True
+    box = page.locator("#question")
+    box.press_sequentially(VISA)
+    box.press("Enter")
+    box.press_sequentially("And the fee?")
+    expect(box).to_have_value("And the fee?")
+    expect(page.locator(".turn")).to_have_count(0)
+    slow = False
+    while held:
+        routes[-1].send(held.pop(0))
+    expect_answer(page)
+    expect(page.locator(".message__text")).to_have_text(VISA)
+    expect(box).to_have_value("And the fee?")
+    page.reload()
+    expect(box).to_have_value("And the fee?")
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 640)])

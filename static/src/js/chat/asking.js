@@ -23,9 +23,10 @@ const words = document.getElementById("words").dataset; // in the page's languag
 
 let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
-// What the page has not heard of yet: its words (none: a question asked again), what was chosen of
-// the numbers in them (it comes back in other words then), its name, where it
-// is posted without a socket, how many turns there were, and when it is tried again.
+// What the page has not heard of yet: its words (none: a question asked again), whether they were
+// typed in the box and are back there, what was chosen of the numbers in them (it comes back in
+// other words then), its name, where it is posted without a socket, how many turns there were, and
+// when it is tried again.
 let sent = null;
 
 const turns = () => document.querySelectorAll(".turn");
@@ -64,11 +65,21 @@ function forget() {
   say(connection, "");
 }
 
-// What has arrived is not in the box any more, unless there is something else by now.
-function empty(text) {
-  if (question.value !== text) return;
-  question.value = "";
+function write(text) {
+  question.value = text;
   question.dispatchEvent(new Event("input"));
+}
+
+// What could not be sent is in the box again, before what was typed since.
+function giveBack() {
+  if (!sent.typed || sent.back) return;
+  sent.back = true;
+  write([sent.text, question.value].filter(Boolean).join("\n"));
+}
+
+// What has arrived is not in the box any more; what was typed after it is.
+function takeOut(text) {
+  if (question.value.startsWith(text)) write(question.value.slice(text.length).replace(/^\n/, ""));
 }
 
 // Kept in this tab, and gone with it: so it is not lost when the page is loaded again.
@@ -105,13 +116,15 @@ function settle() {
   const echoed = ({ text, choice }) =>
     text === undefined || choice || sent.turns < 0 || shows(last, text);
   if (sent && turns().length > sent.turns && echoed(sent)) {
-    empty(sent.text);
+    if (sent.back) takeOut(sent.text);
     forget();
     tell("arrived", last);
   } else if (sent && asked()) {
+    giveBack();
     forget();
     asked().focus();
   } else if (sent && error()) {
+    giveBack();
     forget();
     // What keeps somebody alive comes before why the message was not taken.
     const first = document.querySelector("#refused-help .contacts") ?? error();
@@ -141,7 +154,7 @@ document.addEventListener(
     const text = String(data.get("text") ?? "");
     const choice = data.get("personal_data") ?? undefined;
     if (again) send({ action: submitter.formAction, turn: submitter.dataset.turn });
-    else send({ action: form.action, text, choice, name: newName() });
+    else send({ action: form.action, text, choice, name: newName(), typed: question.value === text });
   },
   true,
 );
@@ -156,6 +169,8 @@ function send(message) {
   document.getElementById("personal").replaceChildren();
   if (message.text) keepUnsent(message);
   sent = { ...message, turns: turns().length, tries: 0 };
+  // What is typed from here on is the next question.
+  if (sent.typed) write("");
   // A connection that has died without a word is noticed later than people begin to wonder.
   sent.told = setTimeout(() => say(connection, words.silent), SAY_KEPT);
   deliver();
@@ -205,6 +220,7 @@ async function post(message) {
 // There is no connection: the text stays, and goes as soon as there is one.
 function hold() {
   say(connection, words.kept);
+  giveBack();
   clearTimeout(sent.timer);
   sent.timer = setTimeout(deliver, TRY_AGAIN);
 }
@@ -291,9 +307,8 @@ if (!document.getElementById("frame")) navigator.serviceWorker?.register("/worke
 const left = unsent();
 if (left && newest() && shows(newest(), left.text)) {
   keepUnsent(null);
-  empty(left.text);
+  takeOut(left.text);
 } else if (left) {
-  question.value = left.text;
-  question.dispatchEvent(new Event("input"));
+  takeOut(left.text);
   send(left);
 }

@@ -33,9 +33,19 @@ enterSends.addEventListener("change", () => {
 keys.hidden = false;
 tellKeys();
 
+// While a word is being composed, Enter is for the word. Safari ends the composition before it tells
+// of that Enter, which has the key code of an input method then (UI Events, 229).
+const INPUT_METHOD = 229;
+let composed = false; // in this very task
+
+question.addEventListener("compositionend", () => {
+  composed = true;
+  setTimeout(() => (composed = false));
+});
+
 question.addEventListener("keydown", (event) => {
-  // While a word is being composed, Enter is for the word.
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing || !enterSends.checked) return;
+  if (event.key !== "Enter" || event.shiftKey || !enterSends.checked) return;
+  if (event.isComposing || composed || event.keyCode === INPUT_METHOD) return;
   event.preventDefault();
   button.click();
 });
@@ -80,4 +90,5 @@ if (!question.value && written()) {
   question.dispatchEvent(new Event("input"));
 }
 question.addEventListener("input", keep);
+document.addEventListener("settled", keep); // the first message has made the conversation
 keep(); // and forget what was of another conversation
