@@ -205,7 +205,9 @@ def origin_of(turn: Turn) -> ReplyOrigin:
     if turn.hold_waived or StageStatus.APPROVED.value in found:
         return ReplyOrigin.MODEL_APPROVED
     if StageStatus.CHOSEN.value in found:
-        return ReplyOrigin.CITIZEN_CHOICE
+        # "What comes next?" leaves nothing to choose.
+        has_chosen = len(turn.choice.offered) > 1
+        return ReplyOrigin.CITIZEN_CHOICE if has_chosen else ReplyOrigin.RETOLD
     return ReplyOrigin.MODEL
 
 

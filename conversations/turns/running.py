@@ -275,7 +275,7 @@ def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
 def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     """Deliver a reply, or give it to a person where somebody has to agree to it first."""
     renew_lease(turn_id=turn.pk, lease=turn.lease)
-    alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
+    alone = (ReplyOrigin.MODEL, ReplyOrigin.RETOLD, ReplyOrigin.CITIZEN_CHOICE)
     origin = resuming.origin_of(turn)
     by_person = origin not in alone
     codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))

@@ -100,7 +100,7 @@ class Runner(Engine):
             made = choosing.in_words(services, context, turn.id)
         except choosing.NotOffered:
             return ()
-        store.choose(made, steering.chosen, steering.talk.offered)
+        store.choose(made, steering.chosen, steering.from_offer)
         return steering.chosen
 
     def triage(self, turn: Turn, store: Store) -> None:

@@ -83,13 +83,15 @@ class Talk:
 @dataclass(frozen=True, slots=True)
 class Steering:
     """What a message makes of a talk: ``chosen`` are services that it takes, which nobody need be
-    asked about any more, and ``asks`` the message to answer of them: the one before, where this one
-    only takes; ``towards`` is the one that it turns to; ``about`` is the message without what it
-    does not mean; ``talk`` is the state after it."""
+    asked about any more, ``from_offer`` what they were chosen from (none where it asks what comes
+    next), and ``asks`` the message to answer of them: the one before, where this one only takes;
+    ``towards`` is the one that it turns to; ``about`` is the message without what it does not mean;
+    ``talk`` is the state after it."""
 
     talk: Talk
     about: str
     chosen: tuple[Key, ...] = ()
+    from_offer: tuple[Key, ...] = ()
     asks: str = ""
     towards: Turned | None = None
 
@@ -122,15 +124,18 @@ def steer(text: str, talk: Talk, search: Shortlist, release: Release) -> Steerin
     left = _read(text, talk, pieces, search, release)
     unmeant = any(p.move == NOT for p in pieces)
     steering = Steering(left, ", ".join(meant) if unmeant and meant else text, asks=text)
-    chosen = _chosen({p.move for p in pieces}, talk, left)
+    moves = {p.move for p in pieces}
+    chosen = _chosen(moves, talk, left)
     offered = [release.services[key] for key in talk.offered if key not in left.refused]
     # Who asks for several things asks anew, and names none of what is offered.
     if not chosen and talk.asking and offered and len(search.parts(text)) < LEAST_PARTS:
         found = search.named(steering.about, offered)
         chosen = ((found.agency, found.key),) if found is not None else ()
     if chosen:
-        asks = text if meant or NEXT in {p.move for p in pieces} else talk.question
-        return replace(steering, chosen=tuple(chosen), asks=asks)
+        asks = text if meant or NEXT in moves else talk.question
+        return replace(steering, chosen=chosen, from_offer=talk.offered, asks=asks)
+    if following := _following(moves, talk, left):
+        return replace(steering, chosen=following, asks=text)
     if talk.about is None or not meant:
         return steering
     about = release.services[talk.about]
@@ -152,6 +157,11 @@ def _chosen(moves: Collection[str], talk: Talk, left: Talk) -> tuple[Key, ...]:
         return tuple(talk.offered)
     if YES in moves and len(offered) == 1:
         return tuple(offered)
+    return ()
+
+
+def _following(moves: Collection[str], talk: Talk, left: Talk) -> tuple[Key, ...]:
+    """Return the service of the talk that a message goes on with by asking what comes next."""
     if NEXT in moves and talk.about is not None:
         waiting = [key for key in talk.listed if key not in left.done | left.refused]
         return tuple(waiting[:1]) or (talk.about,)

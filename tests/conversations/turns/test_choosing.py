@@ -27,7 +27,9 @@ from ieim.audit.audited import _plain
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.pipeline.canonical import digest
+from ieim.pipeline.ports import NEXT, Piece
 from ieim.pipeline.topology import ANSWERING
+from ieim.search.index import ReleaseIndex
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 
@@ -122,6 +124,21 @@ def test_a_choice_in_words_is_answered_before_a_model_is_asked(asking: Turn, ask
     assert replay(again(turn)).same
     sweeper.sweep(now=asking.choice.until)
     assert not flow_items(asking).exists()
+
+
+def test_who_asks_what_comes_next_has_chosen_nothing(
+    asking: Turn, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pick(asking, 2)
+    running.run_turn(turn_id=asking.pk)
+
+    monkeypatch.setattr(ReleaseIndex, "pieces", lambda _, text: [Piece(0, len(text), NEXT)])
+    turn = ask("Done. What comes next?", secret=SECRET)
+    assert turn.stages.get(contract="service_select_v1").status == "chosen"
+    assert turn.reply.origin == "retold"
+    view = selectors.turn_view(turn.pk)
+    assert view.reply is not None
+    assert "You chose" not in view.reply.whose
 
 
 def test_after_a_choice_the_other_one_can_be_had_in_words(asking: Turn, ask: Ask) -> None:
