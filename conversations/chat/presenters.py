@@ -535,6 +535,11 @@ class ChatView:
     visit: Visit | None = None
 
     @property
+    def newest(self) -> UUID | None:
+        """The id of the last turn: what is asked there stands open, earlier choices are folded."""
+        return self.turns[-1].id if self.turns else None
+
+    @property
     def latest(self) -> int:
         """When the newest thing came that a citizen may come back for, 0 for nothing."""
         return max((each for turn in self.turns for each in turn.moments), default=0)

@@ -107,3 +107,39 @@ def test_what_the_socket_brings_first_stays_when_the_form_is_answered(page: Page
     answered.value.finished()
     page.evaluate("new Promise((settled) => setTimeout(settled, 100))")
     expect(held).to_be_visible()
+
+
+@pytest.mark.parametrize("width", sample([390, 320, 1280]))
+def test_a_typed_choice_leaves_its_answer_in_view(quiet_page: Page, width: int) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": 740})
+    page.goto("/")
+    connected(page)
+    ask(page, "passport")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    # It leads to the first option, with the last one in view.
+    expect(page.locator(".offer__option").first).to_be_focused()
+    expect(page.get_by_role("button", name="None of these")).to_be_in_viewport(ratio=1)
+    page.locator("#question").press_sequentially("2")
+    page.keyboard.press("Enter")
+    expect_answer(page)
+    expect(page.get_by_text("You chose in your next message")).to_have_count(1)
+    newest = page.locator(".turn").last
+    expect(newest.locator(".message")).to_be_in_viewport(ratio=1)
+    expect(newest.locator(".outcome h3").first).to_be_in_viewport(ratio=1)
+
+
+def test_one_choice_stands_open(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page, "passport")
+    expect(page.locator(".offer")).to_have_count(1)
+    ask(page, "How do I get a passport? And how do I get a permit?")
+    expect(page.locator(".turn").last.get_by_role("group", name=TITLE)).to_be_visible()
+    earlier = page.locator(".turn").first
+    expect(earlier.locator(".offer__option").first).to_be_hidden()
+    assert_accessible(page)
+    earlier.get_by_text(TITLE).last.click()
+    earlier.locator(".offer__option").nth(1).press("Enter")
+    expect(earlier.get_by_text("You chose this")).to_be_visible()

@@ -12,9 +12,9 @@ let following = false; // whether the page still stands where the newest questio
 const newest = () => [...document.querySelectorAll(".turn")].at(-1);
 const pending = () => document.querySelector(".outcome[data-pending]") !== null;
 
-function bring(element) {
+function bring(element, block = "start") {
   const behavior = reducedMotion.matches ? "auto" : "smooth";
-  element.scrollIntoView({ block: "start", behavior });
+  element.scrollIntoView({ block, behavior });
 }
 
 function reveal(turn) {
@@ -30,20 +30,38 @@ function giveFocus() {
   newest()?.focus({ preventScroll: true });
 }
 
-// An answer comes to rest with its beginning in view: beneath a long question it would not.
+// An answer comes to rest with its beginning in view: beneath a long question it would not. For a
+// moment what stands above it may still change its height: a choice that it has settled folds.
+const SETTLES = 1000;
 let waiting = pending();
+let answeredAt = -Infinity;
 
 function rest() {
   const answered = waiting && !pending();
   waiting = pending();
-  if (!answered || !following) return;
+  if (answered) answeredAt = performance.now();
+  if (!following || performance.now() - answeredAt > SETTLES) return;
   const turn = newest();
   // What keeps somebody alive comes first, and stays in view.
   const first = turn.querySelector(".contacts") ?? turn.querySelector(".outcome");
   // Where it will stand, not where it stands: the page may still be on its way to the question.
   const below = first.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const room = innerHeight - composer.offsetHeight;
-  if (below > room - 0.25 * innerHeight) bring(first);
+  bring(below > room - 0.25 * innerHeight ? first : turn);
+  if (answered) offer(turn);
+}
+
+// Whoever is asked to choose is led to the first option, with the last one in view, unless they
+// have begun to write.
+function offer(turn) {
+  const options = [...turn.querySelectorAll(".offer :is(button.offer__option, .offer__tick)")];
+  const free = [question, button, turn, document.body].includes(document.activeElement);
+  if (turn.querySelector(".contacts") || options.length === 0 || question.value || !free) return;
+  options[0].focus({ preventScroll: true });
+  const [top, bottom] = [options[0], options.at(-1)].map((each) => each.getBoundingClientRect());
+  const room = innerHeight - composer.offsetHeight;
+  if (bottom.bottom - turn.getBoundingClientRect().top <= room) return; // all of it fits
+  bring(bottom.bottom - top.top <= room ? options.at(-1) : options[0], "nearest");
 }
 
 for (const scrolled of ["wheel", "touchmove"]) {
