@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import phonenumbers
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -11,6 +13,10 @@ from django.utils.translation import gettext as _
 from ieim.administration import selectors as administration
 
 MAX_EMAIL = 254
+_SHORTEST, _LONGEST = 8, 15
+"""Digits of a number with its country code (E.164)."""
+
+_NUMBER = re.compile(r"[+\d\s()./-]+")
 
 
 class UnusableContact(ValueError):
@@ -33,25 +39,51 @@ def email(given: str) -> str:
 def telephone(given: str) -> str:
     """Return a telephone number as E.164; raises :class:`UnusableContact`.
 
-    Without a country code it is one of the deployment's country: that of its holidays, or else of
-    the administration's own telephone.
+    Without a country code it is one of the administration's country: that of its holidays, or else
+    of its own telephone.
     """
-    country = settings.IEIM_HOLIDAYS.partition("-")[0] or _organisation_country()
+    country, own = _country(), administration.current().telephone
+    code = "" if country else _unassigned_code(own)
     try:
-        number = phonenumbers.parse(given, country)
+        if code and (number := _of_code(given, code)):
+            return number
+        parsed = phonenumbers.parse(given, country)
     except phonenumbers.NumberParseException as error:
-        raise UnusableContact(_no_number(country)) from error
-    if not phonenumbers.is_possible_number(number) or number.extension:
-        raise UnusableContact(_no_number(country))
-    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+        raise UnusableContact(_no_number(country, code, own)) from error
+    if not phonenumbers.is_possible_number(parsed) or parsed.extension:
+        raise UnusableContact(_no_number(country, code, own))
+    return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
 
 
-def _organisation_country() -> str | None:
+def _country() -> str | None:
+    """Return the administration's country (ISO 3166), None where it is not known."""
+    settled = administration.current().get("hours", "country") or settings.IEIM_HOLIDAYS
+    if settled:
+        return str(settled).partition("-")[0]
     try:
         number = phonenumbers.parse(administration.current().telephone)
     except phonenumbers.NumberParseException:
         return None
     return phonenumbers.region_code_for_number(number) or None
+
+
+def _unassigned_code(own: str) -> str:
+    """Return the country code of the administration's ``own`` telephone where nobody has been given
+    it, as in the demo; else nothing."""
+    code = re.match(r"\+([0-9]{1,3}) ", own)
+    assigned = code is None or int(code[1]) in phonenumbers.COUNTRY_CODE_TO_REGION_CODE
+    return "" if code is None or assigned else code[1]
+
+
+def _of_code(given: str, code: str) -> str:
+    """Return a number of the country with ``code`` as E.164, nothing for another."""
+    digits = str(phonenumbers.normalize_digits_only(given))
+    if "+" in given or digits.startswith("00"):
+        number = digits.removeprefix("00")
+    else:
+        number = code + digits.removeprefix("0")
+    fits = number.startswith(code) and _SHORTEST <= len(number) <= _LONGEST
+    return f"+{number}" if fits and _NUMBER.fullmatch(given) else ""
 
 
 def readable(number: str) -> str:
@@ -63,7 +95,16 @@ def readable(number: str) -> str:
     return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
 
 
-def _no_number(country: str | None) -> str:
-    if country is None:
+def _no_number(country: str | None, code: str, own: str) -> str:
+    example = phonenumbers.example_number(country) if country else None
+    if example is not None:
+        styles = phonenumbers.PhoneNumberFormat
+        national = phonenumbers.format_number(example, styles.NATIONAL)
+        international = phonenumbers.format_number(example, styles.INTERNATIONAL)
+    elif code:
+        national, international = own.replace(f"+{code} ", "0"), own
+    else:
         return _("Enter a telephone number with its country code, for example +1 202 555 0143.")
-    return _("Enter a telephone number with its area code, or with its country code after a +.")
+    return _("Enter a telephone number such as {national} or {international}.").format(
+        national=national, international=international
+    )
