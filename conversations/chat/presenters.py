@@ -25,9 +25,6 @@ from ieim.pipeline.message.risk import Contact
 RATED_KINDS = frozenset({"service", "answer"})
 """The kinds of reply that can be useful or not: guidance and questions are no answers."""
 
-USUAL = ("requirements", "fees", "processing_time", "contact")
-"""The fields of a service that are open where the citizen asked no particular question."""
-
 MAX_LABEL = 40
 """Code points: text before a colon that is no longer than this is a paragraph's label."""
 
@@ -130,14 +127,13 @@ class CardView:
 
     @property
     def open(self) -> tuple[FactView, ...]:
-        """The facts that are shown at once; of a repeated card only the requested one."""
-        shown = tuple(fact for fact in self.facts if not fact.folded)
-        return shown[:1] if self.repeated else shown
+        """The facts that are shown at once."""
+        return tuple(fact for fact in self.facts if not fact.folded)
 
     @property
     def folded(self) -> tuple[FactView, ...]:
         """The facts that are shown on request."""
-        return tuple(fact for fact in self.facts if fact not in self.open)
+        return tuple(fact for fact in self.facts if fact.folded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,20 +218,15 @@ class ReplyView:
 
     @property
     def open(self) -> tuple[FactView, ...]:
-        """The other facts that are shown at once; none of a repeated general reply."""
-        if self.general and self.repeated:
-            return ()
+        """The other facts that are shown at once."""
         facts = self.facts[1:] if self.requested_fact else self.facts
-        return tuple(fact for fact in facts if self._opens(fact))
+        return tuple(fact for fact in facts if not fact.folded)
 
     @property
     def folded(self) -> tuple[FactView, ...]:
         """The facts that are shown on request."""
         facts = self.facts[1:] if self.requested_fact else self.facts
-        return tuple(fact for fact in facts if fact not in self.open)
-
-    def _opens(self, fact: FactView) -> bool:
-        return fact.name in USUAL if self.general else not fact.folded
+        return tuple(fact for fact in facts if fact.folded)
 
     @property
     def rateable(self) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from conversations import page_languages
 from conversations.chat import wording
 from conversations.chat.presenters import (
-    USUAL,
     CardView,
     FactView,
     NoticeView,
@@ -99,6 +98,9 @@ def _in_words(reply: replies.Reply, words: Words) -> replies.Reply:
     )
 
 
+USUAL = ("requirements", "fees", "processing_time", "contact")
+"""The fields of a service that are open where the citizen asked no particular question."""
+
 MANY = 4
 """The number of facts from which on some of a service are folded."""
 
@@ -135,11 +137,18 @@ def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Sho
         return card in above
 
     cards = (
-        replace(card, repeated=stands(each.source))
+        replace(card, repeated=True, facts=_all_folded(card.facts, but=card.open[:1]))
+        if stands(each.source)
+        else card
         for card, each in zip(view.cards, reply.cards, strict=True)
     )
     repeated = view.kind == "service" and all(map(stands, reply.sources))
-    return replace(view, cards=tuple(cards), repeated=repeated)
+    facts = _all_folded(view.facts) if view.general and repeated else view.facts
+    return replace(view, cards=tuple(cards), facts=facts, repeated=repeated)
+
+
+def _all_folded(facts: Sequence[FactView], but: Sequence[FactView] = ()) -> tuple[FactView, ...]:
+    return tuple(fact if fact in but else replace(fact, folded=True) for fact in facts)
 
 
 _FREE = frozenset({"title", "lead", "paragraphs"})
@@ -163,6 +172,8 @@ def _card(
 
 def _facts(reply: replies.Reply, spoken: Mapping[str, str], words: Words) -> tuple[FactView, ...]:
     facts = [_fact(section, spoken, words) for section in reply.sections]
+    if _is_general(reply):
+        facts = [replace(fact, folded=fact.name not in USUAL) for fact in facts]
     # What a description says of a question is no description: its whole stands folded below.
     again = [fact.name for fact in facts[1:]]
     if facts and not reply.lead and facts[0].name in QUOTED and facts[0].name in again:

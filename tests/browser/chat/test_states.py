@@ -148,3 +148,22 @@ def seen(page: Page) -> None:
     page.evaluate(f"(dir) => {{ {root}.dir = dir; {root}.style.fontSize = ''; }}", before)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.emulate_media(color_scheme="light", forced_colors="none")
+
+
+def test_on_paper_there_is_nothing_to_press_and_no_private_link(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    ask(page, "I want to kill myself")
+    expect(page.get_by_text("Your reference", exact=True)).to_be_visible()
+    page.emulate_media(media="print")
+    for pressed in ("button", "textarea", "input", ".govuk-button", ".resume"):
+        expect(page.locator(pressed).filter(visible=True)).to_have_count(0)
+    printed = page.evaluate(
+        "[...document.querySelectorAll('.chat a')].filter((a) => a.getClientRects().length)"
+        ".map((a) => a.textContent + getComputedStyle(a, '::after').content)"
+    )
+    assert printed
+    assert not [text for text in printed if "/c/" in text or "/person/" in text]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conversations import selectors
 from conversations.api.serializers import ReplySerializer
 from conversations.chat.presenters import CardView, FactView, ParagraphView, ReplyView, SourceView
-from conversations.chat.reply_views import reply_view
+from conversations.chat.reply_views import USUAL, reply_view
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import services
@@ -237,13 +237,22 @@ def test_a_live_page_grows_card_by_card() -> None:
     assert [len(part.cards) for part in reply.growing()] == [0, 0, 1, 2]
 
 
-def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs() -> None:
-    names = ("overview", "requirements", "fees", "how_to_apply", "contact")
-    facts = tuple(FactView(name, (name,), name=name) for name in names)
-    reply = ReplyView("service", "Visa", "Go.", (), facts, (), "", (), "model", True, general=True)
-    assert [fact.name for fact in reply.open] == ["requirements", "fees", "contact"]
-    assert [fact.name for fact in reply.folded] == ["overview", "how_to_apply"]
-    assert "Everything about this: <bdi>Visa</bdi>" in page(reply)
+def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs(ask: Ask) -> None:
+    turn = ask(VISA)
+    # As a model that names no field to open with leaves it.
+    sections = [{**each, "folded": False} for each in turn.reply.body["sections"]]
+    turn.reply.body = {**turn.reply.body, "lead": "Go.", "sections": sections}
+    reply = reply_view(turn.reply, turn)
+    assert [fact.name for fact in reply.open] == [
+        each["field"] for each in sections if each["field"] in USUAL
+    ]
+    assert {"overview", "how_to_apply"} <= {fact.name for fact in reply.folded}
+    assert f"Everything about this: <bdi>{reply.title}</bdi>" in page(reply)
+    # Programs fold what the page does.
+    told = ReplySerializer(reply).data["facts"]
+    assert {each["name"] for each in told if not each["folded"]} == {
+        fact.name for fact in reply.open
+    }
 
 
 def test_a_card_that_stands_above_is_not_shown_again(ask: Ask) -> None:
