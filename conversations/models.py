@@ -71,7 +71,8 @@ class Turn(models.Model):
     ``text`` is the message as sent: evidence offsets count its code points. ``risks`` are the flags
     of the screen, and what classify added to them, as :class:`ieim.pipeline.message.risk.RiskDict`.
     ``language`` is what the message seems to be written in (ISO 639-1), empty where that cannot be
-    told. ``lease`` names the worker run that may write to the turn until ``leased_until``.
+    told; ``situation`` is one of :data:`ieim.pipeline.knowledge.SITUATIONS`, or None. ``lease``
+    names the worker run that may write to the turn until ``leased_until``.
     ``resumed`` says that a person's decision set it going again: the session's next question does
     not wait for it. ``hold_waived`` says that a person let the held reply go out.
     ``said_safe_at`` is when the citizen said below its help lines that they are safe.
@@ -89,6 +90,8 @@ class Turn(models.Model):
     release_number = models.PositiveIntegerField()
     risks = models.JSONField(default=list, blank=True)
     language = models.CharField(max_length=8, blank=True)
+    # SQLite rewrites a table to add a column with a default, which the table's triggers refuse.
+    situation = models.CharField(max_length=16, null=True)  # noqa: DJ001
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     queued_at = models.DateTimeField()

@@ -30,8 +30,10 @@ from ieim.administration import languages as site_languages
 from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
+from ieim.pipeline.knowledge import CaseText
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
+from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.stages.base import HISTORY_ITEMS
 from ieim.pipeline.stages.slots import cut
@@ -263,6 +265,7 @@ def _turn_view(
         waiting=waiting_room.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
         between=_between(turn, waiting),
+        opening=_opening(turn),
     )
 
 
@@ -272,6 +275,19 @@ def corrections(turn: Turn) -> tuple[CorrectionView, ...]:
         CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
         for each in turn.corrections.all()
     )
+
+
+_OPENED = (TurnState.ANSWERED.value, TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value)
+
+
+def _opening(turn: Turn) -> CaseText | None:
+    """Return the administration's words to somebody in a hard situation, None where a turn tells of
+    none, or nothing has come of it yet."""
+    case = turn.situation or ("worry" if help_lines.has_own(turn) else "")
+    if not case or turn.state not in _OPENED:
+        return None
+    release = languages.release_of(turn)
+    return guidance.texts(release, [turn.language or languages.written_in()])[case]
 
 
 def _between(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help", "held"]:

@@ -261,6 +261,11 @@ class TurnSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="What the citizen has to see at once, before anything else. Mostly empty.",
     )
+    opening = serializers.CharField(
+        source="opening_text",
+        help_text="A sentence of the administration's to somebody in a hard situation, such as "
+        "after a death: show it before what came of the message. Mostly empty.",
+    )
     said_safe = serializers.BooleanField(
         help_text="Whether the citizen said that they are safe: fold `contacts` then."
     )

@@ -20,6 +20,7 @@ from conversations.returning import Visit
 from conversations.turns import languages
 from conversations.turns.choosing import ChoiceView
 from ieim.administration.hours import Status
+from ieim.pipeline.knowledge import CaseText
 from ieim.pipeline.message.risk import Contact
 
 RATED_KINDS = frozenset({"service", "answer"})
@@ -396,7 +397,8 @@ class TurnView:
     other way round. ``waiting``: why it waits for a person, None where it does not. ``person``:
     the request for one that this turn is. ``lines``: what a takeover put after it. ``mail`` is
     one of :data:`conversations.mail.selectors.STATES`. ``between`` is what came before its
-    outcome: a choice, late help lines, or a person.
+    outcome: a choice, late help lines, or a person. ``opening`` are the administration's words to
+    somebody in a hard situation, which stand before the outcome.
     """
 
     id: UUID
@@ -426,6 +428,7 @@ class TurnView:
     between: Literal["", "asked", "help", "held"] = ""
     own_lines: bool = False
     said_safe: bool = False
+    opening: CaseText | None = None
     # Not compared either.
     mail: str = field(default="none", compare=False)
 
@@ -459,6 +462,11 @@ class TurnView:
     def contact_texts(self) -> list[str]:
         """The texts of the help lines, as the API returns them."""
         return [each.text for each in self.contacts]
+
+    @property
+    def opening_text(self) -> str:
+        """The text of :attr:`opening`, as the API returns it."""
+        return self.opening.text if self.opening else ""
 
     @property
     def moments(self) -> Iterator[int]:

@@ -67,6 +67,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
         text="",
         risks=[],
         language="",
+        situation=None,
         lease=None,
         leased_until=None,
         retry_at=None,

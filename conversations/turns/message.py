@@ -42,7 +42,8 @@ class IncomingMessage:
     ``text`` is what would be stored: what was ``sent``, or, where its sender chose so, without the
     ``identifiers`` found in it. ``problem`` says why it cannot be taken. ``risks`` are found in
     ``text``, by the embedder or the words that ``risks_by`` names. ``language`` (ISO 639-1) is
-    empty where it cannot be detected; ``release`` is the newest one, None where there is none.
+    empty where it cannot be detected, ``situation`` (:data:`ieim.pipeline.knowledge.SITUATIONS`)
+    where it tells of none; ``release`` is the newest one, None where there is none.
     """
 
     text: str
@@ -52,6 +53,7 @@ class IncomingMessage:
     choice: Choice | None
     risks: Sequence[Risk]
     risks_by: str
+    situation: str
     language: str
     release: Release | None
 
@@ -84,6 +86,7 @@ def read(
         choice=choice,
         risks=screening.risks,
         risks_by=screening.by,
+        situation=screening.situation,
         language=language,
         release=release,
     )

@@ -286,6 +286,7 @@ def store(
         release_number=message.release.number,
         risks=[found.as_dict() for found in risks],
         language=message.language,
+        situation=message.situation or None,
         queued_at=timezone.now(),
     )
     logged.note(session=session.pk, turn=turn.pk)

@@ -28,6 +28,7 @@ from ieim.search import crisis as search
 from ieim.search import examples, letters, train
 from ieim.search.crisis import CrisisModel, Spelt, parts
 from ieim.search.embedders import CheckedEmbedder
+from ieim.search.situations import Situations
 
 DEADLINE: Final = 0.15
 """Seconds that a citizen's message waits for its meaning. The embedded model takes 3 ms a sentence;
@@ -55,15 +56,18 @@ _current: WeakKeyDictionary[CheckedEmbedder, _Current] = WeakKeyDictionary()
 _tried: WeakKeyDictionary[CheckedEmbedder, dict[_Added, CrisisModel]] = WeakKeyDictionary()
 """The models of drafts and of other releases than the newest, for who waits for them."""
 _TRIED: Final = 2
+_situations: WeakKeyDictionary[CheckedEmbedder, Situations] = WeakKeyDictionary()
 _training = threading.Lock()
 _readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ieim-crisis")
 
 
 class Looked(NamedTuple):
-    """The flags, each once, and what looked: the embedder's id, or ``words`` for phrases alone."""
+    """The flags, each once, and what looked: the embedder's id, or ``words`` for phrases alone.
+    ``situation`` is one of :data:`ieim.pipeline.knowledge.SITUATIONS`, or empty."""
 
     risks: list[Risk]
     by: str
+    situation: str = ""
 
 
 def look(text: str) -> Looked:
@@ -111,13 +115,15 @@ def _look(
     texts = [safe.text[part.start : part.end] for part in where]
     pieces = sum(part.piece for part in where)
     spelt = Spelt(letters.shipped(), letters.shipped().margins(texts))
-    by = WORDS
+    by, situation = WORDS, ""
     try:
         taught, rows, by = _vectors_of(texts, embedder, model, deadline)
     except (EmbedderUnavailable, TimeoutError):
         signs = spelt.flags(pieces=pieces)
     else:
         signs = taught.flags(rows, spelt, pieces=pieces)
+        situations = _situations.get(embedder) if embedder is not None else None
+        situation = situations.of(rows) if situations is not None else ""
     codes = {each.code for each in found}
     found += (
         Risk(
@@ -128,7 +134,7 @@ def _look(
         for sign in signs
         if sign.code not in codes
     )
-    return Looked(found, by)
+    return Looked(found, by, situation)
 
 
 def prepare() -> None:
@@ -142,6 +148,11 @@ def prepare() -> None:
     embedder = vectors.configured_embedder()
     if embedder is None or embedder.is_unavailable:
         return
+    if embedder not in _situations:
+        try:
+            _situations[embedder] = Situations(embedder.queries)
+        except EmbedderUnavailable:
+            return  # the embedder has logged why
     newest = selectors.newest()
     release = "" if newest is None else newest.sha256
     current = _current.get(embedder)

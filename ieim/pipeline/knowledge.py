@@ -24,6 +24,10 @@ LABEL_SETS: tuple[str, ...] = (
 CASES: tuple[str, ...] = ("greeting", "thanks", "off_topic", "unclear", "abuse")
 """What a message may be that asks nothing of an administration."""
 
+SITUATIONS: tuple[str, ...] = ("condolence", "worry")
+"""In which somebody may write: after a death; in danger, or with somebody ill. A sentence of the
+administration's comes first then."""
+
 NO_NEXT = "-"
 """What :attr:`Service.next_services` has alone where no service comes next."""
 
@@ -155,7 +159,8 @@ class RiskExample:
 
 @dataclass(frozen=True, slots=True)
 class CaseText:
-    """What the administration says to a message of one of :data:`CASES`, in ``language``."""
+    """What the administration says to a message of one of :data:`CASES`, or to somebody in one of
+    :data:`SITUATIONS`, in ``language``."""
 
     case: str
     language: str

@@ -28,7 +28,7 @@ from ieim.knowledge.bundles.columns import (
 )
 from ieim.knowledge.bundles.rows import Table
 from ieim.knowledge.models import Release
-from ieim.pipeline.knowledge import CASES, LABEL_SETS
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, SITUATIONS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -47,6 +47,8 @@ _CHOICES: dict[str, StrPromise] = {
     "off_topic": _("off topic"),
     "unclear": _("unclear"),
     "abuse": _("abuse"),
+    "condolence": _("condolence: after a death"),
+    "worry": _("worry: in danger, or with somebody ill"),
 }
 
 
@@ -337,13 +339,16 @@ class CaseText(DraftEntry):
 
     case = models.CharField(
         max_length=ID_LIMIT,
-        choices=_choices(CASES),
+        choices=_choices((*CASES, *SITUATIONS)),
         help_text=_("What the message is. Unclear is also what nothing else fits."),
     )
     language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
     text = models.TextField(
         max_length=GUIDANCE_LIMIT,
-        help_text=_("Two or three short sentences: what people can ask here, and that they may."),
+        help_text=_(
+            "Two or three short sentences: what people can ask here, and that they may. Of "
+            "condolence and worry one or two, which stand before the answer."
+        ),
     )
 
     class Meta(DraftEntry.Meta):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table, Value, Wrong
 from ieim.pipeline.canonical import two_decimals
-from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT, SITUATIONS
 
 ID_LIMIT = 200
 NAME_LIMIT = 500
@@ -225,6 +225,8 @@ _TEXT = _text(TEXT_LIMIT)
 _PATH = _text(LINK_LIMIT, _path_extra)
 _LANGUAGE_OF = _required(_text(8, _language_extra))
 
+_TEXTS = (*CASES, *SITUATIONS)
+
 COLUMNS: Mapping[Table, Mapping[str, Column]] = {
     "agencies": {"id": _ID, "name": _NAME, "path": _PATH, "description": _TEXT},
     "dictionary": {
@@ -282,7 +284,7 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "kind": _required(_text(ID_LIMIT, _one_of(KINDS, " or ".join(KINDS)))),
     },
     "texts": {
-        "case": _required(_text(ID_LIMIT, _one_of(CASES, f"one of {', '.join(CASES)}"))),
+        "case": _required(_text(ID_LIMIT, _one_of(_TEXTS, f"one of {', '.join(_TEXTS)}"))),
         "language": _LANGUAGE_OF,
         "text": _required(_text(GUIDANCE_LIMIT)),
     },

@@ -15,7 +15,7 @@ import yaml
 
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import grounding
-from ieim.pipeline.knowledge import CASES, CaseText, Release
+from ieim.pipeline.knowledge import CASES, SITUATIONS, CaseText, Release
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.reply.reply import Reply
 
@@ -31,16 +31,19 @@ _LAST = "en"
 
 @cache
 def shipped() -> tuple[CaseText, ...]:
-    """Return the texts that come with the software, every case in the same languages."""
+    """Return the texts that come with the software, every one in the same languages."""
     path = Path(__file__).parent / "guidance.yaml"
     content: Mapping[str, Mapping[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return tuple(
-        CaseText(case, language, text) for case in CASES for language, text in content[case].items()
+        CaseText(case, language, text)
+        for case, by_language in content.items()
+        for language, text in by_language.items()
     )
 
 
 def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
-    """Return the text of each of ``CASES``: in the first of ``languages`` that it is there in.
+    """Return the text of each of ``CASES`` and ``SITUATIONS``: in the first of ``languages`` that
+    it is there in.
 
     In one language the administration's own comes before the one that is shipped. Where there is
     none in any of them it is English.
@@ -48,7 +51,8 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     stored = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}
     codes = [_code(each) for each in (*languages, _LAST)]
     return {
-        case: next(stored[case, code] for code in codes if (case, code) in stored) for case in CASES
+        case: next(stored[case, code] for code in codes if (case, code) in stored)
+        for case in (*CASES, *SITUATIONS)
     }
 
 
@@ -66,7 +70,7 @@ def slot(
 ) -> dict[str, Any]:
     """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases."""
     found = texts(release, languages)
-    sent = {name: each.text for name, each in found.items() if only is None or name in only}
+    sent = {name: found[name].text for name in CASES if only is None or name in only}
     return Texts(found[case].language, sent, case)._asdict()
 
 

@@ -236,6 +236,7 @@ def test_it_knows_every_column_of_a_turn() -> None:
         "text",
         "risks",
         "language",
+        "situation",
         "lease",
         "leased_until",
         "retry_at",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ieim.pipeline.findings import Code
-from ieim.pipeline.knowledge import CASES, CaseText
+from ieim.pipeline.knowledge import CASES, SITUATIONS, CaseText
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import render_guidance
 from ieim.pipeline.work import Answered, AttemptRecord, Held, NeedsReview, Outcome
@@ -45,7 +45,8 @@ def told(outcome: Outcome) -> str:
 
 
 def test_every_case_has_a_text_in_every_language() -> None:
-    assert set(SHIPPED) == {(case, language) for case in CASES for language in LANGUAGES}
+    texts = (*CASES, *SITUATIONS)
+    assert set(SHIPPED) == {(case, language) for case in texts for language in LANGUAGES}
     assert all(len(text.split()) < 40 for text in SHIPPED.values())
 
 
