@@ -150,7 +150,8 @@ class ReplyView:
     ``general``: the citizen asked for no particular fact;
     ``repeated``: an earlier answer on the page has its card. ``model`` is the name of the one that
     was asked, empty where none was; ``release`` is the number of the knowledge that it is from,
-    ``hand`` what a person had to do with it: one of :data:`~conversations.chat.reply_views.HANDS`.
+    ``agencies`` are those that there are, where no service is about the message, and ``hand`` is
+    what a person had to do with it: one of :data:`~conversations.chat.reply_views.HANDS`.
     """
 
     kind: Literal["service", "answer", "guidance", "question", "outside"]
@@ -179,6 +180,7 @@ class ReplyView:
     model: str = ""
     release: int = 0
     hand: str = "none"
+    agencies: tuple[SourceView, ...] = ()
 
     @property
     def words(self) -> Words:

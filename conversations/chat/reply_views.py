@@ -83,12 +83,22 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         model=stored.model,
         release=turn.release_number,
         hand=HANDS.get(stored.origin, "none"),
+        agencies=_agencies(reply, agency, release) if reply.kind == "outside" else (),
+    )
+
+
+def _agencies(reply: replies.Reply, language: str, release: Release) -> tuple[SourceView, ...]:
+    """Return the agencies that a reply names because no service is about the message."""
+    paths = {agency.name: agency.path for agency in release.agencies.values()}
+    names = [name for section in reply.sections for name in section.items]
+    return tuple(
+        SourceView(name, "", paths.get(name, ""), agency_language=language) for name in names
     )
 
 
 def _in_words(reply: replies.Reply, words: Words) -> replies.Reply:
     """Return the reply that no service is about the message, with the words for it."""
-    agencies = Section("agencies", reply.unanswered)
+    agencies = Section("agencies", reply.unanswered, folded=True)
     return replace(
         reply,
         title=words.outside["title"],

@@ -23,6 +23,7 @@ from conversations.record.replay import replay
 from conversations.turns import services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
+from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.reply import reply as replies
@@ -253,6 +254,20 @@ def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs(ask: Ask
     assert {each["name"] for each in told if not each["folded"]} == {
         fact.name for fact in reply.open
     }
+
+
+def test_where_no_service_fits_a_person_comes_first_and_agencies_are_folded_links(ask: Ask) -> None:
+    turn = ask(VISA)
+    turn.reply.body = replies.outside(knowledge.release(turn.release_number)).as_dict()
+    reply = reply_view(turn.reply, turn)
+    html = page(reply)
+    assert len(" ".join(reply.paragraphs).split()) < 20
+    person, agencies = html.index("Talk to a person"), html.index("<details")
+    assert html.index(reply.title) < person < agencies
+    assert '<a class="govuk-link" href="https://immigration.example' in html[agencies:]
+    assert "Immigration" not in html[:agencies]
+    (told,) = ReplySerializer(reply).data["facts"]
+    assert told["folded"]
 
 
 def test_a_card_that_stands_above_is_not_shown_again(ask: Ask) -> None:
