@@ -246,6 +246,7 @@ def _turn_view(
         reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=contacts,
         own_lines=help_lines.has_own(turn),
+        may_be_watched=bool(contacts) and not _WATCHED.isdisjoint(_codes(turn)),
         said_safe=turn.said_safe_at is not None,
         corrections=corrections(turn),
         choice=choosing.choice_view(turn),
@@ -280,10 +281,19 @@ def corrections(turn: Turn) -> tuple[CorrectionView, ...]:
 _OPENED = (TurnState.ANSWERED.value, TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value)
 
 
+_WATCHED = frozenset({"violence", "minor_at_risk"})
+"""Risk flags of danger that comes from somebody, mostly at home."""
+
+
+def _codes(turn: Turn) -> set[str]:
+    return {found.code for found in flags.of(turn)}
+
+
 def _opening(turn: Turn) -> CaseText | None:
     """Return the administration's words to somebody in a hard situation, None where a turn tells of
     none, or nothing has come of it yet."""
-    case = turn.situation or ("worry" if help_lines.has_own(turn) else "")
+    is_hard = help_lines.has_own(turn) or "distress" in _codes(turn)
+    case = turn.situation or ("worry" if is_hard else "")
     if not case or turn.state not in _OPENED:
         return None
     release = languages.release_of(turn)

@@ -271,11 +271,12 @@ class ReplyView:
         return any(segment.marked for segment in self.segments)
 
     def growing(self) -> Iterator[ReplyView]:
-        """Yield the reply as it builds up on a live page: first its lead, then part by part.
+        """Yield the reply as it builds up on a live page: first what it does not answer and its
+        lead, then part by part.
 
         The whole reply is not among them: its last part comes with the finished page.
         """
-        bare = replace(self, paragraphs=(), facts=(), cards=(), uncovered=(), unanswered=())
+        bare = replace(self, paragraphs=(), facts=(), cards=(), unanswered=())
         yield bare
         for count in range(1, len(self.paragraphs) + 1):
             yield replace(bare, paragraphs=self.paragraphs[:count])
@@ -400,7 +401,8 @@ class TurnView:
     the request for one that this turn is. ``lines``: what a takeover put after it. ``mail`` is
     one of :data:`conversations.mail.selectors.STATES`. ``between`` is what came before its
     outcome: a choice, late help lines, or a person. ``opening`` are the administration's words to
-    somebody in a hard situation, which stand before the outcome.
+    somebody in a hard situation, which stand before the outcome. ``may_be_watched``: the danger may
+    come from somebody who sees the screen.
     """
 
     id: UUID
@@ -429,6 +431,7 @@ class TurnView:
     lines: tuple[LineView, ...] = ()
     between: Literal["", "asked", "help", "held"] = ""
     own_lines: bool = False
+    may_be_watched: bool = False
     said_safe: bool = False
     opening: CaseText | None = None
     # Not compared either.

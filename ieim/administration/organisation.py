@@ -21,6 +21,7 @@ Content = Mapping[str, str]
 
 NAMELESS: Final = "IEIM"
 """The name while none is set."""
+NEUTRAL_PAGE: Final = "https://www.wikipedia.org/"
 _BRAND, _BRAND_DARK = "#0d5a6c", "#7fcbdb"
 
 
@@ -109,6 +110,11 @@ class Administration:
         """Other help lines as ``(name, number)``."""
         parts = (line.rpartition(": ") for line in self.get("numbers", "help").splitlines())
         return tuple((name, number) for name, _, number in parts)
+
+    @property
+    def exit_page(self) -> str:
+        """The address that somebody who is watched leaves the page for."""
+        return self.get("numbers", "exit") or NEUTRAL_PAGE
 
     @property
     def telephone_link(self) -> str:

@@ -98,6 +98,12 @@ _NUMBERS = (
         _("One a line, who and the number: Crisis line: 116 123."),
         "lines",
     ),
+    Field(
+        "exit",
+        _("Page that “Leave this page quickly” opens"),
+        checks.website,
+        _("For people in danger from somebody near them. Without one it is an encyclopedia."),
+    ),
 )
 _CONTACTS = (
     Field("telephone", _("Telephone"), checks.telephone, _("Such as +49 30 901820."), "short"),

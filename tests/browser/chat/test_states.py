@@ -167,3 +167,20 @@ def test_on_paper_there_is_nothing_to_press_and_no_private_link(quiet_page: Page
     )
     assert printed
     assert not [text for text in printed if "/c/" in text or "/person/" in text]
+
+
+def test_who_leaves_quickly_is_not_led_back_to_the_conversation(quiet_page: Page) -> None:
+    page = quiet_page
+    neutral = "https://www.wikipedia.org/"
+    page.route(neutral, lambda route: route.fulfill(body="Knowledge", content_type="text/html"))
+    page.goto("/privacy/")
+    page.goto("/")
+    connected(page)
+    ask(page, "my husband hits me")
+    leave = page.get_by_role("link", name="Leave this page quickly")
+    expect(leave).to_be_in_viewport(ratio=1)
+    assert_accessible(page)
+    leave.click()
+    page.wait_for_url(neutral)
+    page.go_back()
+    page.wait_for_url("**/privacy/")

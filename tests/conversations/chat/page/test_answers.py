@@ -231,6 +231,16 @@ def test_a_citizens_words_and_a_cards_are_only_ever_text() -> None:
     assert not any(tag in html for tag in ("<b>", "<i>", "<u>", "<script>"))
 
 
+def test_what_is_not_answered_is_named_before_the_answer(ask: Ask) -> None:
+    turn = ask(VISA)
+    turn.reply.body = {**turn.reply.body, "uncovered": [[0, 6]]}
+    reply = reply_view(turn.reply, turn)
+    for part in (reply, next(iter(reply.growing()))):
+        html = page(part)
+        assert html.index("Not answered here") < html.index(f">{reply.title}</h3>")
+        assert f">{turn.text[:6]}</blockquote>" in html
+
+
 def test_a_live_page_grows_card_by_card() -> None:
     source = SourceView("Office", "Service", "")
     cards = tuple(CardView(name, "", (), source) for name in ("One", "Two"))

@@ -11,6 +11,7 @@ from conversations.turns import erasing, running
 from conversations.turns.choosing import choose
 from ieim.knowledge import crisis
 from ieim.pipeline.ports import WORDS
+from tests.administration.setting import put
 from tests.fixtures import VISA, Ask
 
 LOSS = "We are sorry for your loss."
@@ -69,3 +70,17 @@ def _outcome(secret: str) -> str:
     chat = selectors.chat_view(secret=secret)
     context = {"turn": chat.turns[-1], "chat": chat}
     return render_to_string("conversations/turn/_outcome.html", context)
+
+
+def test_who_is_in_danger_from_somebody_can_leave_the_page(ask: Ask) -> None:
+    ask("my husband hits me", secret="s")
+    assert 'href="https://www.wikipedia.org/"' in _contacts("s")
+    put("numbers", exit="https://weather.example/")
+    assert 'href="https://weather.example/"' in _contacts("s")
+    ask("I want to kill myself", secret="t")
+    assert "data-leave" not in _contacts("t")
+
+
+def _contacts(secret: str) -> str:
+    context = {"turn": selectors.chat_view(secret=secret).turns[-1]}
+    return render_to_string("conversations/reply/_contacts.html", context)
