@@ -108,7 +108,7 @@ def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
     page = shown(browser, site, THIRD, width=390)
     left = page.locator(".answer__uncovered")
     expect(left).to_contain_text("Where do I get a licence for my fishing boat")
-    expect(left).to_contain_text("in a message of its own")
+    expect(left).to_contain_text("Not answered here")
     assert_accessible(page)
     left.get_by_role("button", name="Ask this by itself").click()
     asked = page.locator(".turn").nth(1)
