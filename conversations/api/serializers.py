@@ -262,7 +262,8 @@ class TurnSerializer(serializers.Serializer[Any]):
         help_text="What the citizen has to see at once, before anything else. Mostly empty.",
     )
     opening = serializers.CharField(
-        source="opening_text",
+        source="opening.text",
+        default="",
         help_text="A sentence of the administration's to somebody in a hard situation, such as "
         "after a death: show it before what came of the message. Mostly empty.",
     )

@@ -469,11 +469,6 @@ class TurnView:
         return [each.text for each in self.contacts]
 
     @property
-    def opening_text(self) -> str:
-        """The text of :attr:`opening`, as the API returns it."""
-        return self.opening.text if self.opening else ""
-
-    @property
     def moments(self) -> Iterator[int]:
         """When each thing came that a citizen may come back for, as the page shows them."""
         if self.reply and self.answered_at:

@@ -13,9 +13,7 @@ from django.utils.translation import gettext as _
 from ieim.administration import selectors as administration
 
 MAX_EMAIL = 254
-_SHORTEST, _LONGEST = 8, 15
-"""Digits of a number with its country code (E.164)."""
-
+_E164 = re.compile("[0-9]{8,15}")
 _NUMBER = re.compile(r"[+\d\s()./-]+")
 
 
@@ -78,12 +76,10 @@ def _unassigned_code(own: str) -> str:
 def _of_code(given: str, code: str) -> str:
     """Return a number of the country with ``code`` as E.164, nothing for another."""
     digits = str(phonenumbers.normalize_digits_only(given))
-    if "+" in given or digits.startswith("00"):
-        number = digits.removeprefix("00")
-    else:
-        number = code + digits.removeprefix("0")
-    fits = number.startswith(code) and _SHORTEST <= len(number) <= _LONGEST
-    return f"+{number}" if fits and _NUMBER.fullmatch(given) else ""
+    is_national = "+" not in given and not digits.startswith("00")
+    number = code + digits.removeprefix("0") if is_national else digits.removeprefix("00")
+    fits = number.startswith(code) and _E164.fullmatch(number) and _NUMBER.fullmatch(given)
+    return f"+{number}" if fits else ""
 
 
 def readable(number: str) -> str:

@@ -49,7 +49,8 @@ def test_in_a_crisis_it_stands_after_the_help_lines(ask: Ask) -> None:
     turn = ask("I want to kill myself", secret="s")
     view = selectors.turn_view(turn.pk)
     assert view.contacts
-    assert view.opening_text.startswith(HARD)
+    assert view.opening is not None
+    assert view.opening.text.startswith(HARD)
     assert HARD in _outcome("s")
 
 
