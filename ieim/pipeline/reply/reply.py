@@ -6,10 +6,12 @@ high path a card of each cited service does, under a gated text that is stripped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ieim.pipeline import quoting
 from ieim.pipeline.gate.subject import LIKE_THE_BEST, SURE, about_before
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
@@ -188,12 +190,27 @@ class Reply:
 
 
 def _texts(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield each section as text; a field whose passages stood first has only the rest below."""
+    quoted: dict[str, set[str]] = defaultdict(set)
     for section in sections:
         heading = section.field.replace("_", " ").capitalize()
-        if len(section.items) == 1:
-            yield f"{heading}: {section.items[0]}"
-        else:
-            yield "\n".join([f"{heading}:", *(f"- {item}" for item in section.items)])
+        before = quoted[section.field]
+        items = [rest for item in section.items if (rest := _without(item, before))]
+        if len(items) == 1:
+            yield f"{heading}: {items[0]}"
+        elif items:
+            yield "\n".join([f"{heading}:", *(f"- {item}" for item in items)])
+        before.update(sentence for item in section.items for sentence in _sentences(item))
+
+
+def _sentences(text: str) -> list[str]:
+    joined = " ".join(text.split())
+    return [joined[start:end] for start, end in quoting.sentences(joined)]
+
+
+def _without(text: str, quoted: Set[str]) -> str:
+    """Return ``text`` without the sentences that were ``quoted``."""
+    return " ".join(each for each in _sentences(text) if each not in quoted) if quoted else text
 
 
 def render_service(

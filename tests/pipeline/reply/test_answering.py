@@ -13,7 +13,7 @@ from ieim.pipeline.knowledge import Service
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Passage, Passages
 from ieim.pipeline.reply.answering import lead_with_answer
-from ieim.pipeline.reply.cards import SECTIONS
+from ieim.pipeline.reply.cards import SECTIONS, Section
 from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.stages.base import Inputs
 from ieim.search import fuse, index_for, inquiry, passages
@@ -119,6 +119,15 @@ def test_the_passages_that_answer_lead(search: Ranking, opens: Any) -> None:
     whole = {field for field, items in opens if items == shown_whole(field)}
     assert folded == set(SECTIONS) - {"url"} - whole
     assert Reply.from_dict(shown.as_dict()) == shown
+
+
+def test_a_quoted_passage_is_said_once_in_plain_text() -> None:
+    text = reply(Ranking(POLICE, PHOTOS)).as_text()
+    for said in ("We tell the police.", "Two photos", "A police report"):
+        assert text.count(said) == 1, said
+    # Another field may say the same.
+    sections = (Section("fees", ("Free.",)), Section("contact", ("Free.", "Call us.")))
+    assert Reply("service", sections=sections).as_text().count("Free.") == 2
 
 
 def shown_whole(field: str) -> tuple[str, ...]:
