@@ -278,9 +278,9 @@ def _due(moment: datetime, now: datetime) -> str:
 
 
 def _ago(moment: datetime, now: datetime) -> str:
-    return (
-        gettext("just now") if now - moment < MINUTE else f"{timesince(moment, now, depth=1)} ago"
-    )
+    if now - moment < MINUTE:
+        return gettext("just now")
+    return gettext("{time} ago").format(time=timesince(moment, now, depth=1))
 
 
 def _escalates(release: Release | None, code: str) -> bool:
