@@ -40,6 +40,7 @@ SENTENCES: Mapping[str, str] = {
     Code.EVIDENCE_MISSING: gettext_noop("The model gave no evidence from the message."),
     Code.EVIDENCE_TRIVIAL: gettext_noop("The model’s evidence is only filler words."),
     Code.EVIDENCE_NOT_FOUND: gettext_noop("The model quotes words that are not in the message."),
+    Code.VALUE_UNMASKED: gettext_noop("The model wrote out what it has to mask."),
     Code.AGENCY_COUNT: gettext_noop("No agency was found, or the list of agencies is wrong."),
     Code.ROUTE_BRANCH: gettext_noop(
         "The model’s answer does not fit the way that the question took, or another agency should "

@@ -69,7 +69,7 @@ def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -
     if codes == {Code.ROUTE_SUBJECT}:
         return True
     if codes == {Code.SCORE_MINIMUM}:
-        return all(Decimal(s.value) < MINIMUM_SCORE for s in stage.scores(output) if s.minimum)
+        return all(Decimal(s.value) < MINIMUM_SCORE for s in stage.scores(output))
     if codes != {Code.AGENCY_COUNT}:
         return False
     if stage.id == semantic_analysis.STAGE.id:

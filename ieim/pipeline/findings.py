@@ -40,6 +40,7 @@ class Code(StrEnum):
     EVIDENCE_MISSING = "evidence.missing"
     EVIDENCE_TRIVIAL = "evidence.trivial"
     EVIDENCE_NOT_FOUND = "evidence.not_found"
+    VALUE_UNMASKED = "value.unmasked"
     AGENCY_COUNT = "agency.count"
     ROUTE_BRANCH = "route.branch"
     ROUTE_NEXT_STEP = "route.next_step"

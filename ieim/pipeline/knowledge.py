@@ -113,7 +113,7 @@ class Label:
 
     ``threshold`` is the confidence below which the label is unsure to who reads it (None: never).
     ``effect`` is ``none``, ``hold`` or ``escalate`` for risk flags, target minutes as digits for
-    urgencies, and empty otherwise.
+    urgencies, ``mask`` for entity types whose value is masked, and empty otherwise.
     """
 
     set: str
@@ -127,6 +127,11 @@ class Label:
     def holds(self) -> bool:
         """Whether a reply over a risk flag of this label waits for a person."""
         return self.effect in ("hold", "escalate")
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether a value of this entity type identifies somebody and has to be masked."""
+        return self.effect == "mask"
 
     @property
     def escalates(self) -> bool:

@@ -231,7 +231,8 @@ class Label(DraftEntry):
         max_length=ID_LIMIT,
         blank=True,
         help_text=_(
-            "Risk flags: none, hold or escalate. Urgencies: target minutes. Others: blank."
+            "Risk flags: none, hold or escalate. Urgencies: target minutes. Entity types: mask, "
+            "where the value has to be masked. Others: blank."
         ),
     )
 

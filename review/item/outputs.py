@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -15,8 +16,8 @@ from ieim.pipeline import policy
 from ieim.pipeline.canonical import shown_score
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.retelling import Retelling
-from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.triage import label_elements
+from ieim.pipeline.topology import STAGES
 from review.labels import agency_name, label_name, service_name
 
 Output = Mapping[str, Any]
@@ -62,7 +63,7 @@ def found_by(source: str) -> str:
     return gettext(FOUND_BY[source]) if source in FOUND_BY else ""
 
 
-def confidence(sure: object, release: Release, label_set: str, code: str) -> str:
+def confidence(sure: Decimal | float, release: Release, label_set: str, code: str) -> str:
     """Return how sure a model was of a label, in words, and whether its threshold wants more."""
     words = gettext("confidence {number}").format(number=shown_score(sure))
     if policy.is_unsure(release.labels.get(label_set, {}).get(code), sure):
@@ -171,9 +172,9 @@ REMARKS: Mapping[str, str] = {
 
 
 def retold_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
-    """Return which part of a model's text over several agencies stands for which field of which
-    service, in the order in which the citizen reads them; nothing where its own words are shown."""
-    if stage.contract != multi_agency_answer.STAGE.id or not stage.result:
+    """Return what the citizen reads in place of a model's free text, and which part of that stands
+    for which field of which service; nothing where its own words are shown."""
+    if STAGES[stage.contract].reply is None or not stage.result:
         return ()
     text = (stage.output or {}).get("assistantReply", "")
     shown = Retelling.from_dict(stage.result)

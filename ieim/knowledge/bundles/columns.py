@@ -367,7 +367,9 @@ def _expected_effect(label_set: str, effect: str) -> str | None:
         return None if effect in EFFECTS else "one of " + ", ".join(EFFECTS)
     if label_set == "urgencies":
         return None if _MINUTES.fullmatch(effect) else "a whole number of minutes"
-    return "allowed here: only risk_flags and urgencies have one"
+    if label_set == "entity_types":
+        return None if effect == "mask" else "mask"
+    return "allowed here: only risk_flags, urgencies and entity_types have one"
 
 
 def duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:

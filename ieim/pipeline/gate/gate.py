@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from jsonschema import Draft202012Validator, ValidationError
 
 from ieim.pipeline import evidence
-from ieim.pipeline.canonical import SCORE_FIELDS, two_decimals
+from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.evidence import Span, UsedSpans
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -30,6 +30,8 @@ MAX_FINDINGS = 100
 
 MINIMUM_SCORE = Decimal("0.50")
 SOURCE = "user_prompt"
+UNKNOWN_FIELD = "The contract does not know this field."
+"""The message of the one fault of shape that is harmless: the answer can be taken without it."""
 
 
 class EvidenceDict(TypedDict):
@@ -65,7 +67,8 @@ class Judgement:
     """What the gate says of one answer.
 
     ``output`` is the parsed answer (numbers with a point as Decimal) as soon as it is strict JSON,
-    ``state_merge`` the slice for ``cached_state``, only when the answer passed.
+    ``state_merge`` the slice for ``cached_state``, only when the answer passed or is taken
+    in spite of its findings (:func:`accepted`).
     """
 
     findings: tuple[Finding, ...]
@@ -74,8 +77,9 @@ class Judgement:
     state_merge: dict[str, Any] | None
 
     def stopped_by(self, findings: Iterable[Finding]) -> Judgement:
-        """Return the judgement with findings from outside the gate: it has not passed then."""
-        return replace(self, findings=(*self.findings, *findings), state_merge=None)
+        """Return the judgement with findings from outside the gate: with any it has not passed."""
+        more = tuple(findings)
+        return replace(self, findings=self.findings + more, state_merge=None) if more else self
 
     @property
     def passed(self) -> bool:
@@ -105,22 +109,28 @@ def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgemen
     for step in STEPS:
         found = _capped(step(checked))
         if stopping := tuple(finding for finding in found if finding.stops):
+            if step in _BEFORE_EVIDENCE:  # who reads the answer sees its quotes in place
+                list(_evidence(checked))
             return Judgement(stopping, tuple(checked.located), output, None)
         recorded += found
-    output = with_two_decimals(output)
-    merge = contract.stage.state_slice(output)
-    return Judgement(tuple(recorded), tuple(checked.located), output, merge)
+    return accepted(contract, Judgement(tuple(recorded), tuple(checked.located), output, None))
+
+
+def accepted(contract: Contract, judgement: Judgement) -> Judgement:
+    """Return a judgement whose answer is taken, with its slice for ``cached_state``."""
+    output = with_two_decimals(judgement.output)
+    return replace(judgement, output=output, state_merge=contract.stage.state_slice(output))
 
 
 def with_two_decimals(value: Any) -> Any:
-    """Return a passed answer with every score and confidence as a Decimal of two places."""
+    """Return an answer with every score as a Decimal of two places."""
     if isinstance(value, list):
         return [with_two_decimals(item) for item in value]
     if not isinstance(value, dict):
         return value
     return {
         name: two_decimals(Decimal(item))
-        if name in SCORE_FIELDS and isinstance(item, int | Decimal)
+        if name == "score" and isinstance(item, int | Decimal)
         else with_two_decimals(item)
         for name, item in value.items()
     }
@@ -179,9 +189,7 @@ def _of_error(error: ValidationError) -> Iterable[Finding]:
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         schema = error.schema if isinstance(error.schema, Mapping) else {}
         for name in sorted(set(error.instance) - set(schema.get("properties", {}))):
-            yield Finding(
-                Code.SCHEMA, pointer(*path, name), "The contract does not know this field."
-            )
+            yield Finding(Code.SCHEMA, pointer(*path, name), UNKNOWN_FIELD)
         return
     if error.validator == "required" and isinstance(error.instance, dict):
         # One error a missing name: the message is jsonschema's, which quotes only that name.
@@ -227,7 +235,7 @@ def _scores(checked: Checked) -> Iterable[Finding]:
         if not has_two_decimals(value):
             message = "A score has at most two decimal places."
             yield Finding(Code.SCORE_PRECISION, score.path, message)
-        if score.minimum and value < MINIMUM_SCORE:
+        if value < MINIMUM_SCORE:
             yield Finding(Code.SCORE_MINIMUM, score.path, f"The score is below {MINIMUM_SCORE}.")
 
 
@@ -329,3 +337,6 @@ STEPS: tuple[Step, ...] = (
     _telemetry,
 )
 """After ``model`` and ``json``, which work on the answer before there is any output."""
+
+_BEFORE_EVIDENCE = frozenset({_session, _labels, _knowledge, _scores})
+"""Steps whose findings leave an answer of the right shape: its quotes are located all the same."""

@@ -33,8 +33,8 @@ class Context:
     ``labels`` are the codes of each label set that were given to the model. ``entities`` are gated
     entities by type, for ``entity_<type>`` placeholders. ``request`` is the per-call JSON that the
     model was sent, None for a person's answer: who reads the message knows what it is about.
-    ``retelling`` is what is shown in place of the text of multi_agency_service_answer_v1, None for
-    that text itself.
+    ``retelling`` is what is shown in place of the free text that ends the flow, None for that text
+    itself.
     """
 
     attempt: int
@@ -182,11 +182,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A number that must have two decimals; ``minimum`` says whether 0.50 is required."""
+    """A number that must have two decimals and be 0.50 or more."""
 
     path: str
     value: Decimal | int
-    minimum: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +260,7 @@ def check_candidates(
 def candidate_scores(candidates: Mapping[str, Any], *path: str | int) -> Iterable[Score]:
     """Yield the scores of dictionary candidates."""
     for key, candidate in candidates.items():
-        yield Score(pointer(*path, key, "score"), candidate["score"], minimum=True)
+        yield Score(pointer(*path, key, "score"), candidate["score"])
 
 
 def best_category(candidates: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
@@ -86,10 +86,13 @@ def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
     for name in ("name", "path"):
         if selection[name] != getattr(service, name):
             yield mismatch(f"/serviceSelection/{name}", f"service's {name}")
+    if not getattr(service, selection["matchedField"]).strip():
+        message = "The service has nothing in this field that could have matched."
+        yield Finding(Code.KNOWLEDGE_MISMATCH, "/serviceSelection/matchedField", message)
 
 
 def _scores(output: Output) -> Iterable[Score]:
-    yield Score("/serviceSelection/score", output["serviceSelection"]["score"], minimum=True)
+    yield Score("/serviceSelection/score", output["serviceSelection"]["score"])
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:

@@ -15,11 +15,15 @@ from ieim.pipeline import evidence
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Label
 from ieim.pipeline.message.risk import UNSURE, Risk
-from ieim.pipeline.stages.base import Claim, Context, Inputs, Output, Score, Stage
+from ieim.pipeline.personal.redaction import PLACEHOLDER
+from ieim.pipeline.stages.base import Claim, Context, Inputs, Output, Stage
 from ieim.pipeline.stages.slots import cut
 
 LONGEST_MEANING = 80
 """Characters of a label's description that a model is given."""
+
+MASK = " (mask it)"
+"""What the meaning of an entity type ends with whose value has to be masked."""
 
 CLASSIFY_SETS = ("intents", "product_lines", "urgencies", "risk_flags")
 
@@ -66,6 +70,7 @@ def _stage(
     sets: Sequence[str],
     enums: Mapping[tuple[str, ...], str],
     claims: Callable[[Output], Iterable[Claim]],
+    semantics: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: (),
 ) -> Stage:
     """Return a contract whose elements each have a code of one of the label ``sets``, in the field
     ``code``; ``enums`` names the set whose codes go to a place of the schema."""
@@ -76,6 +81,7 @@ def _stage(
             "labels": {
                 name: {
                     label.code: meaning(label, brief=not inputs.reads_hints)
+                    + (MASK if label.is_masked else "")
                     for label in labels.get(name, {}).values()
                 }
                 for name in sets
@@ -93,19 +99,14 @@ def _stage(
             message = "The primary intent is not among the intents."
             yield Finding(Code.LABEL_UNKNOWN, "/primary_intent", message)
 
-    def scores(output: Output) -> Iterable[Score]:
-        for path, _, element in elements(output):
-            if "confidence" in element:
-                yield Score(pointer(*path, "confidence"), element["confidence"], minimum=False)
-
     return Stage(
         id=contract,
         build_input=build_input,
         state_slice=lambda _output: {},
         has_session=False,
         labels=labels,
-        scores=scores,
         claims=claims,
+        semantics=semantics,
         enums=lambda payload: {place: list(payload["labels"][enums[place]]) for place in enums},
     )
 
@@ -131,6 +132,17 @@ def _entity_claims(output: Output) -> Iterable[Claim]:
         place = pointer(*path, "value_redacted")
         snippets, value = each["evidence_snippets"], each["value_redacted"]
         yield Claim(pointer(*path), snippets, value, place, may_be_masked=True)
+
+
+def _unmasked(output: Output, context: Context) -> Iterable[Finding]:
+    types = context.release.labels.get("entity_types", {})
+    for path, _, each in _entities(output):
+        value = each["value_redacted"]
+        in_full = evidence.contains_value(context.seen, value, masks=False)
+        label = types.get(each["entity_type"])
+        if label and label.is_masked and in_full and not PLACEHOLDER.search(value):
+            message = "A value of this type identifies somebody and has to be masked."
+            yield Finding(Code.VALUE_UNMASKED, pointer(*path, "value_redacted"), message)
 
 
 def _key_claims(output: Output) -> Iterable[Claim]:
@@ -161,6 +173,7 @@ EXTRACT = _stage(
     sets=["entity_types"],
     enums={("properties", "entities", "items", "properties", "entity_type"): "entity_types"},
     claims=_entity_claims,
+    semantics=_unmasked,
 )
 IDENTITY_ASSIST = _stage(
     "identity_assist",

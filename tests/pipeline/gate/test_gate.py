@@ -218,15 +218,21 @@ def test_it_gives_the_evidence_with_offsets_into_the_text_as_sent() -> None:
 
 @pytest.mark.parametrize("good", ["0.9", "0.50", "5e-1", "1", "0", "1.00", "0.57", "0.500000"])
 def test_it_holds_two_decimals_by_value(good: str) -> None:
-    raw = json.dumps(valid("classify")).replace("0.9", good)
-    assert judged("classify", raw).passed
+    raw = json.dumps(valid("service_select_v1")).replace("0.9", good)
+    found = judged("service_select_v1", raw).findings
+    assert Code.SCORE_PRECISION not in {finding.code for finding in found}
 
 
 @pytest.mark.parametrize("bad", ["0.876", "0.5700000000000001", "5e-3", "0.50" + "0" * 40 + "1"])
 def test_it_holds_more_than_two_decimals_are_a_finding(bad: str) -> None:
-    for contract in ("service_select_v1", "classify"):
-        raw = json.dumps(valid(contract)).replace("0.9", bad)
-        assert Code.SCORE_PRECISION in {finding.code for finding in judged(contract, raw).findings}
+    raw = json.dumps(valid("service_select_v1")).replace("0.9", bad)
+    codes = {finding.code for finding in judged("service_select_v1", raw).findings}
+    assert Code.SCORE_PRECISION in codes
+    # The prompt contract has no such rule: a confidence stays as it was said.
+    judgement = judged("classify", json.dumps(valid("classify")).replace("0.9", bad))
+    assert judgement.passed
+    assert judgement.output is not None
+    assert str(judgement.output["urgency"]["confidence"]) == str(Decimal(bad))
 
 
 @given(st.integers(0, 100))
