@@ -16,7 +16,11 @@ from conversations.states import StageStatus
 from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.topology import CLASSIFY
 
-_BY_MACHINE = {StageStatus.PASSED.value: "passed", StageStatus.NEEDS_REVIEW.value: "stopped"}
+_BY_MACHINE = {
+    StageStatus.PASSED.value: "passed",
+    StageStatus.FALLBACK.value: "fallback",
+    StageStatus.NEEDS_REVIEW.value: "stopped",
+}
 _LABELS = ("intents", "product_line", "urgency", "risk_flags")
 
 
@@ -24,9 +28,9 @@ _LABELS = ("intents", "product_line", "urgency", "risk_flags")
 class Decided:
     """One decision: ``what`` was decided about ``step`` (a contract's id, ``reply`` or ``person``).
 
-    ``what`` is of the machine ``passed`` or ``stopped``, of the citizen how their choice ended, of
-    a person the action. ``labels`` are those that the machine gave the message, as ``set/label``.
-    It never says which person.
+    ``what`` is of the machine ``passed``, ``fallback`` or ``stopped``, of the citizen how their
+    choice ended, of a person the action. ``labels`` are those that the machine gave the message, as
+    ``set/label``. It never says which person.
     """
 
     by: Literal["machine", "person", "citizen"]

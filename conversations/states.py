@@ -39,6 +39,9 @@ class StageStatus(StrEnum):
     """A model call for it is under way or about to be."""
     PASSED = "passed"
     """An attempt went through the gate."""
+    FALLBACK = "fallback"
+    """Both attempts failed in their wording alone: the administration's text or the service list
+    answers in place of the model's."""
     NEEDS_REVIEW = "needs_review"
     """Both attempts failed, or the model refused; a person decides."""
     APPROVED = "approved"
@@ -79,7 +82,9 @@ has taken the conversation over."""
 
 STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
     StageStatus.PENDING: frozenset({StageStatus.RUNNING, StageStatus.CHOSEN}),
-    StageStatus.RUNNING: frozenset({StageStatus.PASSED, StageStatus.NEEDS_REVIEW}),
+    StageStatus.RUNNING: frozenset(
+        {StageStatus.PASSED, StageStatus.FALLBACK, StageStatus.NEEDS_REVIEW}
+    ),
     StageStatus.NEEDS_REVIEW: frozenset(
         {
             StageStatus.APPROVED,
@@ -89,15 +94,16 @@ STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
             StageStatus.PENDING,
         }
     ),
-    StageStatus.PASSED: frozenset(
-        {StageStatus.OVERRIDDEN, StageStatus.CHOSEN, StageStatus.PENDING}
+    **dict.fromkeys(
+        (StageStatus.PASSED, StageStatus.FALLBACK),
+        frozenset({StageStatus.OVERRIDDEN, StageStatus.CHOSEN, StageStatus.PENDING}),
     ),
     StageStatus.APPROVED: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
     StageStatus.OVERRIDDEN: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
     StageStatus.CHOSEN: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
 }
 """Back to ``pending``: somebody decided an earlier stage, on whose answer this one stood. A citizen
-who chooses a service of another agency puts another answer in the place of one that passed. A done
+who chooses a service of another agency puts another answer in the place of a model's. A done
 stage is ``overridden`` by a person who finds the fault there."""
 
 PENDING_TURN_STATES: frozenset[TurnState] = frozenset(
@@ -111,7 +117,7 @@ DECIDED_STAGE_STATUSES: frozenset[StageStatus] = frozenset(
 """Statuses that somebody's decision gave: a person's, or the citizen's own."""
 
 DONE_STAGE_STATUSES: frozenset[StageStatus] = frozenset(
-    {StageStatus.PASSED} | DECIDED_STAGE_STATUSES
+    {StageStatus.PASSED, StageStatus.FALLBACK} | DECIDED_STAGE_STATUSES
 )
 """Statuses after which the pipeline goes on past the stage."""
 

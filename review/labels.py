@@ -17,6 +17,7 @@ STAGE_STATUSES: Mapping[str, str] = {
     StageStatus.PENDING: gettext_noop("Not started"),
     StageStatus.RUNNING: gettext_noop("Running"),
     StageStatus.PASSED: gettext_noop("Passed"),
+    StageStatus.FALLBACK: gettext_noop("Failed, answered in prepared words"),
     StageStatus.NEEDS_REVIEW: gettext_noop("Needs review"),
     StageStatus.APPROVED: gettext_noop("Approved"),
     StageStatus.OVERRIDDEN: gettext_noop("Overridden"),
@@ -101,6 +102,12 @@ ACTIONS_DONE: Mapping[str, str] = {
     Action.DISAGREE: gettext_noop("Disagreed"),
     Action.UNDO: gettext_noop("Took it back"),
 }
+
+TAKE_WITHOUT = (
+    gettext_noop("Take it without what the contract does not know"),
+    gettext_noop("Left out is {fields}. The rest passed every check."),
+)
+"""The name and the hint of an approval where unknown fields are all that was found."""
 
 ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
     Action.APPROVE: (

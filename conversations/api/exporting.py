@@ -37,8 +37,8 @@ class WhoDecidedSerializer(serializers.Serializer[Any]):
     by = serializers.ChoiceField(choices=["machine", "person", "citizen"])
     step = serializers.CharField(help_text="The step, `reply` for an answer, or `person`.")
     what = serializers.CharField(
-        help_text="Of a machine `passed` or `stopped`, of a citizen how their choice ended, of a "
-        "person what they did: `approve`, `override`, `write` …"
+        help_text="Of a machine `passed`, `fallback` or `stopped`, of a citizen how their choice "
+        "ended, of a person what they did: `approve`, `override`, `write` …"
     )
     at = serializers.DateTimeField(allow_null=True)
     labels = serializers.ListField(

@@ -8,7 +8,7 @@ hold the same conversation have the same hash.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -21,23 +21,19 @@ from conversations.turns import flags, languages
 from conversations.turns.models import chosen_of
 from ieim.administration import selectors as administration
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import results
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
 from ieim.pipeline.gate.gate import Judgement
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.reply import fallback, template
 from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.reply import template
 from ieim.pipeline.reply.answering import rearranges
-from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.reply.retelling import Retelling
-from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
-from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import Context
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, FLOW
 
 Decision = dict[str, Any]
 RUN_IDS = frozenset({"session_id", "response_id"})
@@ -93,7 +89,7 @@ def replay(turn: Turn) -> Replay:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = replace(
             Context(1, turn.text, state, release, entities=_entities(turn)),
-            retelling=retelling_of(turn),
+            retelling=retelling_of(turn, outputs),
         )
         stored.append({"reply": turn.reply.body})
         language = languages.reply_language(turn)
@@ -157,13 +153,13 @@ def context_of(
     )
 
 
-def retelling_of(turn: Turn) -> Retelling | None:
-    """Return what is shown in place of the text over several agencies; None for that text itself,
-    a person's or a model's."""
-    stage = turn.stages.filter(
-        contract=multi_agency_answer.STAGE.id, status__in=DONE_STAGE_STATUSES
-    ).first()
-    return Retelling.from_dict(stage.result) if stage and stage.result else None
+def retelling_of(turn: Turn, contracts: Collection[str]) -> Retelling | None:
+    """Return what is shown in place of the free text of one of ``contracts``; None for that text
+    itself, a person's or a model's."""
+    replying = [stage.id for stage in FLOW if stage.reply and stage.id in contracts]
+    stages = turn.stages.filter(contract__in=replying, status__in=DONE_STAGE_STATUSES)
+    result = next((stage.result for stage in stages if stage.result), None)
+    return Retelling.from_dict(result) if result else None
 
 
 def _entities(turn: Turn) -> dict[str, str]:
@@ -173,10 +169,9 @@ def _entities(turn: Turn) -> dict[str, str]:
 
 
 def _stored(stage: Stage, attempt: Attempt) -> Decision:
-    # An answer that something stood in for has its findings and is the last of a stage that passed.
+    # One that is recorded may have findings: it is the last of its stage.
     latest = max(each.pk for each in stage.attempts.all())
-    stood_in = stage.status == StageStatus.PASSED.value and attempt.pk == latest
-    passed = not attempt.findings or stood_in
+    passed = not attempt.findings or (stage.status in _BY_MODEL and attempt.pk == latest)
     return _decision(
         stage,
         attempt,
@@ -184,6 +179,9 @@ def _stored(stage: Stage, attempt: Attempt) -> Decision:
         stage.output if passed else None,
         stage.result if passed else None,
     )
+
+
+_BY_MODEL = frozenset({StageStatus.PASSED.value, StageStatus.FALLBACK.value})
 
 
 def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Decision:
@@ -201,20 +199,19 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         for found in attempt.findings
         if found["code"].startswith("budget.")
     )
-    fallback = fallback_result(
-        contracts.load(stage.contract), judgement, context, own_words=_own_words(stage, judgement)
+    judgement, result = fallback.settle(
+        contracts.load(stage.contract),
+        judgement,
+        context,
+        risks=flags.of_rules(turn),
+        key_patterns=settings.IEIM_MODEL["KEY_PATTERNS"],
+        own_words=_own_words(stage, judgement),
     )
-    stands = fallback.judgement if fallback else judgement
-    if fallback is not None and fallback.retelling is not None:
-        result: Result | None = fallback.retelling.as_dict()
-    else:
-        patterns = settings.IEIM_MODEL["KEY_PATTERNS"]
-        result = results.build(stage.contract, judgement, context, flags.of_rules(turn), patterns)
     return _decision(
         stage,
         attempt,
         [finding.as_dict() for finding in judgement.findings],
-        stands.output if stands.passed else None,
+        None if judgement.state_merge is None else judgement.output,
         result,
     )
 
@@ -233,7 +230,7 @@ def _decision(
     result: Mapping[str, Any] | None,
 ) -> Decision:
     # A stage that a person overrode keeps their output, not this attempt's.
-    by_model = stage.status in (StageStatus.PASSED.value, StageStatus.NEEDS_REVIEW.value)
+    by_model = stage.status in {*_BY_MODEL, StageStatus.NEEDS_REVIEW.value}
     return {
         "stage": stage.contract,
         "round": attempt.round,

@@ -185,35 +185,37 @@ class TurnStore:
         row = self._stages[stage]
         # A request that is not taken says nothing of the model: no outage ends with it.
         self.answered |= attempt.answer.finish_reason != REJECTED
-        judgement = attempt.effective
+        judgement = attempt.judgement
         self._kept |= calls.keep(attempt.contract, self._kept)
         stored = calls.keep_attempt(row, attempt)
-        self._attempts[stage].append([*attempt.judgement.findings])
+        self._attempts[stage].append([*judgement.findings])
         self._used |= {stored.response_id} - {""}
         self._tokens += stored.tokens
-        rows = [ATTEMPT.row(stored)]
-        if judgement.passed:
-            rows += self._pass(row, attempt)
-        elif final:
-            rows.append(self._stop(row, judgement.findings))
+        ended: list[Row] = []
+        if attempt.is_done or final:
+            ended = self._end(row, attempt)
         payload = {
             **calls.audited(self.turn, row, stored),
             "retrieval": attempt.request.retrieval,
             "budget": attempt.count.as_dict(),
         }
+        rows = [ATTEMPT.row(stored), *([] if attempt.is_fallback else ended)]
         events.record(self.turn, "stage.attempt", payload, rows=rows)
         found = _codes(judgement.findings)
+        if attempt.is_fallback:
+            instead = {"stage": stage, "round": row.round, "codes": found}
+            events.record(self.turn, "stage.fallback", instead, rows=ended)
         told: traced.Attributes = {
             "passed": judgement.passed,
             "abstained": abstained,
             "findings": found,
         }
         traced.note(f"stage {stage}", f"attempt {attempt.number}", told)
-        if judgement.passed or final:
+        if attempt.is_done or final:
             traced.end(f"stage {stage}")
         if row.contract == CLASSIFY:
             self._add_signs(attempt)
-        if not judgement.passed and final and not abstained:
+        if final and not abstained:
             if row.contract == CLASSIFY and Code.MODEL_REFUSAL.value in _codes(judgement.findings):
                 flags.add_refusal(turn=self.turn)
             self._open_review(row, judgement.findings)
@@ -235,30 +237,32 @@ class TurnStore:
         """Fail a stage closed whose next call would overrun a budget."""
         self.renew()
         row = self._stages[stage]
-        stopped = self._stop(row, findings)
+        row.findings = [finding.as_dict() for finding in findings]
+        self._finish(row, StageStatus.NEEDS_REVIEW)
         traced.note(f"stage {stage}", "over budget", {"findings": _codes(findings)})
         traced.end(f"stage {stage}")
         over = {"stage": stage, "codes": _codes(findings), "budget": count.as_dict()}
-        events.record(self.turn, "stage.over_budget", over, rows=[stopped])
+        events.record(self.turn, "stage.over_budget", over, rows=[STAGE.row(row)])
         self._open_review(row, findings)
         moves.changed(self.turn)
 
-    def _pass(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
-        row.output = attempt.effective.output
-        row.state_merge = attempt.effective.state_merge
-        row.result = attempt.result
-        self._finish(row, StageStatus.PASSED)
+    def _end(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
+        """Store what an attempt makes of its stage, with the evidence that stands."""
+        judgement = attempt.judgement
+        status = StageStatus.NEEDS_REVIEW
+        if attempt.is_done:
+            row.output, row.state_merge = judgement.output, judgement.state_merge
+            row.result = attempt.result
+            status = StageStatus.PASSED if judgement.passed else StageStatus.FALLBACK
+        if not judgement.passed:
+            row.findings = [finding.as_dict() for finding in judgement.findings]
+        self._finish(row, status)
         spans = EvidenceSpan.objects.bulk_create(
-            EvidenceSpan(stage=row, **each.as_dict()) for each in attempt.effective.evidence
+            EvidenceSpan(stage=row, **each.as_dict()) for each in judgement.evidence
         )
         # As the stored ones would say: what stood before was withdrawn with the earlier answer.
         stage = STAGE.row(row, status=row.status, spans=sorted(span.pk for span in spans))
         return [stage, *map(SPAN.row, spans)]
-
-    def _stop(self, row: Stage, findings: Sequence[Finding]) -> Row:
-        row.findings = [finding.as_dict() for finding in findings]
-        self._finish(row, StageStatus.NEEDS_REVIEW)
-        return STAGE.row(row)
 
     def _open_review(self, row: Stage, findings: Sequence[Finding]) -> None:
         moves.open_review(turn=self.turn, stage=row.contract, codes=_codes(findings))

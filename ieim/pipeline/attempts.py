@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ieim.pipeline import budget, results
+from ieim.pipeline import budget
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request as requests
 from ieim.pipeline.budget import Count, Spent
@@ -28,10 +28,9 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
-from ieim.pipeline.reply import template
-from ieim.pipeline.reply.fallback import fallback_result
+from ieim.pipeline.reply import fallback, template
 from ieim.pipeline.reply.retelling import Retelling
-from ieim.pipeline.stages import multi_agency_answer, triage
+from ieim.pipeline.stages import triage
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
 from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
 from ieim.pipeline.topology import CLASSIFY, STAGES, TRIAGE
@@ -187,9 +186,9 @@ class TurnStages:
         done = self._store.done(template.EXTRACT)
         return template.entities_by_type(done[0] if done else None)
 
-    def retelling(self) -> Retelling | None:
-        """Return what is shown in place of the text over several agencies, None for its own."""
-        stored = self._store.result(multi_agency_answer.STAGE.id)
+    def retelling(self, last: str) -> Retelling | None:
+        """Return what is shown in place of the text of the ``last`` stage, None for its own."""
+        stored = self._store.result(last)
         return None if stored is None else Retelling.from_dict(stored)
 
     @property
@@ -246,9 +245,9 @@ class TurnStages:
                 yield from self._start(template.EXTRACT).join()
                 context = replace(context, entities=self.entities())
             record = self._judge(contract, context, call, answer)
-            judgement = record.effective
+            judgement = record.judgement
             abstained = abstains(contract.stage, judgement.output, judgement.findings)
-            final = not judgement.passed and (
+            final = not record.is_done and (
                 context.attempt >= MAX_ATTEMPTS or abstained or _is_refused(judgement.findings)
             )
             self._store.record(stage_id, record, final=final, abstained=abstained)
@@ -356,16 +355,16 @@ class TurnStages:
     ) -> AttemptRecord:
         context = replace(context, request=json.loads(call.request.messages[-1].content))
         judgement = gate.judge(contract, answer, context)
-        overruns = budget.after(call.count, answer)
-        if overruns:
-            judgement = judgement.stopped_by(overruns)
-        patterns = self._options.key_patterns
-        fallback = fallback_result(contract, judgement, context, own_words=self._options.own_words)
+        judgement = judgement.stopped_by(budget.after(call.count, answer))
         passed = judgement.output if judgement.passed else None
-        risks = [sign for sign in self._reread(passed) if sign.source not in risk.OF_MODEL]
-        result = results.build(contract.id, judgement, context, risks, patterns)
-        if fallback is not None and fallback.retelling is not None:
-            result = fallback.retelling.as_dict()
+        judgement, result = fallback.settle(
+            contract,
+            judgement,
+            context,
+            risks=[sign for sign in self._reread(passed) if sign.source not in risk.OF_MODEL],
+            key_patterns=self._options.key_patterns,
+            own_words=self._options.own_words,
+        )
         return AttemptRecord(
             number=context.attempt,
             contract=contract,
@@ -375,7 +374,6 @@ class TurnStages:
             seconds=self._engine.clock() - call.started,
             count=call.count,
             result=result,
-            fallback=fallback.judgement if fallback else None,
             signs=triage.signs(answer.raw, context)
             if contract.id == CLASSIFY and not judgement.passed
             else (),

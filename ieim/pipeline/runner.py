@@ -136,7 +136,8 @@ class Runner(Engine):
             stage_id = following
             if stage_id != SESSION_END and not turn.chosen:
                 stages.start_classify()
-        context = replace(context, entities=stages.entities(), retelling=stages.retelling())
+        shown = stages.retelling(next(reversed(outputs)))
+        context = replace(context, entities=stages.entities(), retelling=shown)
         composed, inputs = (
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),

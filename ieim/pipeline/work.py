@@ -109,11 +109,9 @@ class Chosen:
 class AttemptRecord:
     """One attempt as it is stored: what was asked, what was said, what the gate found.
 
-    ``findings`` are the gate's and the budget's; ``result`` is what a triage answer that passed
-    was made into, or what is shown in place of the text of multi_agency_service_answer_v1; None
-    for the other stages. ``fallback`` is the judgement of what takes the place of the answer's free
-    text, None where nothing does. ``signs`` are the signs of danger that could be read of an
-    answer of classify that did not pass.
+    The ``judgement`` is the gate's and the budget's; ``result`` is what a triage answer that passed
+    was made into, or what is shown in place of a free text; None for the other stages. ``signs``
+    are the signs of danger that could be read of an answer of classify that did not pass.
     """
 
     number: int
@@ -124,13 +122,17 @@ class AttemptRecord:
     seconds: float
     count: Count
     result: Result | None = None
-    fallback: Judgement | None = None
     signs: Sequence[Risk] = ()
 
     @property
-    def effective(self) -> Judgement:
-        """The judgement that decides what becomes of the stage."""
-        return self.fallback or self.judgement
+    def is_done(self) -> bool:
+        """Whether the stage needs no more asking: it passed, or is a fallback."""
+        return self.judgement.state_merge is not None
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether other words answer in place of a text that failed its checks twice."""
+        return self.is_done and not self.judgement.passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +156,11 @@ class Store(Protocol):
     """
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
-        """Return ``(output, state_merge)`` of a stage that passed, or was decided by somebody."""
+        """Return ``(output, state_merge)`` of a stage that is done, or was decided."""
         ...
 
     def result(self, stage: str) -> Result | None:
-        """Return the result of a stage that passed (:attr:`AttemptRecord.result`)."""
+        """Return the result of a stage that is done (:attr:`AttemptRecord.result`)."""
         ...
 
     def stopped(self, stage: str) -> Stopped | None:
@@ -203,7 +205,7 @@ class Store(Protocol):
         ...
 
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
-        """Store an attempt; it passed, or with ``final`` the stage has failed closed.
+        """Store an attempt; the stage is done, or with ``final`` it has failed closed.
 
         With ``abstained`` no person is called yet: the citizen may be asked first.
         """

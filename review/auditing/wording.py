@@ -89,6 +89,9 @@ KINDS: Mapping[str, str] = {
     "session.erased": gettext_noop("The conversation was erased"),
     "stage.asked_again": gettext_noop("A step was asked anew"),
     "stage.attempt": gettext_noop("The model was asked"),
+    "stage.fallback": gettext_noop(
+        "A step failed in its wording: the administration’s words took its place"
+    ),
     "stage.over_budget": gettext_noop("A step stopped: no budget was left"),
     "stage.replaced": gettext_noop("A person’s answer took the place of a step’s"),
     "stage.unanswered": gettext_noop("The model gave no answer"),

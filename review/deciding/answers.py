@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
+import jsonpatch
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
@@ -16,18 +17,20 @@ from conversations.record.replay import context_of, retelling_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
 from conversations.turns.models import chosen_of
+from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import policy, results
+from ieim.pipeline import policy
 from ieim.pipeline.canonical import dumps
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.findings import WAIVABLE, Code, Finding
 from ieim.pipeline.gate import gate, strict_json
 from ieim.pipeline.gate.gate import EvidenceDict, Judgement
 from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.reply import fallback
 from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
-from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, CLASSIFY, FIRST, ORDER, SESSION_END, STAGES
 from review.deciding import records
@@ -74,10 +77,13 @@ def context_for(turn: Turn, contract: str, *, attempt: Attempt | None = None) ->
     )
 
 
-def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
+def follow(
+    turn: Turn, answers: Answers | None = None, *, shown: Retelling | None = None
+) -> Outcome:
     """Return where the turn gets to when ``answers`` replace the stored ones.
 
-    Stages after a replaced one run again, so their stored answers do not count.
+    Stages after a replaced one run again, so their stored answers do not count. ``shown`` is what
+    is shown in place of the free text of ``answers``, None for that text itself.
     """
     put = answers or {}
     stored = {k: v for k, v in done_answers(turn).items() if all(_before(k, name) for name in put)}
@@ -94,8 +100,8 @@ def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
         if following is None:
             return Outcome(None, stage_id)
         stage_id = following
-    if multi_agency_answer.STAGE.id not in put:
-        context = replace(context, retelling=retelling_of(turn))
+    retelling = shown or retelling_of(turn, outputs.keys() - put.keys())
+    context = replace(context, retelling=retelling)
     language, chosen = languages.reply_language(turn), chosen_of(turn)
     return Outcome(compose(outputs, context, language=language, chosen=chosen), SESSION_END)
 
@@ -145,6 +151,12 @@ class Answer:
     state_merge: Output
     evidence: tuple[EvidenceDict, ...]
     result: Result | None
+
+    @property
+    def shown(self) -> Retelling | None:
+        """What is shown in place of its free text; None for that text itself."""
+        replies = STAGES[self.contract].reply is not None and self.result
+        return Retelling.from_dict(self.result) if replies and self.result else None
 
 
 def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +222,9 @@ def approving(stage: Stage) -> Answer:
     attempt = records.last_attempt(stage)
     if attempt is None:
         raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
-    if not all(finding["waivable"] for finding in (*attempt.findings, *stage.findings)):
+    extra = unknown_fields(stage)
+    waived = all(finding["waivable"] for finding in (*attempt.findings, *stage.findings))
+    if not waived and not extra:
         raise Refused(
             gettext(
                 "The answer has a fault that nobody may wave through. Correct it, or ask again."
@@ -219,35 +233,55 @@ def approving(stage: Stage) -> Answer:
     output, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
     if output is None:
         raise Refused(gettext("The model’s answer cannot be read. Correct it, or ask again."))
+    output = jsonpatch.apply_patch(output, [{"op": "remove", "path": path} for path in extra])
     contract = contracts.load(stage.contract)
     context = context_for(stage.turn, stage.contract, attempt=attempt)
     checked = gate.Checked(contract, output, context, [])
-    found = _not_waivable(checked)
+    found = _not_waivable(checked, but=frozenset() if extra else WAIVABLE)
     if found:
         raise Refused(gettext("The answer has other faults behind what you may approve."), found)
-    output = gate.with_two_decimals(output)
-    judgement = Judgement((), tuple(checked.located), output, contract.stage.state_slice(output))
-    return _answer(stage.contract, judgement, context, stage.turn)
+    judgement = gate.accepted(contract, Judgement((), tuple(checked.located), output, None))
+    asked = json.loads(attempt.asked_text) if attempt.asked else None
+    return _answer(stage.contract, judgement, replace(context, request=asked), stage.turn)
 
 
-def _not_waivable(checked: gate.Checked) -> list[Finding]:
+def unknown_fields(stage: Stage) -> list[str]:
+    """Return the JSON Pointers of the fields that the contract does not know in the last answer of
+    a stage that failed closed; none where anything else was found."""
+    attempt = records.last_attempt(stage)
+    found = [] if attempt is None else [*attempt.findings, *stage.findings]
+    harmless = all(
+        finding["code"] == Code.SCHEMA.value and finding["message"] == gate.UNKNOWN_FIELD
+        for finding in found
+    )
+    return list(dict.fromkeys(finding["path"] for finding in found)) if harmless else []
+
+
+def _not_waivable(checked: gate.Checked, *, but: Collection[Code]) -> list[Finding]:
     for step in gate.STEPS:
-        found = [f for f in step(checked) if f.stops and not f.waivable]
+        found = [f for f in step(checked) if f.stops and f.code not in but]
         if found:
             return found
     return []
 
 
 def _answer(contract: str, judgement: Judgement, context: Context, turn: Turn) -> Answer:
+    judgement, result = fallback.settle(
+        contracts.load(contract),
+        judgement,
+        context,
+        risks=flags.of_rules(turn),
+        key_patterns=settings.IEIM_MODEL["KEY_PATTERNS"],
+        own_words=administration.current().own_words,
+    )
     if judgement.output is None or judgement.state_merge is None:
         raise RuntimeError(f"an answer of {contract} passed without an output")
-    rules, patterns = flags.of_rules(turn), settings.IEIM_MODEL["KEY_PATTERNS"]
     return Answer(
         contract=contract,
         output=judgement.output,
         state_merge=judgement.state_merge,
         evidence=tuple(each.as_dict() for each in judgement.evidence),
-        result=results.build(contract, judgement, context, rules, patterns),
+        result=result,
     )
 
 

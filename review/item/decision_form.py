@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.labels import stage_label
 from review import labels
-from review.deciding import Refused
+from review.deciding import Refused, answers
 from review.deciding.locking import checked_reason
 from review.item.correction_forms import OVERRIDES
 from review.item.forms import Desk, Form, Invalid, Output, Problem, ServicePicker
@@ -214,6 +214,10 @@ class DecisionForm:
         if action == Action.OVERRIDE:
             name = f"{name}: {stage_label(self.desk.contract)}"
             hint = hint if self.desk.contract in ANSWERING else gettext(labels.TRIAGE_HINT)
+        stage = self.desk.stages.get(self.desk.contract)
+        if action == Action.APPROVE and stage and (extra := answers.unknown_fields(stage)):
+            name, hint = map(gettext, labels.TAKE_WITHOUT)
+            hint = hint.format(fields=", ".join(extra))
         return Choice(
             action=action.value,
             name=name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -16,7 +17,6 @@ from ieim.pipeline import contract as contracts
 from ieim.pipeline.canonical import shown_score
 from ieim.pipeline.findings import Code, pointer, steps
 from ieim.pipeline.gate import strict_json
-from ieim.pipeline.gate.gate import placed
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements, readable_flags
 from review import finding_texts
@@ -256,7 +256,7 @@ def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
 
 
 def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterator[Named]:
-    result = stage.result or _unjudged(contract, stage, turn.text)
+    result = stage.result or _failed(contract, stage)
     if not result:
         return
     if contract == "classify":
@@ -278,19 +278,15 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
             yield "key_types", f"{name}: {value}" if value else name, "", key["spans"], ""
 
 
-def _unjudged(contract: str, stage: Stage, text: str) -> dict[str, Any] | None:
+def _failed(contract: str, stage: Stage) -> dict[str, Any] | None:
     """Return an answer that failed as a result would be, with the spans that its quotes do have."""
     output = last_answer(stage) if contract in ("classify", "extract", "identity_assist") else None
     if output is None:
         return None
-    places = {
-        claim.path: [
-            {"start": s.start, "end": s.end, "occurrences": s.occurrences}
-            for s in spans
-            if s is not None
-        ]
-        for claim, spans in placed(contracts.load(contract).stage.claims(output), text)
-    }
+    places: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for span in stage.spans.all():
+        place = {"start": span.start, "end": span.end, "occurrences": span.occurrences}
+        places[span.path.partition("/evidence_snippets")[0]].append(place)
     return {
         name: [{**each, "spans": places[pointer(name, i)]} for i, each in enumerate(value)]
         if isinstance(value, list)

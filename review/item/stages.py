@@ -245,6 +245,7 @@ def _offer(slot: str, each: Mapping[str, Any], release: Release) -> dict[str, An
 
 _MARKS: Mapping[str, str] = {
     StageStatus.PASSED: "passed",
+    StageStatus.FALLBACK: "stopped",
     StageStatus.APPROVED: "person",
     StageStatus.OVERRIDDEN: "person",
     StageStatus.CHOSEN: "person",

@@ -36,8 +36,8 @@ class Outcome(StrEnum):
     """The first attempt has the findings and is the last; one review item opens."""
     REPLACED = "replaced"
     """Nothing is found; the administration's text is shown in place of the model's words."""
-    RECORDED = "recorded"
-    """The first attempt has the findings, in words that nobody reads: what is retold goes out."""
+    FALLBACK = "fallback"
+    """Both attempts have the findings, in their wording alone: what is retold goes out."""
 
 
 Ends = dict[str, frozenset[Code]]
@@ -51,14 +51,14 @@ class Fault:
     description: str
     outcome: Outcome
     ends: Ends
-    recorded: frozenset[str] = frozenset()
-    """The contracts at which the fault is in words that nobody reads."""
+    in_words: frozenset[str] = frozenset()
+    """The contracts at which the fault is in the wording alone."""
 
     def outcome_at(self, contract: str) -> Outcome:
         """What becomes of the stage of one of the contracts: a model's words are never shown as
         guidance, so nothing is found in them."""
-        if contract in self.recorded:
-            return Outcome.RECORDED
+        if contract in self.in_words:
+            return Outcome.FALLBACK
         return self.outcome if self.ends[contract] else Outcome.REPLACED
 
 
@@ -121,7 +121,7 @@ _TABLE: tuple[Fault, ...] = (
         "three-decimals",
         "Gives the score 0.876.",
         _TWO,
-        _ends((_CATEGORY, _ANALYSIS, _SERVICE, "classify", "extract"), Code.SCORE_PRECISION),
+        _ends((_CATEGORY, _ANALYSIS, _SERVICE), Code.SCORE_PRECISION),
     ),
     Fault(
         "wrong-session",

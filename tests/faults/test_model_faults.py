@@ -43,7 +43,7 @@ def model() -> Iterator[Spoiled]:
         yield spoiled
 
 
-SHOWN = frozenset({Outcome.REPLACED, Outcome.RECORDED})
+SHOWN = {Outcome.REPLACED: "passed", Outcome.FALLBACK: "fallback"}
 
 
 def question(fault: str, contract: str) -> str:
@@ -99,9 +99,10 @@ def check_waiting(fault: Fault, contract: str, turn: Turn, calls: int) -> None:
 
 def check_replaced(fault: Fault, contract: str, turn: Turn, calls: int) -> None:
     """The citizen reads the administration's own words, and nobody is called."""
-    (attempt,) = Attempt.objects.filter(stage__turn=turn, stage__contract=contract)
-    assert calls == 1
-    assert {finding["code"] for finding in attempt.findings} == fault.ends[contract]
+    attempts = Attempt.objects.filter(stage__turn=turn, stage__contract=contract)
+    assert calls == len(attempts) == (2 if fault.ends[contract] else 1)
+    for attempt in attempts:
+        assert {finding["code"] for finding in attempt.findings} == fault.ends[contract]
     assert turn.state == "answered"
     assert turn.reply.body["kind"] == ("guidance" if contract == "judgement_v1" else "answer")
     assert MADE_UP not in str(turn.reply.body)
@@ -130,7 +131,7 @@ def test_it_ends_as_declared_at_every_stage(
         statuses = {stage.contract: stage.status for stage in turn.stages.all()}
         ends = fault.outcome_at(contract)
         waits = ends is Outcome.WAITS
-        expected = {Outcome.WAITS: "running"} | dict.fromkeys(SHOWN, "passed")
+        expected = {Outcome.WAITS: "running"} | SHOWN
         assert statuses.pop(contract) == expected.get(ends, "needs_review"), contract
         assert set(statuses.values()) <= {"passed"}, contract
         if ends in SHOWN:

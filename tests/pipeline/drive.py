@@ -110,13 +110,13 @@ class MemoryStore:
         if stage in self.chosen:
             return self.chosen[stage]
         for name, record in self.records:
-            output, merge = record.effective.output, record.effective.state_merge
+            output, merge = record.judgement.output, record.judgement.state_merge
             if name == stage and output is not None and merge is not None:
                 return output, merge
         return None
 
     def result(self, stage: str) -> Result | None:
-        passed = [r for name, r in self.records if name == stage and r.effective.passed]
+        passed = [r for name, r in self.records if name == stage and r.is_done]
         return passed[-1].result if passed else None
 
     def stopped(self, stage: str) -> Stopped | None:

@@ -43,8 +43,10 @@ def _state_slice(output: Output) -> dict[str, Any]:
     return {"judgement_v1": {"inquiry": output["judgements"]["inquiry"]}}
 
 
-def _reply(outputs: Mapping[str, Output], _context: Context) -> Reply:
-    return render_guidance(outputs["judgement_v1"]["assistantReply"])
+def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
+    shown = context.retelling
+    text = outputs["judgement_v1"]["assistantReply"] if shown is None else shown.text
+    return render_guidance(text)
 
 
 def _guess(inputs: Inputs) -> Output | None:

@@ -223,6 +223,7 @@ class TriedStageSerializer(serializers.Serializer[Any]):
 
     contract = serializers.CharField()
     passed = serializers.BooleanField()
+    fallback = serializers.BooleanField(help_text="Whether prepared words answer for it.")
     tokens = serializers.IntegerField()
     findings = TriedFindingSerializer(many=True)
     shortlists = ShortlistSerializer(many=True)

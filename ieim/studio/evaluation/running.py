@@ -74,7 +74,7 @@ class MemoryStore:
 
     def result(self, stage: str) -> Result | None:
         records = self.records.get(stage, ())
-        return records[-1].result if records and records[-1].effective.passed else None
+        return records[-1].result if records and records[-1].is_done else None
 
     def stopped(self, stage: str) -> Stopped | None:
         return None
@@ -117,9 +117,12 @@ class MemoryStore:
         """
         if stage in self.chosen:
             return self.chosen[stage].output
-        judgements = [record.effective for record in self.records.get(stage, ())]
-        for judgement in sorted(judgements, key=lambda each: not each.passed):
-            if judgement.output is not None and all_waivable(judgement.findings):
+        records = sorted(self.records.get(stage, ()), key=lambda each: not each.is_done)
+        for record in records:
+            judgement = record.judgement
+            if judgement.output is not None and (
+                record.is_done or all_waivable(judgement.findings)
+            ):
                 return judgement.output
         return {}
 

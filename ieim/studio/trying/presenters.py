@@ -50,6 +50,7 @@ class StageView:
     contract: str
     words: str
     passed: bool
+    fallback: bool
     findings: tuple[Finding, ...]
     calls: tuple[CallView, ...]
     shortlists: tuple[ShortlistView, ...]
@@ -105,7 +106,8 @@ def side_view(side: Side, text: str) -> SideView:
             StageView(
                 contract=name,
                 words=stage_label(name),
-                passed=bool(records) and records[-1].effective.passed,
+                passed=bool(records) and records[-1].judgement.passed,
+                fallback=bool(records) and records[-1].is_fallback,
                 findings=tuple(store.unasked.get(name, ())),
                 calls=tuple(
                     CallView(each, _pretty(each.request.messages[2].content), _answer(each))

@@ -20,6 +20,7 @@ from ieim.config.monitoring import counting, gauges, processes, serving
 from review.models import CRISIS, ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
+from tests.review import desk
 
 pytestmark = pytest.mark.both_databases
 
@@ -48,6 +49,14 @@ def scraped() -> dict[str, float]:
             assert name not in found
             found[name] = sample.value
     return found
+
+
+def test_stages_that_prepared_words_answered_are_counted(published: None) -> None:
+    def blank(answer: dict[str, Any]) -> None:
+        answer.update(judgements={"inquiry": False}, assistantReply="—", nextStep="session_end")
+
+    desk.ask("hello", {"judgement_v1": [blank, blank]})
+    assert scraped()["ieim_fallbacks_total{stage=judgement_v1}"] == 1
 
 
 def test_turns_and_calls_are_counted_once_whoever_scrapes(ask: Ask) -> None:

@@ -32,7 +32,8 @@ def test_it_leaves_a_done_stage_for_a_correction_or_a_choice_only(path: list[Sta
     for following in path:
         if following in states.STAGE_TRANSITIONS[status]:
             if status in states.DONE_STAGE_STATUSES:
-                chosen = {StageStatus.CHOSEN} if status is StageStatus.PASSED else set()
+                of_model = status in (StageStatus.PASSED, StageStatus.FALLBACK)
+                chosen = {StageStatus.CHOSEN} if of_model else set()
                 assert following in {StageStatus.OVERRIDDEN, StageStatus.PENDING, *chosen}
             status = following
 

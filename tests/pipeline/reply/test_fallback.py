@@ -40,13 +40,12 @@ def codes(store: MemoryStore) -> list[set[Code]]:
     [
         ("You must report the loss at once or you lose your rights.", set()),
         ("Report the loss at the Passport Office.", set()),
-        # What is nowhere stops nothing where nobody reads it.
         ("Report the loss. It takes until 4 May 2031.", {Code.REPLY_UNGROUNDED}),
         ("Report the loss, then call the Tax Office.", {Code.SOURCES_MISSING}),
     ],
 )
 def test_no_word_of_the_models_is_shown(text: str, found: set[Code]) -> None:
-    outcome, store, model = ended(text)
+    outcome, store, model = ended(text, text)
     assert isinstance(outcome, Answered)
     assert outcome.reply.paragraphs == ("Passport Office: Report the loss.",)
     assert outcome.reply.listed
@@ -54,15 +53,14 @@ def test_no_word_of_the_models_is_shown(text: str, found: set[Code]) -> None:
     assert "eport the loss" in text[told.start : told.end]
     assert (told.agency_id, told.field) == ("passports", "how_to_apply")
     assert [card.source.agency_id for card in outcome.reply.cards] == ["passports", "parks"]
-    # The model is asked once, and its words are kept.
-    assert model.asked()[-1] == (ANSWER, 1)
-    assert codes(store) == [found]
-    (record,) = [record for name, record in store.records if name == ANSWER]
-    assert record.judgement.output is not None
-    # The stored block is the model's own.
-    assert record.effective.output == record.judgement.output
-    assert record.effective.state_merge is not None
-    assert record.effective.state_merge[ANSWER]["assistantReply"] == text
+    # What fails is asked once more, and is no pass then; the model's words are kept.
+    attempts = 2 if found else 1
+    assert model.asked()[-1] == (ANSWER, attempts)
+    assert codes(store) == [found] * attempts
+    record = [record for name, record in store.records if name == ANSWER][-1]
+    assert (record.judgement.passed, record.is_fallback) == (not found, bool(found))
+    assert record.judgement.state_merge is not None
+    assert record.judgement.state_merge[ANSWER]["assistantReply"] == text
     again, _ = run(ScriptedModel(high_script()), store)
     assert again == outcome
 
@@ -71,6 +69,7 @@ def test_no_word_of_the_models_is_shown(text: str, found: set[Code]) -> None:
 def test_a_text_that_says_nothing_is_asked_again_and_then_the_cards_stand_alone(text: str) -> None:
     outcome, store, model = ended(text, text)
     assert isinstance(outcome, Answered)
+    assert store.records[-1][1].is_fallback
     assert codes(store) == [{Code.REPLY_EMPTY}] * 2
     assert model.asked()[-1] == (ANSWER, 2)
     assert outcome.reply.paragraphs == FIRST
@@ -102,7 +101,7 @@ def test_the_administration_may_show_a_models_own_words_where_they_pass() -> Non
         (text, text),
         (f"{text} You have until 4 May 2031.", "Passport Office: Report the loss."),
     ):
-        model = ScriptedModel({**high_script(), ANSWER: [says(said, 1)]})
+        model = ScriptedModel({**high_script(), ANSWER: [says(said, 1), says(said, 2)]})
         outcome, _ = run(model, options=Options(own_words=True))
         assert isinstance(outcome, Answered)
         assert outcome.reply.paragraphs == (shown,)

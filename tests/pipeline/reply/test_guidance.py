@@ -31,8 +31,12 @@ def says(reply: str, **more: Any) -> dict[str, Any]:
     return answer | more
 
 
+def again(reply: str) -> dict[str, Any]:
+    return says(reply, telemetry={"notes": "said it anew"})
+
+
 def ended(reply: str, text: str = "hello", **turn: Any) -> tuple[Outcome, MemoryStore]:
-    return run(ScriptedModel({"judgement_v1": [says(reply)]}), text=text, **turn)
+    return run(ScriptedModel({"judgement_v1": [says(reply), again(reply)]}), text=text, **turn)
 
 
 def judgements(store: MemoryStore) -> list[AttemptRecord]:
@@ -92,14 +96,17 @@ def test_no_word_of_the_models_is_shown(reply: str, shown: str) -> None:
     outcome, store = ended(reply)
     assert isinstance(outcome, Answered)
     assert told(outcome) == shown
-    (record,) = judgements(store)
-    blank = [] if reply[0] != "—" else [Code.REPLY_EMPTY]
-    assert [each.code for each in record.judgement.findings] == blank
+    # A blank one fails its contract: asked once more, it is no pass.
+    blank = reply[0] == "—"
+    found = [[each.code for each in record.judgement.findings] for record in judgements(store)]
+    assert found == ([[Code.REPLY_EMPTY]] * 2 if blank else [[]])
+    record = judgements(store)[-1]
+    assert record.is_fallback is blank
     assert record.judgement.output is not None
     assert record.judgement.output["assistantReply"] == reply
     assert "judgement_v1" not in store.failed
-    again, _ = run(ScriptedModel(), store, text="hello")
-    assert again == outcome  # the fallback is what a second delivery finds
+    resumed, _ = run(ScriptedModel(), store, text="hello")
+    assert resumed == outcome  # the fallback is what a second delivery finds
 
 
 def test_what_a_person_writes_states_no_fact_of_its_own() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import ModelRequest
 from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.work import Answered
+from ieim.pipeline.work import Abstained, Answered, NeedsReview
 from tests.pipeline.build import valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, payload, run
 
@@ -47,10 +45,27 @@ def test_the_rest_goes_on_without_it() -> None:
     assert {slot["agencyId"] for slot in sent["service_index"]} == {"passports"}
 
 
-@pytest.mark.parametrize("second", [{}, WEAK])
-def test_an_honest_low_score_is_left_out_at_the_second_attempt(second: dict[str, Any]) -> None:
-    reply, store, _ = answered(analysis(1, WEAK), analysis(2, second))
-    records = [record for name, record in store.records if name == ANALYSIS]
-    codes = [[finding.code for finding in record.judgement.findings] for record in records]
-    assert codes == [[Code.SCORE_MINIMUM], [Code.SCORE_MINIMUM] if second else []]
+def test_a_score_under_the_minimum_fails_the_stage_as_it_does_with_one_agency() -> None:
+    reply, store, _ = answered(analysis(1, WEAK), analysis(2, {}))
+    assert codes(store) == [[Code.SCORE_MINIMUM], []]
     assert reply.unanswered == ("Parks Office",)
+    # No software leaves a candidate out: twice is a failed stage.
+    script = {**high_script(), ANALYSIS: [analysis(1, WEAK), analysis(2, WEAK)]}
+    outcome, store = run(ScriptedModel(script))
+    assert isinstance(outcome, NeedsReview)
+    assert (outcome.stage, codes(store)) == (ANALYSIS, [[Code.SCORE_MINIMUM]] * 2)
+
+
+def codes(store: MemoryStore) -> list[list[Code]]:
+    records = [record for name, record in store.records if name == ANALYSIS]
+    return [[finding.code for finding in record.judgement.findings] for record in records]
+
+
+def test_where_every_score_is_under_the_minimum_it_abstains_at_once() -> None:
+    unsure = analysis(1, WEAK)
+    for entry in unsure["semanticAnalysis"]["agencies"]:
+        for candidate in entry["categorySelection"]["candidates"].values():
+            candidate["score"] = 0.2
+    outcome, store = run(ScriptedModel({**high_script(), ANALYSIS: [unsure]}))
+    assert isinstance(outcome, Abstained)
+    assert codes(store) == [[Code.SCORE_MINIMUM] * 2]

@@ -157,8 +157,9 @@ def test_it_asks_what_a_wrong_quote_meant(eva: User) -> None:
 
 def test_it_marks_successive_places_for_a_failed_answers_equal_quotes(eva: User) -> None:
     def repeat(answer: dict[str, Any]) -> None:
-        fact = {"entity_type": "date", "value_redacted": "3 May", "confidence": 0.999}
-        answer["entities"] = [{**fact, "evidence_snippets": ["3 May"]}] * 2
+        fact = {"entity_type": "date", "value_redacted": "3 May", "confidence": 0.9}
+        lost = {**fact, "evidence_snippets": ["5 May"]}
+        answer["entities"] = [*[{**fact, "evidence_snippets": ["3 May"]}] * 2, lost]
 
     text = "Can I extend my tourist visa of 3 May from 3 May on?"
     html = page(the_item(desk.ask(text, {"extract": [repeat, repeat]}), "extract"), eva)
