@@ -127,9 +127,9 @@ class Stage(models.Model):
     """One step of a turn with one contract.
 
     ``output`` is the answer that passed (or was put in its place), ``state_merge`` the slice that
-    goes into ``cached_state``. ``findings`` are what stopped it, empty while nothing has.
-    ``result`` is that of a triage contract (``ieim/pipeline/results.py``). ``round`` counts a
-    person's retries from 1.
+    goes into ``cached_state``. ``findings`` are what stopped it, or made it a fallback.
+    ``result`` is that of a triage contract (``ieim/pipeline/results.py``), or what is shown in
+    place of a free text. ``round`` counts a person's retries from 1.
     """
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="stages")

@@ -33,7 +33,7 @@ from ieim.pipeline.reply.answering import rearranges
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
-from ieim.pipeline.topology import ANSWERING, FLOW
+from ieim.pipeline.topology import ANSWERING, FIRST, FLOW
 
 Decision = dict[str, Any]
 RUN_IDS = frozenset({"session_id", "response_id"})
@@ -231,6 +231,9 @@ def _decision(
 ) -> Decision:
     # A stage that a person overrode keeps their output, not this attempt's.
     by_model = stage.status in {*_BY_MODEL, StageStatus.NEEDS_REVIEW.value}
+    if stage.contract == FIRST and output is not None and result:
+        # Until 0.2 the stage had what is shown as guidance in place of the model's words.
+        output, result = {**output, "assistantReply": result["text"]}, None
     return {
         "stage": stage.contract,
         "round": attempt.round,

@@ -41,6 +41,8 @@ _ENTITIES: Mapping[Kind, frozenset[str]] = {
 }
 _MASKED: Mapping[Kind, str] = {"email": "[EMAIL]", "phone": "[PHONE]"}
 """What identifies a person is named, not repeated."""
+_TO_MASK, _MASK = "(mask it)", "****"
+"""What the meaning of a type ends with whose values are masked, and such a value."""
 
 _PLACEHOLDER = re.compile(r"\[([A-Z_]+)_\d+\]")
 """The placeholder in a message for personal data that was removed: ``[EMAIL_1]``."""
@@ -74,14 +76,12 @@ def classify(payload: Mapping[str, Any]) -> dict[str, Any]:
 def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer extract: dates, amounts, e-mail addresses, telephone numbers, and placeholders."""
     text, labels = payload["user_prompt"], labels_of(payload, "entity_types")
-    found = [
-        (
-            _code_for(_ENTITIES.get(fact.kind, frozenset()), labels),
-            _MASKED.get(fact.kind, fact.text),
-            quote(text, _around(text, fact)),
-        )
-        for fact in facts(text)
-    ]
+    masked = {each["code"] for each in labels if each["description"].endswith(_TO_MASK)}
+    found = []
+    for fact in facts(text):
+        code = _code_for(_ENTITIES.get(fact.kind, frozenset()), labels)
+        value = _MASKED.get(fact.kind, _MASK if code in masked else fact.text)
+        found.append((code, value, quote(text, _around(text, fact))))
     found += [(code, value, quote(text, [value])) for value, code in _placeholders(text, labels)]
     return {
         "entities": [

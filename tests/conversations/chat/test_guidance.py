@@ -9,7 +9,7 @@ import pytest
 from conversations import selectors
 from conversations.api.serializers import TurnSerializer
 from conversations.chat.wording import words
-from conversations.models import Turn
+from conversations.models import Stage, Turn
 from conversations.record.replay import replay
 from ieim.audit.verify import verify
 from ieim.pipeline.reply import guidance
@@ -39,6 +39,7 @@ def test_the_models_words_are_replaced_and_need_no_person(published: None) -> No
     assert stage.status == "passed"
     assert attempt.findings == []
     assert CLOSED in bytes(attempt.raw).decode()
+    assert (stage.output or {})["assistantReply"] == CLOSED
     assert not ReviewItem.objects.filter(turn=turn, stage="judgement_v1").exists()
 
 
@@ -47,6 +48,14 @@ def test_a_replay_decides_the_same_and_the_record_holds(published: None) -> None
     again = replay(turn)
     assert again.same, again.changes
     assert verify(turn.session_id).ok
+
+
+def test_a_replay_reads_what_an_earlier_version_stored(published: None) -> None:
+    turn = told("thank you", CLOSED)
+    stage = turn.stages.get(contract="judgement_v1")
+    output = {**(stage.output or {}), "assistantReply": SHIPPED["thanks", "en"]}
+    Stage.objects.filter(pk=stage.pk).update(output=output, result=None)
+    assert replay(Turn.objects.get(pk=turn.pk)).same
 
 
 @pytest.mark.parametrize(

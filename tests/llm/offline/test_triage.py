@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ieim.llm.engine.triage import extract
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy, request
@@ -96,6 +97,15 @@ def test_it_extracts_dates_and_amounts_with_quotes() -> None:
         ("amount", "£5", ["paid £5"]),
         ("date", "3 May 2024", ["3 May 2024"]),
     ]
+
+
+def test_it_masks_the_values_of_types_that_are_to_be_masked() -> None:
+    types = {"date": "Date: A calendar date. (mask it)", "amount": "Amount of money: A sum."}
+    found = extract({"user_prompt": KEYS, "labels": {"entity_types": types}})["entities"]
+    assert {each["entity_type"]: each["value_redacted"] for each in found} == {
+        "amount": "£5",
+        "date": "****",
+    }
 
 
 def test_it_points_at_keys_that_the_message_names() -> None:
