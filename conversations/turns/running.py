@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import logged, ports, selectors, traced
-from conversations.models import Attempt, Reply, ReplyOrigin, Turn
+from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
 from conversations.record.calls import tokens_per_byte
 from conversations.states import TurnState
@@ -42,7 +42,6 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Cause, Model, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
 
@@ -288,14 +287,6 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
         deliver(turn=turn, outcome=outcome, origin=origin, model=model)
 
 
-def _show_empty(turn: Turn) -> None:
-    """Open an item, for which nobody waits, where a model's text said nothing of its sources."""
-    last = Attempt.objects.filter(stage__turn=turn, stage__contract=multi_agency_answer.STAGE.id)
-    found = last.order_by("pk").values_list("findings", flat=True).last() or []
-    if Code.REPLY_EMPTY in {finding["code"] for finding in found}:
-        ports.reviews().open(turn_id=turn.pk, stage=REPLY, codes=[Code.REPLY_EMPTY.value])
-
-
 def deliver(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model: Model) -> Reply:
     """Store the one reply of a turn that this run holds, inside the caller's transaction."""
     moves.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
@@ -307,6 +298,7 @@ def deliver(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model:
         origin = resuming.origin_of_words(reply)
     stored = resuming.store_reply(turn=turn, reply=reply, origin=origin, model=model.name)
     flags.show_weak(turn)
-    if origin is ReplyOrigin.RETOLD:
-        _show_empty(turn)
+    if origin is ReplyOrigin.RETOLD and not reply.retold:
+        # Of the model's text nothing could be retold: a person sees it, and nobody waits for that.
+        ports.reviews().open(turn_id=turn.pk, stage=REPLY, codes=[Code.REPLY_EMPTY.value])
     return stored

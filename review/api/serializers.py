@@ -397,7 +397,7 @@ class AttemptSerializer(serializers.Serializer[Any]):
 
 
 class StageSerializer(serializers.Serializer[Any]):
-    """One stage of the turn; ``result`` is what came of a triage contract."""
+    """One stage of the turn; ``result`` is what came of a triage contract, or is shown instead."""
 
     contract = serializers.CharField()
     words = serializers.SerializerMethodField(help_text="The stage in plain words.")
@@ -405,7 +405,9 @@ class StageSerializer(serializers.Serializer[Any]):
     round = serializers.IntegerField()
     findings = FindingSerializer(many=True)
     output = StoredField(help_text="The answer that passed, or was put in its place.")
-    result = StoredField(help_text="What came of a triage contract; null for the others.")
+    result = StoredField(
+        help_text="What came of a triage contract, or what is shown in place of a free text."
+    )
     attempts = AttemptSerializer(many=True)
 
     def get_words(self, stage: Any) -> str:

@@ -155,8 +155,8 @@ class Answer:
     @property
     def shown(self) -> Retelling | None:
         """What is shown in place of its free text; None for that text itself."""
-        replies = STAGES[self.contract].reply is not None and self.result
-        return Retelling.from_dict(self.result) if replies and self.result else None
+        is_reply = STAGES[self.contract].reply is not None
+        return Retelling.from_dict(self.result) if is_reply and self.result else None
 
 
 def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,19 +101,12 @@ def patch_of(content: Content) -> list[dict[str, Any]] | None:
 def last_readable(stage: Stage | None) -> Mapping[str, Any] | None:
     """Return the last answer of a stage's attempts that can be read as JSON; None for none."""
     for attempt in _newest_first(stage):
-        answer, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
-        if answer is not None:
-            return _same_decimals(answer)
+        output, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
+        if output is not None:
+            # As the gate writes scores: 0.9 is no change of 0.90.
+            answer: Mapping[str, Any] = with_two_decimals(output)
+            return answer
     return None
-
-
-def _same_decimals(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an answer with scores as the gate writes them, so that 0.9 is no change of 0.90."""
-    try:
-        same: Mapping[str, Any] = with_two_decimals(answer)
-    except ValueError:
-        return answer
-    return same
 
 
 def last_attempt(stage: Stage | None) -> Attempt | None:

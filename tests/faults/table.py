@@ -205,6 +205,7 @@ _TABLE: tuple[Fault, ...] = (
         | _ends((_ANSWER,), Code.REPLY_UNGROUNDED)
         | _ends((_AGENCY, _CATEGORY, _ANALYSIS, _SERVICE), Code.KNOWLEDGE_UNKNOWN)
         | _ends(TRIAGE, Code.LABEL_UNKNOWN),
+        frozenset({_ANSWER}),
     ),
 )
 

@@ -30,6 +30,7 @@ MAX_FINDINGS = 100
 
 MINIMUM_SCORE = Decimal("0.50")
 SOURCE = "user_prompt"
+SCORE_FIELDS = frozenset({"score", "confidence"})
 UNKNOWN_FIELD = "The contract does not know this field."
 """The message of the one fault of shape that is harmless: the answer can be taken without it."""
 
@@ -123,14 +124,16 @@ def accepted(contract: Contract, judgement: Judgement) -> Judgement:
 
 
 def with_two_decimals(value: Any) -> Any:
-    """Return an answer with every score as a Decimal of two places."""
+    """Return an answer with every score as a Decimal of two places, where that is its value."""
     if isinstance(value, list):
         return [with_two_decimals(item) for item in value]
     if not isinstance(value, dict):
         return value
     return {
         name: two_decimals(Decimal(item))
-        if name == "score" and isinstance(item, int | Decimal)
+        if name in SCORE_FIELDS
+        and isinstance(item, int | Decimal)
+        and has_two_decimals(Decimal(item))
         else with_two_decimals(item)
         for name, item in value.items()
     }

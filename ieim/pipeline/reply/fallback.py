@@ -72,17 +72,14 @@ def _stand_in(
             return None
         return Retelling(guidance.chosen(reply, request), ())
     if contract.stage.id == answering.STAGE.id and (stops or not own_words):
-        return _several(contract, output, {each.code for each in stops}, context)
+        return _several(contract, output, context)
     return None
 
 
-def _several(
-    contract: Contract, output: Output, codes: set[Code], context: Context
-) -> Retelling | None:
+def _several(contract: Contract, output: Output, context: Context) -> Retelling:
+    """Return what is retold of a text, or else what to do first at each of its sources."""
     cited = answering.cited_services(output, context)
     retold = retell(output["assistantReply"], cited, context.release)
-    if codes and Code.REPLY_EMPTY not in codes and not retold.passages:
-        return None  # all that it says is nowhere
     # Attempt 1: only what a model writes at its second attempt has to say what it fixed.
     again = ModelAnswer(raw=dumps({**output, "assistantReply": retold.text}))
     if gate.judge(contract, again, replace(context, attempt=1)).passed:

@@ -65,12 +65,23 @@ def test_no_word_of_the_models_is_shown(text: str, found: set[Code]) -> None:
     assert again == outcome
 
 
-@pytest.mark.parametrize("text", ["Congratulations!", "Send us your PIN.", "Lorem ipsum.", "…"])
-def test_a_text_that_says_nothing_is_asked_again_and_then_the_cards_stand_alone(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Congratulations!", Code.REPLY_EMPTY),
+        ("Send us your PIN.", Code.REPLY_EMPTY),
+        ("Lorem ipsum.", Code.REPLY_EMPTY),
+        ("…", Code.REPLY_EMPTY),
+        ("You have won MRK 900.00!", Code.REPLY_UNGROUNDED),
+    ],
+)
+def test_a_text_that_says_nothing_is_asked_again_and_then_the_cards_stand_alone(
+    text: str, code: Code
+) -> None:
     outcome, store, model = ended(text, text)
     assert isinstance(outcome, Answered)
     assert store.records[-1][1].is_fallback
-    assert codes(store) == [{Code.REPLY_EMPTY}] * 2
+    assert [code in found for found in codes(store)] == [True, True]
     assert model.asked()[-1] == (ANSWER, 2)
     assert outcome.reply.paragraphs == FIRST
     assert outcome.reply.retold == ()
@@ -82,7 +93,6 @@ def test_a_text_that_says_nothing_is_asked_again_and_then_the_cards_stand_alone(
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        ({"assistantReply": "You have won MRK 900.00!"}, Code.REPLY_UNGROUNDED),
         ({"sourcesUsed": []}, Code.SOURCES_MISSING),
         ({"sourcesUsed": valid(ANSWER)["sourcesUsed"][:1]}, Code.REPLY_UNCOVERED),
     ],
