@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0016_days'),
+        ('conversations', '0017_situation'),
     ]
 
     operations = [
