@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from importlib.metadata import metadata
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -50,16 +50,29 @@ _NAMES = {
 """SPDX's names of what older metadata says."""
 
 
+_OLDER = {"async-timeout": "Apache-2.0"}
+"""Packages that only the oldest supported Python needs, and a newer one has no metadata of."""
+
+
 def python_packages() -> Iterator[tuple[str, str]]:
-    """Yield the name and the licence of each package that a server installs."""
+    """Yield the name and the licence of each package that a server installs, with this Python or
+    the oldest supported one: the page is the same whichever builds it."""
     lock = (ROOT / "requirements/base.txt").read_text(encoding="utf-8")
     names = set()
     for line in re.findall(r"^(\S+==[^\\\n]+)", lock, re.MULTILINE):
         requirement = Requirement(line.strip())
-        if requirement.marker is None or requirement.marker.evaluate({"sys_platform": "linux"}):
+        linux = {"sys_platform": "linux"}
+        if requirement.marker is None or any(
+            requirement.marker.evaluate(linux | version)
+            for version in ({}, {"python_full_version": "3.11.0"})
+        ):
             names.add(requirement.name)
     for name in sorted(names):
-        about = metadata(name)
+        try:
+            about = metadata(name)
+        except PackageNotFoundError:
+            yield name, _OLDER[name]
+            continue
         classified = [
             _NAMES[each.rpartition(" :: ")[2]]
             for each in about.get_all("Classifier") or []

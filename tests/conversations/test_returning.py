@@ -244,17 +244,22 @@ def _socket_of(secret: str) -> str:
     return found[1].replace("&amp;", "&")
 
 
-OTHERS = ("", "x", "{ref}", "{ref}.", "{ref}.-1", "{ref}.1e3", "{ref}.é", "{ref}.1.1", "\0.1")
+OTHERS = ("", "x", "{ref}", "{ref}.", "{ref}.-1", "{ref}.1e3", "{ref}.1.1")
+# As a header has them: the newest releases of Python read a control character, and write none.
+QUOTED = (r'"{ref}.\303\251"', r'"\000.1"')
 
 
-@pytest.mark.parametrize("value", [*OTHERS, "AAA-AAAA.0", "{ref}." + "9" * 40])
+@pytest.mark.parametrize("value", [*OTHERS, *QUOTED, "AAA-AAAA.0", "{ref}." + "9" * 40])
 def test_a_cookie_that_says_nothing_of_this_conversation_is_none(waits: Turn, value: str) -> None:
     answer(waits)
     browser = browser_with(SECRET)
-    browser.cookies[returning.SEEN_COOKIE] = value.replace("{ref}", waits.session.reference)
-    response = browser.get("/")
+    seen = f"{returning.SEEN_COOKIE}={value}".replace("{ref}", waits.session.reference)
+    (own,) = browser.cookies.values()
+    response = browser.get("/", headers={"Cookie": f"{own.key}={own.coded_value}; {seen}"})
     assert response.status_code == 200
-    assert NEW not in response.content.decode()
+    page = response.content.decode()
+    assert waits.session.reference in page
+    assert NEW not in page
 
 
 @pytest.mark.parametrize("query", ["since=1", "since=x&until=2", "since=1&until=" + "9" * 30])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from decimal import Decimal
 
@@ -54,7 +55,8 @@ def test_it_reads_escaped_surrogate_pairs_as_one_character() -> None:
         ("{} {}", "followed by more text"),
         ('{"a": "x', "ends before"),
         ('{"a": {"b": 1}', "ends before"),
-        ('{"a": 1,}', "line 1, column 9"),
+        # From Python 3.13 on the decoder points at the comma, before at what follows it.
+        ('{"a": 1,}', f"line 1, column {8 if sys.version_info >= (3, 13) else 9}"),
         ("{'a': 1}", "line 1, column 2"),
         ('{"a": 01}', "line 1"),
         ('{"a": .5}', "line 1"),
