@@ -30,8 +30,8 @@ setup: $(VENV)/.installed static/build/.built locale/.compiled ## Prepare everyt
 setup-production: ## Install what a server needs from an archive of `make dist` (WHEELS=dist/wheels: without a registry)
 	@test -e static/build/citizen.css -a -e locale/de/LC_MESSAGES/django.mo || \
 		{ echo "There is no built style sheet here. Unpack an archive that 'make dist' made."; exit 1; }
-	@test -e $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PIP) $(if $(WHEELS),--no-index --find-links $(WHEELS)) -r requirements/base.txt
+	@umask 022; test -e $(PY) || $(PYTHON) -m venv $(VENV)
+	@umask 022; $(PIP) $(if $(WHEELS),--no-index --find-links $(WHEELS)) -r requirements/base.txt
 
 wheels: $(VENV)/.installed ## Put every package that a server needs, checked by its hash, into dist/wheels
 	@$(PY) -m pip download -qq --disable-pip-version-check --require-hashes --only-binary :all: \
@@ -47,10 +47,11 @@ sbom: $(VENV)/.installed ## Write what it is built of (CycloneDX) into dist/, fr
 	@rm -r dist/npm
 	@echo dist/$(NAME)-python.cdx.json dist/$(NAME)-browser.cdx.json
 
+# Nobody but the owner of what is unpacked may write it, whatever the umask here is.
 dist: setup ## Make dist/ieim-VERSION.tar.gz: the committed source with style sheet and catalogues built
 	@mkdir -p dist
-	@git archive --prefix=$(NAME)/ -o dist/$(NAME).tar HEAD
-	@tar --append --file=dist/$(NAME).tar --transform='s,^,$(NAME)/,' static/build \
+	@git -c tar.umask=0022 archive --prefix=$(NAME)/ -o dist/$(NAME).tar HEAD
+	@tar --append --mode=u+rwX,go+rX,go-w --file=dist/$(NAME).tar --transform='s,^,$(NAME)/,' static/build \
 		locale/*/LC_MESSAGES/django.mo ieim/config/locale/*/LC_MESSAGES/django.mo
 	@gzip --force dist/$(NAME).tar
 	@echo dist/$(NAME).tar.gz

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,29 @@ def test_it_lists_its_checks() -> None:
     assert code == 0
     for target in ("make check ", "make test ", "make test-all "):
         assert target in said
+
+
+@pytest.mark.parametrize("umask", [0o002, 0o077])
+def test_what_it_delivers_its_owner_alone_may_write_and_everybody_read(
+    tmp_path: Path, umask: int
+) -> None:
+    """Also where git's own ``tar.umask`` is set to that of who makes the archive."""
+    names = ["pyproject.toml", "ieim/code.py", "static/build/citizen.css"]
+    names += [f"{part}locale/de/LC_MESSAGES/django.mo" for part in ("", "ieim/config/")]
+    before = os.umask(umask)
+    try:
+        for name in names:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text('version = "1.2.3"\n', encoding="utf-8")
+        git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+        for arguments in (["init"], ["add", *names[:2]], ["commit", "--message=All"]):
+            subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(["git", "config", "tar.umask", "user"], cwd=tmp_path, check=True)
+        code, said = make(tmp_path, "--old-file=setup", "dist")
+    finally:
+        os.umask(before)
+    assert code == 0, said
+    with tarfile.open(tmp_path / "dist/ieim-1.2.3.tar.gz") as archive:
+        modes = {entry.name: entry.mode for entry in archive}
+    assert {f"ieim-1.2.3/{name}" for name in names} <= modes.keys()
+    assert {f"{mode:o}" for mode in modes.values()} == {"644", "755"}
