@@ -15,6 +15,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 import rfc8785
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
@@ -35,6 +36,10 @@ KIND = "audit.checkpoint"
 SEALED = "audit.sealed"
 """The kind of the event that says that a checkpoint was sealed and kept outside (its number)."""
 
+SEALED_WITHIN = timedelta(minutes=15)
+"""How old the last seal may be; one comes every five minutes."""
+
+_LOOK = "Look at the log of ieim-seal.service."
 _BATCH = 1000
 _IN_FLIGHT = timedelta(minutes=10)
 """How long before it is committed an event may have got its time, clocks that differ included."""
@@ -129,6 +134,21 @@ def last_sealed() -> Sealed | None:
         return None
     number = _number(event.payload)
     return Sealed(number, event.at, sound=number > 0 and event.at <= timezone.now() + AHEAD)
+
+
+def missing_seal() -> str:
+    """Return why the record does not count as sealed now, and what to do; empty where it does, and
+    where it never was and nobody has said that it is (``IEIM_SEALED``)."""
+    sealed = last_sealed()
+    if sealed is None:
+        never = "The record was never sealed, though IEIM_SEALED says that it is. "
+        return f"{never}{_LOOK}" if settings.IEIM_SEALED else ""
+    if not sealed.sound:
+        said = "The event of the last seal is from the future or cannot be read: a clock is wrong, "
+        return f"{said}or somebody else wrote it. Look with `manage.py verify_audit --seals`."
+    age = timezone.now() - sealed.at
+    said = f"Checkpoint {sealed.number} was sealed everywhere {age // timedelta(minutes=1)} minutes"
+    return f"{said} ago. {_LOOK}" if age > SEALED_WITHIN else ""
 
 
 def greatest_sealed() -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
@@ -25,7 +27,8 @@ from websockets.typing import Origin
 
 from conversations.mail import sending
 from ieim.audit import roles
-from ieim.audit.checkpoints import last_sealed
+from ieim.audit.checkpoints import last_sealed, missing_seal
+from ieim.audit.selectors import last_verification
 from ieim.config import health
 from ieim.knowledge import selectors as knowledge
 from ieim.people.post import hand_over
@@ -42,8 +45,8 @@ PATIENCE: Final = 10.0
 STARTING: Final = 30.0
 """Seconds that a worker and beat may take for their first heartbeat."""
 
-SEALED: Final = 15
-"""Minutes after which a seal is old; one comes every five."""
+VERIFIED: Final = timedelta(days=2)
+"""How old the last verification may be; one comes every night."""
 
 _TO_DO: Final = {
     "database": "Check that it runs, and DATABASE_URL.",
@@ -76,7 +79,8 @@ def examine(mail_to: str = "") -> Iterator[Told]:
     yield mail(mail_to)
     yield traces()
     yield from secrets()
-    yield seals()
+    yield from seals()
+    yield code(settings.BASE_DIR)
     yield from proxies()
 
 
@@ -213,23 +217,44 @@ def secrets() -> Iterator[Told]:
         yield Told("keys", f"the key is long, debug is off, the hosts are {hosts}")
 
 
-def seals() -> Told:
-    """Ask when the audit record was sealed last, where it is sealed at all."""
+def seals() -> Iterator[Told]:
+    """Ask when the audit record was sealed last and whether it was verified, where it is sealed."""
     try:
-        sealed = last_sealed()
+        fault, sealed, verified = missing_seal(), last_sealed(), last_verification()
     except DatabaseError:
-        return Told("seals", "cannot be asked without the database.", good=False)
-    if sealed is None:
-        return Told("seals", "none: `manage.py seal_audit` keeps them outside of the database")
-    if not sealed.sound:
-        said = "the event of the last seal is from the future or cannot be read: a clock is wrong, "
-        todo = "or somebody else wrote it. Look with `manage.py verify_audit --seals`."
-        return Told("seals", said + todo, good=False)
-    minutes = (timezone.now() - sealed.at).total_seconds() / 60
-    said = f"checkpoint {sealed.number} was sealed everywhere {minutes:.0f} minutes ago"
-    if minutes > SEALED:
-        return Told("seals", f"{said}. Look at the log of ieim-seal.service.", good=False)
-    return Told("seals", said)
+        yield Told("seals", "cannot be asked without the database.", good=False)
+        return
+    if fault:
+        yield Told("seals", fault, good=False)
+    elif sealed is None:
+        yield Told("seals", "none: `manage.py seal_audit` keeps them outside of the database")
+    else:
+        when = f"{sealed.at:%Y-%m-%d %H:%M} UTC"
+        yield Told("seals", f"checkpoint {sealed.number} was sealed everywhere at {when}")
+    if settings.IEIM_SEALED:
+        recent = verified if verified and timezone.now() - verified.at < VERIFIED else None
+        if recent and '"ok":true' in recent.payload:
+            yield Told("record", "it was verified within two days, and holds")
+        else:
+            said = "does not hold" if recent else "was not verified within two days"
+            todo = "Look at the log of ieim-verify.service."
+            yield Told("record", f"The audit record {said}. {todo}", good=False)
+
+
+def code(folder: Path) -> Told:
+    """Ask whether whoever runs this can change the program itself."""
+    if not settings.PRODUCTION:
+        return Told("code", "development: whoever runs it may change it")
+    # Root may write everything, whatever the modes are: of it only these are asked.
+    is_root = os.geteuid() == 0
+    files = (Path(root, name) for root, *names in os.walk(folder) for name in chain(*names))
+    for file in (folder.parent, folder, *files):
+        writable = file.lstat().st_mode & 0o022 if is_root else os.access(file, os.W_OK)
+        if writable and not file.is_symlink() and not file.is_relative_to(settings.IEIM_DATA_DIR):
+            said = f"The account that runs this can write {file}: whoever breaks in could change it"
+            todo = f"Give the code to another account, and run: chmod --recursive go-w {folder}"
+            return Told("code", f"{said}. {todo}", good=False)
+    return Told("code", f"the account that runs this can write nothing of {folder}")
 
 
 def proxies() -> Iterator[Told]:

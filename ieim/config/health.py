@@ -23,6 +23,7 @@ from health_check.base import HealthCheck
 from health_check.checks import Cache, Database
 from health_check.exceptions import ServiceUnavailable
 
+from ieim.audit.checkpoints import missing_seal
 from ieim.config import process
 from ieim.knowledge.following import follower
 
@@ -99,6 +100,24 @@ class Heartbeat(HealthCheck):
             raise ServiceUnavailable(f"No sign of {self.kind} for {STALE:.0f} seconds.")
 
 
+@dataclass
+class Seals(HealthCheck):
+    """The audit record is sealed, where it is to be."""
+
+    timeout = timedelta(seconds=3)
+
+    def run(self) -> None:
+        """Raise ServiceUnavailable where it is not, or where nobody can say."""
+        try:
+            fault = missing_seal()
+        except DatabaseError as error:
+            raise ServiceUnavailable("The database does not answer.") from error
+        finally:
+            connection.close()
+        if fault:
+            raise ServiceUnavailable(fault)
+
+
 def checks() -> dict[str, HealthCheck]:
     """Return what has to be there, by the name under which a probe is told of it."""
     return {
@@ -108,6 +127,7 @@ def checks() -> dict[str, HealthCheck]:
         "release": Release(),
         "worker": Heartbeat("worker"),
         "beat": Heartbeat("beat"),
+        "seals": Seals(),
     }
 
 

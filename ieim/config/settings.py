@@ -85,6 +85,8 @@ IEIM_MAIL = environment.mail(env, public_url=IEIM_PUBLIC_URL)
 IEIM_METRICS_TOKEN = environment.metrics_token(env)
 # Where spans are sent; empty for nowhere.
 IEIM_TRACES = environment.traces(env)
+# Whether the audit record is sealed beside this site, so that a seal that never came is missed.
+IEIM_SEALED = env.flag("IEIM_SEALED", default=False)
 
 # --- How long it is kept -------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
@@ -14,11 +15,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
+from ieim.audit import checkpoints
 from ieim.audit.checkpoints import SEALED
+from ieim.audit.selectors import VERIFIED
 from ieim.audit.services import record_system
 from ieim.config import doctor, health
 from tests.conversations.mail.mailing import ADDRESS, post_office
@@ -168,11 +172,43 @@ def test_it_ends_with_1_and_names_what_is_wrong(
 
 
 @pytest.mark.django_db
-def test_seals_are_old_after_a_quarter_of_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor.seals().good
+def test_seals_are_missed_where_they_are_old_or_never_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    (asked,) = doctor.seals()
+    assert asked.good
+    monkeypatch.setattr(settings, "IEIM_SEALED", True)
+    seal, record = doctor.seals()
+    assert "ieim-seal.service" in wrong(seal)
+    assert "ieim-verify.service" in wrong(record)
     with transaction.atomic():
         record_system(kind=SEALED, payload={"number": 7}, actor="system")
-    assert "checkpoint 7" in doctor.seals().said
-    assert doctor.seals().good
-    monkeypatch.setattr(doctor, "SEALED", -1)
-    assert "ieim-seal.service" in wrong(doctor.seals())
+        record_system(kind=VERIFIED, payload={"ok": True}, actor="system")
+    seal, record = doctor.seals()
+    assert seal.good
+    assert record.good
+    assert "checkpoint 7" in seal.said
+    with transaction.atomic():
+        record_system(kind=VERIFIED, payload={"ok": False}, actor="system")
+    assert "does not hold" in wrong(list(doctor.seals())[1])
+    monkeypatch.setattr(checkpoints, "SEALED_WITHIN", timedelta(minutes=-1))
+    monkeypatch.setattr(doctor, "VERIFIED", timedelta(days=-1))
+    seal, record = doctor.seals()
+    assert "ieim-seal.service" in wrong(seal)
+    assert "two days" in wrong(record)
+
+
+def test_nobody_who_runs_it_may_write_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``git archive`` left it: 664 and 775 for a group that the processes are in."""
+    assert doctor.code(tmp_path).good, "development"
+    monkeypatch.setattr(settings, "PRODUCTION", True)
+    code = tmp_path / "code"
+    (code / "ieim").mkdir(parents=True)
+    (code / "ieim/secret.py").touch()
+    # Whoever runs the tests owns these files: as root, their modes are asked.
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    for mode, name in ((0o664, "ieim/secret.py"), (0o775, "ieim")):
+        (code / name).chmod(mode)
+        assert f"{code / name}" in wrong(doctor.code(code))
+        (code / name).chmod(mode & ~0o022)
+    assert doctor.code(code).good

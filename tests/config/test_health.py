@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
+from django.db import connection, transaction
 from health_check.exceptions import ServiceUnavailable
 
+from ieim.audit import checkpoints
+from ieim.audit.services import record_system
 from ieim.config import health
 
 
@@ -89,3 +94,22 @@ def test_a_heartbeat_is_written_seldom_and_its_cache_may_be_away(
     for _ in range(3):
         health.beat("beat")
     assert written == ["heartbeat.beat"]
+
+
+@pytest.mark.django_db
+def test_it_is_not_ready_where_a_seal_that_was_promised_never_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A probe has a connection of its own to close.
+    monkeypatch.setattr(connection, "close", lambda: None)
+    health.Seals().run()
+    monkeypatch.setattr(settings, "IEIM_SEALED", True)
+    with pytest.raises(ServiceUnavailable, match="never sealed"):
+        health.Seals().run()
+    with transaction.atomic():
+        record_system(kind=checkpoints.SEALED, payload={"number": 1}, actor="system")
+    health.Seals().run()
+    monkeypatch.setattr(checkpoints, "SEALED_WITHIN", timedelta(minutes=-1))
+    with pytest.raises(ServiceUnavailable, match="0 minutes ago"):
+        health.Seals().run()
+    assert isinstance(health.checks()["seals"], health.Seals)

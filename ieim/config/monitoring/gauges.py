@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from math import inf
 
+from django.conf import settings
 from django.db.models import Case, CharField, Count, F, Min, Q, Value, When
 from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -136,9 +137,10 @@ def _outboxes(now: datetime) -> Iterator[Metric]:
 
 def _seals(now: datetime) -> Metric:
     sealed = last_sealed()
+    is_sealed = sealed.sound if sealed else not settings.IEIM_SEALED
     return GaugeMetricFamily(
         "ieim_audit_seal_age_seconds",
-        "Since the audit record was sealed and kept in every place; 0 where it never was, infinite "
-        "where the last seal's event cannot be one.",
-        value=inf if sealed and not sealed.sound else _age(sealed and sealed.at, now),
+        "Since the audit record was sealed and kept in every place; infinite where the last seal's "
+        "event cannot be one, and where it never was though IEIM_SEALED says so, else 0 there.",
+        value=_age(sealed and sealed.at, now) if is_sealed else inf,
     )

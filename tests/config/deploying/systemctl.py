@@ -6,6 +6,7 @@ It runs the units of the folder in ``MACHINE``, without what the kernel would ke
 from __future__ import annotations
 
 import os
+import re
 import select
 import shlex
 import signal
@@ -15,22 +16,27 @@ from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
-ROOT = Path(os.environ["MACHINE"])
+ROOT = Path(os.environ.get("MACHINE", "/"))
 UNITS, RUNNING = ROOT / "etc/systemd/system", ROOT / "run"
 
 
-def settings(name: str) -> dict[str, list[str]]:
+REPEATED = ("Environment", "EnvironmentFile", "ExecStartPost", "StateDirectory")
+"""Settings that add up; of others the last one counts, and a drop-in comes after its unit."""
+
+
+def settings(name: str, units: Path = UNITS) -> dict[str, list[str]]:
     """Return the settings of a unit with its drop-ins; ``%i`` and ``%H`` are put in."""
     stem, _, kind = name.rpartition(".")
     template, at, instance = stem.partition("@")
     read: dict[str, list[str]] = defaultdict(list)
-    drop_ins = sorted(UNITS.glob("ieim-.service.d/*.conf")) if kind == "service" else []
-    for file in (UNITS / f"{template}{at}.{kind}", *drop_ins):
+    drop_ins = sorted(units.glob("ieim-.service.d/*.conf")) if kind == "service" else []
+    for file in (units / f"{template}{at}.{kind}", *drop_ins):
         text = file.read_text(encoding="utf-8").replace("\\\n", " ")
         for line in text.splitlines():
             key, equals, value = line.partition("=")
             if equals and not line.startswith("#"):
-                read[key].append(value.replace("%i", instance).replace("%H", "machine"))
+                before = read[key] if key in REPEATED else []
+                read[key] = [*before, value.replace("%i", instance).replace("%H", "machine")]
     return read
 
 
@@ -41,8 +47,12 @@ def start(name: str) -> None:
         return
     unit = settings(name)
     environment = os.environ | {"PGUSER": unit["User"][0]}
-    environment |= dict(pair.split("=", 1) for line in unit["Environment"] for pair in line.split())
-    (command,) = unit["ExecStart"]
+    pairs = [pair for line in unit["Environment"] for pair in line.split()]
+    for file in unit["EnvironmentFile"]:
+        pairs += Path(file).read_text(encoding="utf-8").splitlines()
+    environment |= dict(pair.split("=", 1) for pair in pairs)
+    # A variable that is not set is no argument.
+    command = re.sub(r"\$(\w+)", lambda found: environment.get(found[1], ""), unit["ExecStart"][0])
     with (RUNNING / f"{name}.log").open("ab") as log:
         process = subprocess.Popen(
             shlex.split(command),
@@ -53,7 +63,9 @@ def start(name: str) -> None:
             start_new_session=True,
         )
     if unit["Type"] == ["oneshot"]:
-        sys.exit(process.wait())
+        if process.wait():
+            sys.exit(f"{name} failed: see {name}.log")
+        return
     (RUNNING / f"{name}.pid").write_text(str(process.pid), encoding="utf-8")
     for post in unit["ExecStartPost"]:
         subprocess.run(shlex.split(post), check=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks import ROOT
+from tests.config.deploying.systemctl import settings
 
 UNITS = ROOT / "deploy/systemd"
 NAMES = (
@@ -18,6 +19,7 @@ NAMES = (
     *("ieim-backup.service", "ieim-backup.timer", "ieim-seal.service", "ieim-seal.timer"),
     *("ieim-verify.service", "ieim-verify.timer"),
 )
+SERVICES = [name for name in NAMES if name.endswith(".service")]
 MOST_EXPOSED = 20
 """Of systemd's 100; a unit that says nothing has 96."""
 
@@ -58,7 +60,7 @@ def test_systemd_understands_every_line(units: Path) -> None:
     assert "Unknown key" in analyse(units, "verify", "ieim-beat.service")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".service")])
+@pytest.mark.parametrize("name", SERVICES)
 def test_each_process_sees_little_of_the_machine(units: Path, name: str) -> None:
     (units / "etc/systemd").mkdir(parents=True)
     (units / "etc/systemd/system").symlink_to(units)
@@ -66,6 +68,22 @@ def test_each_process_sees_little_of_the_machine(units: Path, name: str) -> None
         units, "security", "--offline=true", f"--root={units}", f"--threshold={MOST_EXPOSED}", name
     )
     assert rated.startswith("0\n"), rated
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_runs_as_its_account_and_writes_its_folder(name: str) -> None:
+    """As systemd reads it: a drop-in's user wins over the unit's, and folders add up."""
+    unit = settings(name, UNITS)
+    account = "ieim-audit" if name.startswith(("ieim-seal", "ieim-verify")) else "ieim"
+    assert (unit["User"], unit["Group"]) == ([account], [account])
+    assert unit["StateDirectory"] == [account]
+    # What a unit says of itself, no drop-in says otherwise.
+    template = re.sub("@.*", "@.service", name)
+    own, common = (
+        set(re.findall(r"^(\w+)=", file.read_text(encoding="utf-8"), re.MULTILINE))
+        for file in (UNITS / template, UNITS / "ieim-.service.d/hardening.conf")
+    )
+    assert own.isdisjoint(common)
 
 
 def test_it_verifies_where_else_seals_and_stamps_are() -> None:

@@ -1,0 +1,131 @@
+"""The commands of docs/installing.md under a real systemd: the record is sealed and verified.
+
+The server is a Debian tree that debootstrap makes and systemd-nspawn boots, in a network of its
+own. What it needs of Python is fetched before, through this machine's pip.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checks import ROOT
+from tests.config.deploying.test_installing import steps
+
+SUITE = {(3, 11): "bookworm", (3, 13): "trixie"}.get(sys.version_info[:2])
+"""The Debian whose Python is this one, for which wheels can be had."""
+PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server"
+HEADINGS = (
+    *("Packages, accounts, folders", "The code", "The database", "The settings"),
+    *("Tables, files, people, knowledge", "The processes", "Seals of the record"),
+)
+AFTER = """
+systemctl start ieim-seal.service ieim-verify.service ieim-backup.service
+systemctl is-active ieim-seal.timer ieim-verify.timer ieim-backup.timer
+cd /opt/ieim/current
+runuser -u ieim -- .venv/bin/python manage.py doctor site > /doctor || true
+curl --silent http://127.0.0.1:8001/readyz > /ready
+runuser -u ieim -- sh -c 'find /opt/ieim/ -writable ! -type l' > /writable
+stat --format='%U:%G %a %n' /var/lib/ieim /var/lib/ieim-audit /var/lib/ieim-audit/* > /owners
+echo "select distinct kind from audit_auditevent" |
+    runuser -u ieim-owner -- psql --tuples-only --no-align --dbname=ieim > /events
+touch /passed
+"""
+UNIT = """\
+[Unit]
+After=postgresql.service redis-server.service network-online.target
+SuccessAction=poweroff-force
+FailureAction=poweroff-force
+
+[Service]
+Type=oneshot
+WorkingDirectory=/root
+Environment=WHEELS=/wheels IEIM_EMBEDDINGS=none
+ExecStart=/bin/sh -eux /commands
+StandardOutput=append:/said
+StandardError=inherit
+"""
+BOOT = """\
+mountpoint --quiet /sys/fs/cgroup && umount --recursive --lazy /sys/fs/cgroup
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+exec systemd-nspawn --quiet --boot --keep-unit --register=no --private-network --console=pipe \\
+    --machine=ieim-test --directory="$1"
+"""
+"""In a mount namespace of its own: systemd wants the unified hierarchy of control groups."""
+
+LACKING = [
+    what
+    for what, there in {
+        "root": os.geteuid() == 0,
+        **{
+            name: shutil.which(name) is not None
+            for name in ("debootstrap", "systemd-nspawn", "unshare", "make")
+        },
+        "the Python of Debian 12 or 13": SUITE is not None,
+    }.items()
+    if not there
+]
+
+pytestmark = [
+    pytest.mark.whole,
+    pytest.mark.timeout(2400),  # it installs a Debian and everything that the site needs
+    pytest.mark.skipif(bool(LACKING), reason=f"systemd is not tried without {', '.join(LACKING)}"),
+]
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A server on which the commands have been run: its files, once it is off again."""
+    root = tmp_path_factory.mktemp("server")
+    root.chmod(0o755)
+    run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", str(SUITE), str(root))
+    # What is built is there: a test builds nothing in the environment that it runs in.
+    run("make", "--old-file=setup", "dist")
+    shutil.copy(ROOT / "dist/ieim-0.2.0.tar.gz", root / "root")
+    download = (sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes")
+    wheels = ("--only-binary", ":all:", "--dest", str(root / "wheels"))
+    run(*download, *wheels, "--requirement", "requirements/base.txt")
+    chosen = [commands for heading, commands in steps() if heading in HEADINGS]
+    assert len(chosen) == len(HEADINGS)
+    (root / "commands").write_text("\n".join([*chosen, AFTER]), encoding="utf-8")
+    unit = root / "etc/systemd/system/commands.service"
+    unit.write_text(UNIT, encoding="utf-8")
+    wanted = unit.parent / "multi-user.target.wants"
+    wanted.mkdir(exist_ok=True)
+    (wanted / unit.name).symlink_to(unit.name)
+    run("unshare", "--mount", "--propagation=private", "sh", "-eu", "-c", BOOT, "sh", str(root))
+    return root
+
+
+def test_sealing_and_verification_run_under_their_account(server: Path) -> None:
+    said = (server / "said").read_text(encoding="utf-8")
+    assert (server / "passed").exists(), said[-6000:]
+    owners = (server / "owners").read_text(encoding="utf-8").splitlines()
+    assert owners == [
+        "ieim:ieim 750 /var/lib/ieim",
+        "ieim-audit:ieim-audit 700 /var/lib/ieim-audit",
+        "ieim-audit:ieim-audit 640 /var/lib/ieim-audit/seals",
+    ]
+    events = (server / "events").read_text(encoding="utf-8").split()
+    assert {"audit.sealed", "audit.verified"} <= set(events)
+    assert list((server / "var/backups/ieim").glob("*.dump"))
+    assert json.loads((server / "ready").read_bytes())["checks"]["seals"] == "ok"
+    doctor = (server / "doctor").read_text(encoding="utf-8")
+    for name in ("seals", "record", "code"):
+        assert re.search(rf"^\W*{name} +ok ", doctor, re.MULTILINE), doctor
+
+
+def test_the_account_that_runs_it_cannot_write_its_code(server: Path) -> None:
+    assert (server / "writable").read_text(encoding="utf-8") == ""
