@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session as StaffSession
 from django.db import transaction
@@ -58,6 +59,9 @@ def apply(*, now: datetime | None = None) -> dict[str, int] | None:
             if (before := _before(kind, now)) is not None
         }
         erased["staff_sessions"] = _delete(StaffSession, "expire_date", now)
+        # Where a session was used from stands beside it, also of somebody who never comes back.
+        over = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+        _delete(UserSession, "last_seen_at", over)
         if any(erased.values()) or not _is_done(now):
             payload: dict[str, JSONValue] = {
                 "erased": erased,

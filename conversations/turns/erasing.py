@@ -10,10 +10,12 @@ from django.utils import timezone
 
 from conversations import models, notify, ports
 from conversations.models import ERASED_MARK, Session, Stage, Turn
+from conversations.record.audited import SESSION, SIGNS, TEXT
 from conversations.states import TurnState
 from conversations.turns.locking import is_erased, locked
 from ieim.audit import services as audit
-from ieim.audit.services import ERASED
+from ieim.audit.models import AuditEvent
+from ieim.audit.services import ERASED, LEFT
 
 ERASED_SESSIONS = Q(secret_sha256__startswith=ERASED_MARK)
 """The sessions of which nothing is left but their place."""
@@ -61,7 +63,13 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
         "stages": Stage.objects.filter(turn__session=session).count(),
         "review_items": ports.reviews().count(session_id=session.pk),
     }
-    audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={**erased})
+    rows = [kind.row(turn) for turn in turns for kind in (TEXT, SIGNS)]
+    # One that was there before there were digests stays vouched for by the event that joined it.
+    if not AuditEvent.objects.filter(chain=session.pk, digest="").exists():
+        rows.append(SESSION.row(session))
+    left = audit.record(chain=session.pk, kind=LEFT, actor="system", payload={}, rows=rows)
+    audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={"turns": len(turns)})
+    audit.empty(session.pk, before=left.seq)
     turns.update(
         state=TurnState.CLOSED.value,
         text="",

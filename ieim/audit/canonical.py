@@ -110,6 +110,16 @@ def event_hash(
     return sha256(hashed).hexdigest()
 
 
+def commitment(*, salt: str, at: str, payload: bytes) -> str:
+    """Return the digest of what may go of an event (see :class:`ieim.audit.models.AuditEvent`)."""
+    return sha256(salt.encode() + at.encode() + payload).hexdigest()
+
+
+def committed(at: str, digest: str) -> tuple[str, bytes]:
+    """Return the time and the payload as they are hashed where they may go: day and digest."""
+    return at[:10], rfc8785.dumps(digest)
+
+
 @lru_cache(maxsize=1024)
 def _quoted(text: str) -> bytes:
     """Return ``text`` as canonical JSON; kinds and actors are few and come again and again."""

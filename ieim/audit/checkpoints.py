@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from heapq import merge
 from itertools import groupby, islice
@@ -17,11 +17,12 @@ from uuid import UUID
 import rfc8785
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from ieim.audit.canonical import JSONValue, canonical, instant
 from ieim.audit.models import (
+    EMPTIED,
     SYSTEM_CHAIN,
     AuditCheckpoint,
     AuditEvent,
@@ -220,7 +221,10 @@ def expected(digest: str) -> CheckpointComparison:
             return CheckpointComparison([_NOT_FOLLOWING.format(checkpoint.number)], 0)
         after = _after(checkpoint)
         # Something that was being written while the checkpoint was taken may be a little older.
-        early = after.filter(at__lt=checkpoint.at - _IN_FLIGHT).order_by("chain", "seq")
+        begun = checkpoint.at - _IN_FLIGHT
+        day = begun.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        # Of one whose conversation was erased since, the day alone is left.
+        early = after.filter(Q(at__lt=day) | ~EMPTIED & Q(at__lt=begun)).order_by("chain", "seq")
         found = [
             f"{event.chain}: event {event.seq} says that it is from before checkpoint "
             f"{checkpoint.number}, which did not see it"

@@ -37,6 +37,8 @@ def line(event: AuditEvent) -> str:
         "at": instant(event.at),
         "payload": json.loads(event.payload),
     }
+    if event.digest:
+        told |= {"digest": event.digest, "salt": event.salt}
     return rfc8785.dumps(told).decode()
 
 

@@ -75,6 +75,13 @@ class AuditEvent(AppendOnlyModel):
     columns ``chain`` and ``at`` have the database's own forms of the same UUID and instant.
 
     ``payload`` carries ids, codes, digests and counts, never a citizen's words.
+
+    Of a session, whose content may go (:func:`ieim.audit.services.empty`), two members are others:
+    ``at`` is the day (``YYYY-MM-DD``), and ``payload`` the text of ``digest``, the lower-case hex
+    SHA-256 of the concatenated texts of the column ``salt`` (64 random hex digits), the instant as
+    above, and the payload. Once it is emptied the salt is too, the payload is ``{}`` and the time
+    the day's first: what was there cannot be found by trying, and the chain still holds. In other
+    chains, and in events of before, both columns are empty.
     """
 
     chain = models.UUIDField()
@@ -83,6 +90,8 @@ class AuditEvent(AppendOnlyModel):
     actor = models.CharField(max_length=160)
     at = models.DateTimeField()
     payload = models.TextField()
+    salt = models.CharField(max_length=64, default="", db_default="")
+    digest = models.CharField(max_length=64, default="", db_default="")
     prev_hash = models.CharField(max_length=64)
     hash = models.CharField(max_length=64)
 
@@ -99,6 +108,10 @@ class AuditEvent(AppendOnlyModel):
 
     def __str__(self) -> str:
         return f"{self.chain}/{self.seq} {self.kind}"
+
+
+EMPTIED = models.Q(salt="") & ~models.Q(digest="")
+"""The events of which an erasure has left kind, actor and day."""
 
 
 class AuditHead(models.Model):

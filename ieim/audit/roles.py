@@ -53,6 +53,7 @@ def grant(application: str, audit: str) -> list[str]:
         "app": sql.Identifier(application),
         "audit": sql.Identifier(audit),
         "added_to": sql.SQL(", ").join(map(sql.Identifier, _ADDED_TO)),
+        "events": sql.Identifier(AuditEvent._meta.db_table),
         "heads": sql.Identifier(_HEADS),
         "migrated": sql.SQL(", ").join(map(sql.Identifier, _MIGRATED)),
     }
@@ -92,6 +93,8 @@ _STATEMENTS = (
     "GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {app}, {audit}",
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {app}",
     "REVOKE UPDATE, DELETE ON {added_to} FROM {app}",
+    # What an erasure takes; when, the trigger says.
+    "GRANT UPDATE (at, payload, salt) ON {events} TO {app}",
     "REVOKE DELETE ON {heads} FROM {app}",
     "REVOKE INSERT, UPDATE, DELETE ON {migrated} FROM {app}",
     "GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {audit}",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from secrets import token_bytes
+from datetime import UTC
+from secrets import token_bytes, token_hex
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, OuterRef, Subquery
+from django.db.models.functions import TruncDay
 from django.utils import timezone
 
 from ieim.audit.canonical import (
@@ -19,6 +21,8 @@ from ieim.audit.canonical import (
     Row,
     canonical,
     check_text,
+    commitment,
+    committed,
     event_hash,
     instant,
     vouch,
@@ -40,6 +44,8 @@ FOR_GOOD: Final = frozenset({SYSTEM_CHAIN, PEOPLE_CHAIN, VECTORS_CHAIN})
 
 KEY_BYTES: Final = 32
 
+LEFT: Final = "session.left"
+"""The kind of the event that vouches for what an erasure leaves: it and its own are not emptied."""
 ERASED: Final = "session.erased"
 """The kind of the event after which nothing of its session is left but tombstones."""
 
@@ -96,6 +102,16 @@ def record(
     return event
 
 
+def empty(chain: UUID, *, before: int) -> None:
+    """Leave kind, actor and day of the events of a chain with a number below ``before``.
+
+    The database lets it happen once :data:`ERASED` is the chain's last event, and not to events
+    that were recorded when their hash still covered all that they say.
+    """
+    events = AuditEvent.objects.filter(chain=chain, seq__lt=before).exclude(digest="")
+    events.update(payload="{}", salt="", at=TruncDay("at", tzinfo=UTC))
+
+
 def record_each(*, kind: str, rows: Mapping[UUID, Row]) -> None:
     """Append to each of many chains an event of the system that vouches for one row.
 
@@ -137,13 +153,19 @@ def _next(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
     chain = head.chain
     at = timezone.now()
     seq = head.seq + 1
-    digest = event_hash(
+    salt = digest = ""
+    when, content = instant(at), data
+    if chain not in FOR_GOOD:
+        salt = token_hex(32)
+        digest = commitment(salt=salt, at=when, payload=data)
+        when, content = committed(when, digest)
+    hashed = event_hash(
         chain=str(chain),
         seq=seq,
         kind=kind,
         actor=actor,
-        at=instant(at),
-        payload=data,
+        at=when,
+        payload=content,
         prev_hash=head.hash,
     )
     event = AuditEvent(
@@ -153,10 +175,12 @@ def _next(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
         actor=actor,
         at=at,
         payload=data.decode(),
+        salt=salt,
+        digest=digest,
         prev_hash=head.hash,
-        hash=digest,
+        hash=hashed,
     )
-    head.seq, head.hash = seq, digest
+    head.seq, head.hash = seq, hashed
     return event
 
 

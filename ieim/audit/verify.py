@@ -20,8 +20,9 @@ from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
 from ieim.audit.audited import ChangedBefore, Expected, SecondDigest, note
-from ieim.audit.canonical import GENESIS, event_hash, instant
+from ieim.audit.canonical import GENESIS, commitment, committed, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead, CheckpointHead
+from ieim.audit.services import ERASED
 
 
 class Break(StrEnum):
@@ -178,6 +179,8 @@ def _reports(which: Q) -> Iterator[ChainReport]:
             "payload",
             "prev_hash",
             "hash",
+            "salt",
+            "digest",
             Subquery(heads.values("seq")),
             Subquery(heads.values("hash")),
         ),
@@ -198,6 +201,7 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
     head: _Row = ()
     rows: Expected = {}
     problem = lost = ahead = None
+    emptied = 0
     try:
         chain = str(UUID(stored_chain.decode()))
     except ValueError:
@@ -214,15 +218,22 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
         if problem is None:
             problem = _fault(chain, events, previous, row)
             ahead = ahead or (None if problem else _ahead(events, row))
-            previous, head = row[6], row[7:]
+            previous, head = row[6], row[9:]
+            if row[8] and not row[7]:
+                emptied = emptied or events
+            elif row[1] == ERASED.encode():
+                emptied = 0
         unreadable = _noted(rows, events, row[1], row[4])
         problem = problem or unreadable
+    if emptied and not problem:
+        message = f"event {emptied} was emptied, and no event after it says that all was erased"
+        problem = Problem(Break.CONTENT, emptied, message)
     problem = problem or _head_fault(events, previous, head) or lost or ahead
     return ChainReport(chain, events, problem, rows)
 
 
 def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
-    found, kind, actor, at, payload, prev_hash, stored_hash, *_ = row
+    found, kind, actor, at, payload, prev_hash, stored_hash, salt, digest, *_ = row
     if found != b"%d" % seq:
         text = found.decode(errors="replace")
         return Problem(Break.GAP, seq, f"event {seq} is missing; the next one there is {text}")
@@ -233,18 +244,27 @@ def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
             f"event {seq} does not follow event {seq - 1}: its prev_hash is another",
         )
     try:
+        when = instant(_utc(str(at, "utf-8")))
+        holds = True
+        if digest:
+            holds = (
+                commitment(salt=str(salt, "utf-8"), at=when, payload=payload).encode() == digest
+                if salt
+                else payload == b"{}" and when.endswith("T00:00:00.000000Z")
+            )
+            when, payload = committed(when, str(digest, "utf-8"))
         computed = event_hash(
             chain=chain,
             seq=seq,
             kind=str(kind, "utf-8"),
             actor=str(actor, "utf-8"),
-            at=instant(_utc(str(at, "utf-8"))),
+            at=when,
             payload=payload,
             prev_hash=str(prev_hash, "utf-8"),
         )
     except (TypeError, ValueError) as error:
         return Problem(Break.UNREADABLE, seq, f"event {seq} cannot be read: {error}")
-    if computed.encode() != stored_hash:
+    if computed.encode() != stored_hash or not holds:
         return Problem(
             Break.CONTENT, seq, f"event {seq} was changed: its hash is not that of its content"
         )

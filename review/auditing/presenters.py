@@ -121,6 +121,8 @@ def _json(event: AuditEvent, payload: object) -> str:
         "at": event.at.isoformat(),
         "payload": payload,
     }
+    if event.digest:
+        told |= {"digest": event.digest, "salt": event.salt}
     return spelled(json.dumps(told, ensure_ascii=False, indent=2, sort_keys=True))
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test import TransactionTestCase
 
-from ieim.audit.canonical import event_hash, instant
+from ieim.audit.canonical import commitment, committed, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead
 from ieim.audit.verify import ChainReport, reading, verify_all
 
@@ -65,14 +65,18 @@ def flushable() -> Iterator[None]:
 
 
 def rehash(event: AuditEvent) -> str:
-    """Return the hash that the event's present content would have."""
+    """Return the hash that the event's present content would have; its commitment fits too."""
+    at, payload = instant(event.at), event.payload.encode()
+    if event.digest:
+        event.digest = commitment(salt=event.salt, at=at, payload=payload)
+        at, payload = committed(at, event.digest)
     return event_hash(
         chain=str(event.chain),
         seq=event.seq,
         kind=event.kind,
         actor=event.actor,
-        at=instant(event.at),
-        payload=event.payload.encode(),
+        at=at,
+        payload=payload,
         prev_hash=event.prev_hash,
     )
 

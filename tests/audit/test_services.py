@@ -41,6 +41,10 @@ def hash_by_hand(event: AuditEvent) -> str:
         "payload": json.loads(event.payload),
         "prev_hash": event.prev_hash,
     }
+    if event.digest:
+        content = f"{event.salt}{members['at']}{event.payload}"
+        assert sha256(content.encode()).hexdigest() == event.digest
+        members |= {"at": str(members["at"])[:10], "payload": event.digest}
     text = json.dumps(members, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return sha256(text.encode()).hexdigest()
 
@@ -57,6 +61,7 @@ def test_it_links_each_event_to_the_one_before(chain: UUID) -> None:
 
 def test_it_hashes_what_the_docstring_says(chain: UUID) -> None:
     for event in AuditEvent.objects.filter(chain=chain):
+        assert len(event.salt) == 64
         assert event.hash == hash_by_hand(event)
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.sessions.models import Session as StaffSession
@@ -131,11 +132,18 @@ def test_the_other_kinds_go_too(db: None, monkeypatch: pytest.MonkeyPatch) -> No
         )
         AccessAttempt.objects.filter(pk=attempt.pk).update(attempt_time=then)
     StaffSession.objects.create(session_key="a", session_data="", expire_date=now)
+    for key, hours in (("a", 0), ("b", -1)):
+        UserSession.objects.create(
+            user=desk.person("eva" + key), session_key=key, ip="192.0.2.1", user_agent="Browser"
+        )
+        last = now - timedelta(seconds=settings.SESSION_COOKIE_AGE, hours=hours, minutes=1)
+        UserSession.objects.filter(user__username="eva" + key).update(last_seen_at=last)
     keep(monkeypatch, outages=DAYS, sign_ins=DAYS)
     erased = retention.apply()
     assert erased is not None
     assert (erased["outages"], erased["sign_ins"], erased["staff_sessions"]) == (1, 1, 1)
     assert (Outage.objects.count(), AccessAttempt.objects.count()) == (1, 1)
+    assert UserSession.objects.get().user.get_username() == "evab"
 
 
 def test_nothing_goes_where_no_time_is_set(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

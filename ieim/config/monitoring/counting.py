@@ -20,7 +20,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 
 from conversations.models import ReplyOrigin, Turn
 from conversations.turns.models import ChoiceOutcome
-from ieim.audit.models import AuditEvent
+from ieim.audit.models import EMPTIED, AuditEvent
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
 from review.metrics.queries import WITHOUT_A_PERSON
@@ -156,7 +156,8 @@ def _count(last: int | None, totals: Counter[Key]) -> int:
             break
         end = pk
     answered: dict[str, tuple[str, datetime]] = {}
-    wanted = new.filter(pk__lte=end, kind__in=_COUNT).values_list("kind", "at", "payload")
+    counted = new.filter(pk__lte=end, kind__in=_COUNT).exclude(EMPTIED)
+    wanted = counted.values_list("kind", "at", "payload")
     for kind, at, text in wanted.iterator():
         payload = json.loads(text)
         for key, number in _COUNT[kind](payload):

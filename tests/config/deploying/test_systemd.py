@@ -27,7 +27,9 @@ HEADINGS = (
     *("Tables, files, people, knowledge", "The processes", "Seals of the record"),
 )
 AFTER = """
-systemctl start ieim-seal.service ieim-verify.service ieim-backup.service
+systemctl start ieim-seal.service
+systemctl start ieim-verify.service
+systemctl start ieim-backup.service
 systemctl is-active ieim-seal.timer ieim-verify.timer ieim-backup.timer
 cd /opt/ieim/current
 runuser -u ieim -- .venv/bin/python manage.py doctor site > /doctor || true
@@ -99,7 +101,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(*download, *wheels, "--requirement", "requirements/base.txt")
     chosen = [commands for heading, commands in steps() if heading in HEADINGS]
     assert len(chosen) == len(HEADINGS)
-    (root / "commands").write_text("\n".join([*chosen, AFTER]), encoding="utf-8")
+    # Without nginx nothing answers at the site's address: that alone may be wrong, see below.
+    commands = "\n".join(chosen).replace("doctor site", "doctor site || true")
+    (root / "commands").write_text(f"{commands}{AFTER}", encoding="utf-8")
     unit = root / "etc/systemd/system/commands.service"
     unit.write_text(UNIT, encoding="utf-8")
     wanted = unit.parent / "multi-user.target.wants"
@@ -123,8 +127,8 @@ def test_sealing_and_verification_run_under_their_account(server: Path) -> None:
     assert list((server / "var/backups/ieim").glob("*.dump"))
     assert json.loads((server / "ready").read_bytes())["checks"]["seals"] == "ok"
     doctor = (server / "doctor").read_text(encoding="utf-8")
-    for name in ("seals", "record", "code"):
-        assert re.search(rf"^\W*{name} +ok ", doctor, re.MULTILINE), doctor
+    assert {"seals", "record", "code"} <= set(re.findall(r"^ +(\w+) +ok ", doctor, re.MULTILINE))
+    assert re.findall(r"^ +(\w+) +WRONG ", doctor, re.MULTILINE) == ["proxies"]
 
 
 def test_the_account_that_runs_it_cannot_write_its_code(server: Path) -> None:
