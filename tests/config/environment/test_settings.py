@@ -174,9 +174,10 @@ def test_what_is_encrypted_or_stays_on_the_machine_is_taken(
 def test_celery_checks_the_certificate_of_redis(tmp_path: Path, query: str) -> None:
     url = f"rediss://redis.example.org:6379/0{query}"
     broker = values(tmp_path, PRODUCTION | {"REDIS_URL": url})["CELERY_BROKER_URL"]
-    told = Connection(broker).ssl
-    assert told["ssl_cert_reqs"] is ssl.CERT_REQUIRED
-    assert ("ssl_ca_certs" in told) is bool(query)
+    options = Connection(broker).ssl
+    assert isinstance(options, dict)
+    assert options["ssl_cert_reqs"] is ssl.CERT_REQUIRED
+    assert ("ssl_ca_certs" in options) is bool(query)
 
 
 def test_production_takes_cookies_from_this_host_alone(tmp_path: Path) -> None:

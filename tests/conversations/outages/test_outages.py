@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.models import Outage, Turn
+from conversations.models import Attempt, Outage, Turn
 from conversations.outages import selectors, services
 from conversations.turns import running
 from conversations.turns.services import new_secret, receive
@@ -77,8 +77,8 @@ def test_a_message_that_the_server_does_not_take_is_no_outage(ask: Ask) -> None:
         model = BreakerModel(client_of(base_url), clock=time.monotonic)
         refused = ask("How do I renew my kangaroo passport?", model=model)
         assert (refused.state, Outage.objects.count()) == ("needs_review", 0)
-        finding = refused.stages.first().attempts.last().findings[0]
-        assert finding["code"] == "model.rejected"
+        (attempt,) = Attempt.objects.filter(stage__turn=refused, stage__contract="judgement_v1")
+        assert attempt.findings[0]["code"] == "model.rejected"
         assert ask(VISA, model=model).state == "answered"
         turns = [ask("A kangaroo visa, please", model=model) for _ in range(FAILURES)]
     assert [turn.state for turn in turns[:-1]] == ["needs_review"] * (FAILURES - 1)

@@ -107,7 +107,7 @@ def test_a_token_is_the_providers_and_taken_once(directory: Directory) -> None: 
     token = directory.sign(claims(directory))
     browser, headers = entered(directory, "lea"), jwt.get_unverified_header(token)
     for forged in (
-        jwt.encode(claims(directory), None, "none", headers | {"alg": "none"}),
+        jwt.encode(claims(directory), "", "none", headers | {"alg": "none"}),
         jwt.encode(claims(directory), "s" * 32, "HS256", headers | {"alg": "HS256"}),
         f"{token[:-6]}AAAAAA",
         "no token",

@@ -76,7 +76,7 @@ def test_what_has_changed_is_approved_on_a_step_of_its_own(item: ReviewItem, eva
     change()
     at_desk = Desk(item, eva)
     assert f"Changed since: {NAME}." in words(at_desk.said("preview", "approve"))
-    once_more = words(at_desk.said("preview", "approve", **{"once-more": "yes"}))
+    once_more = words(at_desk.said("preview", "approve", {"once-more": "yes"}))
     assert "The services have changed since. Is this still right?" in once_more
     assert f"Changed since: {NAME}." in words(at_desk.said("decide", "approve", status=422))
     assert not Decision.objects.exists()
@@ -91,7 +91,7 @@ def test_what_a_person_writes_with_such_a_source_needs_the_same(
     item: ReviewItem, eva: User, happens: Callable[[], None]
 ) -> None:
     happens()
-    written = {"text": "You can extend it at our office.", "sources": SOURCES}
+    written: dict[str, Any] = {"text": "You can extend it at our office.", "sources": SOURCES}
     with pytest.raises(Outdated, match=NAME):
         desk.taken_and_decided(item, eva, Action.WRITE, **written)
     assert not Reply.objects.exists()

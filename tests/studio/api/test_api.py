@@ -202,8 +202,8 @@ def test_it_finds_the_answers_of_a_service(ed: Editor, local: Editor) -> None:
 
 def test_it_adds_and_ends_a_notice(ed: Editor, local: Editor) -> None:
     until = (timezone.now() + timedelta(days=1)).isoformat()
-    body = {"agency": "immigration", "text": "Closed today", "ends_at": until}
-    body |= {"model_only": True}
+    notice = {"agency": "immigration", "text": "Closed today", "ends_at": until}
+    body = {**notice, "model_only": True}
     made = ed.send("POST", "notices/", body)
     assert made.status_code == 201
     assert made.json()["model_only"] is True
