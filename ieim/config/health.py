@@ -14,7 +14,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from django.core.cache import cache
@@ -23,6 +23,7 @@ from health_check.base import HealthCheck
 from health_check.checks import Cache, Database
 from health_check.exceptions import ServiceUnavailable
 
+from conversations import sweeper
 from ieim.audit.checkpoints import missing_seal
 from ieim.config import process
 from ieim.knowledge.following import follower
@@ -118,6 +119,26 @@ class Seals(HealthCheck):
             raise ServiceUnavailable(fault)
 
 
+@dataclass
+class Sweeps(HealthCheck):
+    """The last run of every sweep has succeeded."""
+
+    timeout = timedelta(seconds=3)
+
+    def run(self) -> None:
+        """Raise ServiceUnavailable with the names and times of those that failed."""
+        failed = [
+            f"{name} ({datetime.fromtimestamp(record.failed_at, UTC):%Y-%m-%d %H:%M:%S} UTC, "
+            f"{record.error})"
+            for name, record in sweeper.read_records().items()
+            if record.error
+        ]
+        if failed:
+            raise ServiceUnavailable(
+                f"Sweeps failed: {', '.join(failed)}. The log of the worker says why."
+            )
+
+
 def checks() -> dict[str, HealthCheck]:
     """Return what has to be there, by the name under which a probe is told of it."""
     return {
@@ -128,6 +149,7 @@ def checks() -> dict[str, HealthCheck]:
         "worker": Heartbeat("worker"),
         "beat": Heartbeat("beat"),
         "seals": Seals(),
+        "sweeps": Sweeps(),
     }
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from django.core.cache import cache
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from conversations import sweeper
 from conversations.turns import running
 from ieim.knowledge import vectors
 
@@ -77,3 +78,26 @@ def collect() -> Iterator[Metric]:
         at = cache.get(f"heartbeat.{kind}")
         beats.add_metric([kind], float("inf") if at is None else max(0.0, time.time() - at))
     yield beats
+    yield from _sweeps()
+
+
+def _sweeps() -> Iterator[Metric]:
+    runs = CounterMetricFamily(
+        "ieim_sweeps", "Runs of the sweeps by what came of them.", labels=["sweep", "result"]
+    )
+    seconds = CounterMetricFamily(
+        "ieim_sweep_seconds", "Seconds that the runs of a sweep took.", labels=["sweep"]
+    )
+    failed = GaugeMetricFamily(
+        "ieim_sweep_failed_timestamp_seconds",
+        "Unix time of a sweep's last failure; 0 where none has failed.",
+        labels=["sweep"],
+    )
+    records = sweeper.read_records()
+    for name in sweeper.SWEEPS:
+        record = records.get(name, sweeper.Record())
+        runs.add_metric([name, "done"], record.runs - record.failures)
+        runs.add_metric([name, "failed"], record.failures)
+        seconds.add_metric([name], record.seconds)
+        failed.add_metric([name], record.failed_at)
+    yield from (runs, seconds, failed)
