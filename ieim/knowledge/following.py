@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import close_old_connections, connection, transaction
@@ -33,6 +33,11 @@ STOPPING: Final = 1.0
 """Seconds that stopping waits for what is under way; what was not stored then is made again."""
 
 logger = logging.getLogger(__name__)
+
+
+def effective_by(publication: Published) -> datetime:
+    """Return when every process answers new questions from a publication, or from a later one."""
+    return publication.at + PATIENCE
 
 
 def prepare(*, make: bool = True) -> Published | None:
@@ -86,7 +91,7 @@ class Follower:
             return None
         newest = publications[-1]
         # What matters is when the first that is not ready came: later ones do not prolong it.
-        waits = len(publications) > 1 and timezone.now() - publications[1].at <= PATIENCE
+        waits = len(publications) > 1 and timezone.now() < effective_by(publications[1])
         with self._lock:
             earlier = waits and publications[0].id >= self._pinned
             chosen = publications[0] if earlier else newest

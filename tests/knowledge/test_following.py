@@ -130,6 +130,17 @@ def test_it_gives_up_holding_back_after_a_while(
     assert follower.number() == 2
 
 
+def test_a_process_that_is_behind_answers_from_a_release_when_publishing_said(
+    follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_fees("free")
+    publication = selectors.newest()
+    assert publication is not None
+    assert follower.number() == 1
+    monkeypatch.setattr("django.utils.timezone.now", lambda: following.effective_by(publication))
+    assert follower.number() == 2
+
+
 def test_it_is_not_kept_waiting_by_one_publication_after_another(
     follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:

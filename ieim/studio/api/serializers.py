@@ -105,7 +105,12 @@ class ReleaseSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField(help_text="Lower-case hex over the canonical JSON (RFC 8785).")
     note = serializers.CharField()
     created_at = serializers.DateTimeField()
-    current = serializers.BooleanField(help_text="Whether new turns are pinned to it.")
+    current = serializers.BooleanField(help_text="Whether it is the newest that was published.")
+    effective_by = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When every process answers new questions from it: until then some may still "
+        "take the release before, while this one is made ready. null where it is not current.",
+    )
 
 
 ReleasesSerializer = _items("Releases", ReleaseSerializer, "All releases, newest first.")

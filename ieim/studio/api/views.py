@@ -13,6 +13,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import effective_by
 from ieim.knowledge.models import Release
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.notices import services as notice_services
@@ -54,7 +55,9 @@ PAGE = 100
 def _release(row: Release) -> dict[str, Any]:
     names = ("number", "sha256", "note", "created_at")
     values = {name: getattr(row, name) for name in names}
-    return {**values, "current": row.number == knowledge.current_number()}
+    newest = knowledge.newest()
+    current = newest is not None and row.number == newest.number
+    return {**values, "current": current, "effective_by": effective_by(newest) if current else None}
 
 
 class Releases(StaffViewSet):

@@ -11,12 +11,15 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from ieim.knowledge.following import effective_by
 from ieim.knowledge.models import Publication, Release
-from ieim.knowledge.selectors import UnknownReleaseError, current_number
+from ieim.knowledge.selectors import UnknownReleaseError, current_number, newest
 from ieim.knowledge.selectors import release as stored_release
 from ieim.people.access import member
 from ieim.people.scope import agencies_of
@@ -272,7 +275,10 @@ def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
 
 
 _DONE = {
-    "publish": gettext_noop("Release {number} is current: new questions are answered from it."),
+    "publish": gettext_noop(
+        "Release {number} is current: every new question is answered from it by {time} at the "
+        "latest."
+    ),
     "refuse": gettext_noop("Proposal {number} is turned down; its author can read why here."),
     "withdraw": gettext_noop("Proposal {number} is withdrawn. The draft is as it was."),
 }
@@ -283,11 +289,11 @@ def decide(request: HttpRequest, proposal: int, action: str) -> HttpResponse:
     """Act and show the proposal again: by a redirect, or at once with the reasons and 422; 403
     where it touches agencies that are not theirs."""
     get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
-    by, reason, number = member(request), _text(request), proposal
+    by, reason, number, time = member(request), _text(request), proposal, ""
     try:
         if action == "publish":
             release = proposals.publish_proposal(proposal_id=proposal, by=by, reason=reason)
-            number = release.number
+            number, time = release.number, _effective_by()
         elif action == "refuse":
             proposals.refuse(proposal_id=proposal, by=by, reason=reason)
         else:
@@ -295,8 +301,13 @@ def decide(request: HttpRequest, proposal: int, action: str) -> HttpResponse:
     except ProposalError as error:
         status = 403 if isinstance(error, BeyondScope) else 422
         return _page(request, proposal, problems=error.reasons, action=action, status=status)
-    messages.success(request, gettext(_DONE[action]).format(number=number))
+    messages.success(request, gettext(_DONE[action]).format(number=number, time=time))
     return redirect("knowledge:proposal", proposal)
+
+
+def _effective_by() -> str:
+    publication = newest()
+    return date_format(localtime(effective_by(publication)), "H:i:s") if publication else ""
 
 
 def _page(

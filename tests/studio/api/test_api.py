@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from conversations.models import Turn
 from ieim.knowledge import selectors
+from ieim.knowledge.following import PATIENCE
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.models import Change, Proposal, Service
@@ -146,6 +148,9 @@ def test_a_second_person_publishes_what_one_proposed(ed: Editor, pia: Editor) ->
     said = pia.send("POST", f"{path}publish/", {})
     assert said.status_code == 200
     assert said.json()["current"] is True
+    effective_by = parse_datetime(said.json()["effective_by"])
+    assert effective_by is not None
+    assert timedelta(0) < effective_by - timezone.now() <= PATIENCE
     assert selectors.current_number() == said.json()["number"]
     assert ed.get(path).json()["state"] == "published"
     content = ed.get(f"releases/{said.json()['number']}/").json()["content"]

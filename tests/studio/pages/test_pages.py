@@ -151,7 +151,9 @@ def test_it_proposes_and_a_second_person_publishes(
     assert page.post(f"{address}publish/").status_code == 422
     assert other.post(f"{address}publish/")["Location"] == address
     assert Release.objects.get(number=2).created_by == edith
-    assert "published as release 2" in text(other.get(address))
+    shown = text(other.get(address))
+    assert "published as release 2" in shown
+    assert re.search(r"answered from it by \d\d:\d\d:\d\d at the latest", shown)
 
 
 def test_it_says_why_it_cannot_be_proposed_and_keeps_the_note(edith: User, page: Client) -> None:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from ieim.knowledge.bundles.bundle import Bundle, BundleError, read_bundle
 from ieim.knowledge.bundles.rows import TABLES
+from ieim.knowledge.following import PATIENCE
 from ieim.studio.drafts import publishing, services
 from ieim.studio.management.base import PlainHelpCommand, progress
 
@@ -137,7 +138,10 @@ def _sentences(report: Mapping[str, Any]) -> str:
     if report["dry_run"]:
         lines.append("Nothing was changed: this was a dry run.")
     elif report["published"]:
-        lines.append(f"Published as release {report['release']}.")
+        lines.append(
+            f"Published as release {report['release']}. New questions are answered from it after "
+            f"{PATIENCE.seconds} seconds at the latest."
+        )
     elif report["release"] is not None:
         lines.append(f"Nothing to publish: release {report['release']} is the same.")
     else:
