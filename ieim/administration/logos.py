@@ -2,8 +2,9 @@
 
 A PNG is rebuilt from the chunks that draw. An SVG is a document that browsers also run: one with
 anything but the elements and attributes listed here is refused, not repaired, because a sanitiser
-for HTML (nh3) parses it by other rules than a browser parses XML. ``use`` is not listed: nested, a
-few bytes of it draw for minutes.
+for HTML (nh3) parses it by other rules than a browser parses XML. A few bytes of what refers to
+other parts of the drawing can draw for minutes, so ``use``, ``mask`` and dashes are not listed,
+clips are few and not nested, and elements, their depth and their paths have limits.
 """
 
 from __future__ import annotations
@@ -20,6 +21,12 @@ from django.utils.translation import gettext
 MAX_BYTES: Final = 100 * 1024
 MAX_SIDE: Final = 2_000
 """Pixels of a PNG: a browser holds four bytes of each."""
+MAX_ELEMENTS: Final = 500
+MAX_DEPTH: Final = 16
+MAX_CLIPS: Final = 20
+"""Elements of an SVG that are clipped."""
+MAX_PATH: Final = 20_000
+"""Characters of one path, or of another attribute."""
 PNG, SVG = "image/png", "image/svg+xml"
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -29,17 +36,23 @@ _ATTRIBUTE_SPACES = (*("", "http://www.w3.org/1999/xlink", "http://www.w3.org/XM
 _ELEMENTS = frozenset(
     (
         *("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
-        *("title", "desc", "defs", "linearGradient", "radialGradient", "stop", "clipPath", "mask"),
+        *("title", "desc", "defs", "linearGradient", "radialGradient", "stop", "clipPath"),
     )
 )
 _ATTRIBUTES = re.compile(
     r"id|class|version|viewBox|preserveAspectRatio|width|height|x|y|x1|y1|x2|y2|cx|cy|r|rx|ry|fx|fy"
-    r"|d|points|transform|opacity|fill|fill-(?:rule|opacity)|clip-(?:path|rule)|color|display|mask"
+    r"|d|points|transform|opacity|fill|fill-(?:rule|opacity)|clip-(?:path|rule)|color|display"
     r"|stroke|stroke-[a-z]+|offset|stop-(?:color|opacity)|gradient(?:Units|Transform)|spreadMethod"
-    r"|clipPathUnits|mask(?:Content)?Units|visibility|role|(?:aria|data)-[a-z-]+|href|style|space"
+    r"|clipPathUnits|visibility|role|(?:aria|data)-[a-z-]+|href|style|space"
+)
+_PROPERTIES = re.compile(
+    r"opacity|fill|fill-(?:rule|opacity)|clip-(?:path|rule)|color|display|stroke|stroke-[a-z]+"
+    r"|stop-(?:color|opacity)|visibility|overflow"
+    # Without an effect on paths, and written by drawing programs all the same.
+    r"|-inkscape-[a-z-]+|(?:font|text|line|letter|word|writing|paint|shape|color|vector)-[a-z-]+"
 )
 _OUTSIDE = re.compile(
-    r"url\(\s*['\"]?(?!#)|image|src\(|@|\\|[a-z]+\s*:\s*//|javascript|data:", re.IGNORECASE
+    r"url\(\s*+['\"]?+(?!#)|image|src\(|@|\\|:\s*+//|javascript|data:", re.IGNORECASE
 )
 
 
@@ -89,7 +102,8 @@ def _rebuilt_png(data: bytes) -> bytes:
 
 
 def _check_svg(data: bytes) -> None:
-    depth = 0
+    path: list[str] = []
+    elements = clips = 0
 
     def refuse(message: str) -> Callable[..., None]:
         def handler(*_args: object) -> None:
@@ -98,21 +112,40 @@ def _check_svg(data: bytes) -> None:
         return handler
 
     def start(element: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
+        nonlocal elements, clips
         space, _, name = element.rpartition(" ")
-        if space != _SPACE or name not in _ELEMENTS or (name == "svg") is not (depth == 0):
+        if space != _SPACE or name not in _ELEMENTS or (name == "svg") is bool(path):
             message = gettext(
                 "The SVG holds more than a drawing: {element}. Turn texts into paths, take out "
-                "scripts, styles and pictures, and save it as plain SVG, or as PNG."
+                "scripts, styles, masks and pictures, and save it as plain SVG, or as PNG."
             )
             raise NoLogo(message.format(element=f"<{name}>"))
+        path.append(name)
+        elements += 1
         for attribute, value in attributes.items():
             _check_attribute(attribute, value)
-        depth += 1
+        is_clipped = "clip-path" in attributes or "clip-path" in attributes.get("style", "").lower()
+        clips += is_clipped
+        if (
+            (is_clipped and "clipPath" in path)
+            or elements > MAX_ELEMENTS
+            or len(path) > MAX_DEPTH
+            or clips > MAX_CLIPS
+            or any(len(value) > MAX_PATH for value in attributes.values())
+        ):
+            message = gettext(
+                "The SVG takes too long to draw: there may be {elements} elements, {depth} inside "
+                "one another, {clips} of them clipped and no clip within a clip, and {path} "
+                "characters in a path. Simplify it, or save it as PNG."
+            )
+            raise NoLogo(
+                message.format(
+                    elements=MAX_ELEMENTS, depth=MAX_DEPTH, clips=MAX_CLIPS, path=f"{MAX_PATH:,}"
+                )
+            )
 
     def end(_element: str) -> None:
-        nonlocal depth
-        depth -= 1
+        path.pop()
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartDoctypeDeclHandler = refuse(
@@ -133,11 +166,19 @@ def _check_svg(data: bytes) -> None:
 
 def _check_attribute(attribute: str, value: str) -> None:
     space, _, name = attribute.rpartition(" ")
-    if space not in _ATTRIBUTE_SPACES or not _ATTRIBUTES.fullmatch(name):
+    wrong = [name] * (space not in _ATTRIBUTE_SPACES or not _ATTRIBUTES.fullmatch(name))
+    properties = {name: value}
+    if name == "style":
+        pairs = (part.partition(":") for part in value.split(";") if part.strip())
+        properties = {key.strip().lower(): text for key, _, text in pairs}
+        wrong += [key for key in properties if not _PROPERTIES.fullmatch(key)]
+    if properties.get("stroke-dasharray", "none").strip() != "none":
+        wrong.append("stroke-dasharray")
+    if wrong:
         message = gettext(
             "The SVG holds more than a drawing: “{name}”. Save it as plain SVG, or as PNG."
         )
-        raise NoLogo(message.format(name=name))
+        raise NoLogo(message.format(name=wrong[0][:40]))
     if _OUTSIDE.search(value) or (name == "href" and not value.startswith("#")):
         message = gettext(
             "The SVG points outside of itself: “{name}”. Save it as plain SVG, or as PNG."

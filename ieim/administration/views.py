@@ -11,6 +11,7 @@ from csp.constants import SELF
 from csp.decorators import csp_update
 from django.conf import settings as configured
 from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path, reverse
@@ -99,6 +100,8 @@ def _typed(request: HttpRequest, name: str) -> tuple[SectionOf, dict[str, str], 
         typed["offered"] = " ".join(request.POST.getlist("offered"))
     if request.POST.get("without_logo"):
         typed["logo"] = ""
+    if typed.get("logo") and not _DIGEST.fullmatch(typed["logo"]):
+        raise BadRequest("The field logo is no digest. Open the settings again.")
     file = request.FILES.get("logo_file")
     if not file or not file.size or "logo" not in typed:
         return of, typed, None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import time
+from contextlib import suppress
 
 import pytest
 from django.test import Client
@@ -52,6 +54,18 @@ ATTACKS = {
     "two documents": svg() + svg(),
     "drawing with a tail": svg() + SCRIPT,
     "utf-7": b'<?xml version="1.0" encoding="utf-7"?>' + svg(),
+    "mask": svg(b'<mask id="a"/><g mask="url(#a)"/>'),
+    "mask by style": svg(b'<g style="fill:red; Mask : url(#a)"/>'),
+    "filter by style": svg(b'<g style="filter:blur(9px)"/>'),
+    "dashes": svg(b'<path stroke-dasharray=".001" d="M0 0H9"/>'),
+    "dashes by style": svg(b'<path style="Stroke-Dasharray:.001" d="M0 0H9"/>'),
+    "clip within a clip": svg(b'<clipPath id="a"><g clip-path="url(#a)"/></clipPath>'),
+    "clip of a clip": svg(b'<clipPath id="a" style="CLIP-PATH:url(#a)"/>'),
+    "many clips": svg(b'<g clip-path="url(#a)"/>' * 21),
+    "many elements": svg(b"<g/>" * 500),
+    "deep": svg(b"<g>" * 16 + b"</g>" * 16),
+    "long path": svg(b'<path d="M0 0' + b"h1" * 10_000 + b'"/>'),
+    "long path of spaces and letters": svg(b'<path d="' + b"a" * 90_000 + b'"/>'),
     "gif": b"GIF89a" + SCRIPT,
     "jpeg": b"\xff\xd8\xff\xe0",
     "page": b"<!doctype html>" + SCRIPT,
@@ -81,6 +95,32 @@ def test_it_takes_a_drawing_as_it_is() -> None:
         before=b'<?xml version="1.0" encoding="UTF-8"?>\n<!-- by hand -->',
     )
     assert checked(drawing) == (logos.SVG, drawing)
+
+
+def test_it_takes_what_drawing_programs_write() -> None:
+    drawing = svg(
+        b'<g clip-path="url(#b)"><path d="M0 0h9v9z" style="fill:#fff;stroke-dasharray:none;'
+        b"fill-rule:evenodd;font-size:12px;-inkscape-stroke:none;paint-order:stroke;"
+        b'stroke-linejoin:round"/></g><defs><clipPath id="b"><rect width="9" height="9"/>'
+        b"</clipPath></defs>"
+    )
+    assert checked(drawing) == (logos.SVG, drawing)
+
+
+@pytest.mark.parametrize("run", [b"a", b" ", b"url(", b": ", b"a:", b"url( ", b";", b"a;"])
+def test_a_long_value_is_checked_in_linear_time(run: bytes) -> None:
+    def seconds(length: int) -> float:
+        value = (run * length)[:length].decode()
+        times = []
+        for _ in range(3):
+            start = time.thread_time()
+            with suppress(NoLogo):
+                logos._check_attribute("style", value)
+            times.append(time.thread_time() - start)
+        return min(times)
+
+    whole = seconds(90_000)
+    assert whole < 0.1 or whole < 8 * seconds(22_500)
 
 
 def test_it_keeps_of_a_png_what_draws_and_nothing_else() -> None:

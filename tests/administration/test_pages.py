@@ -120,6 +120,14 @@ def test_there_are_no_other_sections(ada: Client, name: str) -> None:
     assert ada.post(f"/settings/{name}/preview/").status_code == 404
 
 
+@pytest.mark.parametrize("logo", ["a/b", "\x00", "0" * 63, "é", "/" * 70])
+def test_a_digest_of_a_logo_that_is_none_is_a_bad_request(ada: Client, logo: str) -> None:
+    sent = {"version": 0, "name": "City", "logo": logo}
+    for address in ("/settings/name/", "/settings/name/preview/"):
+        assert ada.post(address, sent).status_code == 400
+    assert selectors.sections() == {}
+
+
 def test_it_takes_a_logo_and_takes_it_away(ada: Client) -> None:
     file = SimpleUploadedFile("logo.png", SVG, "image/png")  # what a browser says of it is no proof
     ada.post("/settings/name/", {"version": 0, "name": "City", "logo_file": file})
