@@ -24,9 +24,9 @@ from ieim.pipeline.gate import strict_json
 from ieim.pipeline.ports import CONTENT_FILTER, REJECTED, TOO_LONG, ModelAnswer
 from ieim.pipeline.stages.base import Claim, Context, Output
 
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 64 * 1024
 MAX_FINDINGS = 100
-"""The most findings of a step: 256 KiB can hold tens of thousands."""
+"""The most findings of a step: an answer can hold tens of thousands."""
 
 MINIMUM_SCORE = Decimal("0.50")
 SOURCE = "user_prompt"
@@ -183,6 +183,8 @@ _PHRASES: Mapping[str, str] = {
     "minimum": "is below {0}",
     "maximum": "is above {0}",
     "minItems": "has fewer than {0} items",
+    "maxItems": "has more than {0} items",
+    "maxProperties": "has more than {0} entries",
     "minProperties": "has no entry",
 }
 
