@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from django.core.validators import MaxLengthValidator
 from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -24,13 +25,17 @@ NO_NUL = r"^[^\u0000]*$"
 """The parser takes no NUL anywhere, so that is part of the shape."""
 
 
+LONGEST = 50_000
+"""Code points of any text, whatever the service that gets it takes."""
+
+
 class ExactTextField(serializers.CharField):
     """A JSON string, taken as it is: a number or a boolean is none, and nothing is trimmed."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, **options)
-        # What a message may hold is the service's to say (422), not the field's.
-        self.validators = []
+        super().__init__(trim_whitespace=False, max_length=LONGEST, **options)
+        # What a message may hold is the service's to say (422); the field's is that it has an end.
+        self.validators = [v for v in self.validators if isinstance(v, MaxLengthValidator)]
 
     def to_internal_value(self, data: Any) -> str:
         """Return ``data``; raises ValidationError for what is not a string."""

@@ -17,6 +17,7 @@ from conversations.api.bodies import ClosedSerializer, ExactBooleanField, ExactT
 from conversations.models import Attempt
 from conversations.person.models import RequestState, Way
 from conversations.states import StageStatus, TurnState
+from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.studio.labels import stage_label
 from review import finding_texts
 from review.api.errors import NotDecided
@@ -138,7 +139,7 @@ def filters_of(request: Request) -> tuple[Filters, str, str]:
     return Filters.parse(given.dict()), after, before
 
 
-@extend_schema_field({"type": "string", "pattern": _NO_NUL})
+@extend_schema_field({"type": "string", "maxLength": ID_LIMIT, "pattern": _NO_NUL})
 class NameField(ExactTextField):
     """An id or a key; whether it exists is not the field's to say."""
 

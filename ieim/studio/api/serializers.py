@@ -8,7 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.api.bodies import ClosedSerializer, ExactTextField, MessageField
+from conversations.api.bodies import LONGEST, ClosedSerializer, ExactTextField, MessageField
 from conversations.api.serializers import FieldErrorSerializer, ProblemSerializer, ReplySerializer
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
 from ieim.knowledge.bundles.formats import LIST_COLUMNS, NUMBER_COLUMNS
@@ -17,8 +17,11 @@ from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.studio.exchange.files import formats_of
 from ieim.studio.models import GoldenRun, Proposal
 
+MOST_ITEMS = 1_000
+"""Items of a list, whatever its column takes."""
+
 # The parser takes no NUL anywhere, so that is part of the shape.
-_TEXT = {"type": "string", "pattern": r"^[^\u0000]*$"}
+_TEXT = {"type": "string", "maxLength": LONGEST, "pattern": r"^[^\u0000]*$"}
 
 
 @extend_schema_field(_TEXT)
@@ -35,7 +38,7 @@ def _id(limit: int = ID_LIMIT, **options: Any) -> serializers.RegexField:
 
 def _column(name: str) -> serializers.Field[Any, Any, Any, Any]:
     if name in LIST_COLUMNS:
-        return serializers.ListField(child=TextField(), required=False)
+        return serializers.ListField(child=TextField(), required=False, max_length=MOST_ITEMS)
     if name in NUMBER_COLUMNS:
         return serializers.DecimalField(
             3, 2, min_value=0, max_value=1, required=False, allow_null=True
