@@ -380,14 +380,13 @@ class _Line:
         return text
 
 
-def csv_lines(
-    header: Sequence[str], rows: Iterable[Sequence[Any]], *, quoted: bool = False
-) -> Iterator[str]:
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield a table as CSV (RFC 4180), line by line, without a cell that would run as a formula.
 
-    With all cells ``quoted`` they stay whole even where another separator is expected.
+    All cells are quoted: they stay whole, and begin where they begin, even where another separator
+    is expected.
     """
-    writer = csv.writer(_Line(), quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
+    writer = csv.writer(_Line(), quoting=csv.QUOTE_ALL)
     # Spreadsheets take a CSV file for UTF-8 only when it begins with the mark.
     yield BOM + writer.writerow(header)
     for row in rows:

@@ -144,7 +144,7 @@ def write(kind: str, table: str, headers: Sequence[str], rows: Sequence[Sequence
         return write_workbook(table, headers, cells)
     if kind == "csv":
         flat = (["" if cell is None else str(cell) for cell in row] for row in cells)
-        return "".join(csv_lines(headers, flat, quoted=True)).encode()
+        return "".join(csv_lines(headers, flat)).encode()
     named = [dict(zip(headers, row, strict=True)) for row in rows]
     if kind == "yaml":
         text = yaml.dump(named, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
@@ -237,6 +237,10 @@ CELL_LIMIT = 32_767
 """Characters in one cell: what spreadsheets hold."""
 MAX_UNPACKED = 128 * 1024 * 1024
 """Bytes of all parts of a workbook together."""
+MAX_CELLS = 500_000
+"""Cells of a workbook: 20,000 rows of 25 columns."""
+_TAGS = 6
+"""Tags of a cell with a text: itself, <is> and <t>, and their ends."""
 _MAX_COLUMNS = 64
 
 # Characters that XML cannot hold, or would change, are written as spreadsheets write them.
@@ -292,9 +296,18 @@ def read_workbook(reader: Reader, table: Table, data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
             # A part is never unpacked beyond the size that is written here.
             unpacked = sum(part.file_size for part in parts.infolist())
-        if unpacked > MAX_UNPACKED:
-            limit = MAX_UNPACKED // 2**20
-            reader.problem(None, f"is larger than {limit} MiB when it is unpacked: split it")
+            if unpacked > MAX_UNPACKED:
+                limit = MAX_UNPACKED // 2**20
+                reader.problem(None, f"is larger than {limit} MiB when it is unpacked: split it")
+                return
+            # Every tag is work, whether it is a cell, and of which row and column, or not.
+            tags = sum(parts.read(part).count(b"<") for part in parts.infolist())
+        if tags > _TAGS * MAX_CELLS:
+            reader.problem(
+                None,
+                f"has more than {MAX_CELLS:,} cells: remove sheets, rows and columns that are not "
+                "needed, or split it",
+            )
             return
         book = load_workbook(io.BytesIO(data), read_only=True)
         try:

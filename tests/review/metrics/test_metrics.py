@@ -258,7 +258,8 @@ def test_it_gives_csv_to_download(ask: Ask) -> None:
     assert said.headers["Content-Type"] == "text/csv; charset=utf-8"
     wanted = f'attachment; filename="metrics-{day}-to-{day}.csv"'
     assert said.headers["Content-Disposition"] == wanted
-    assert said.content.startswith(b"\xef\xbb\xbfday,agency,agency_name,measure,detail,value\r\n")
+    header = b'"day","agency","agency_name","measure","detail","value"'
+    assert said.content.startswith(b"\xef\xbb\xbf" + header + b"\r\n")
     (row,) = [r for r in rows_of(client, agency=AGENCY) if r["measure"] == "turns_by_outcome"]
     assert (row["day"], row["detail"], row["value"]) == (day, "model", "1")
     assert row["agency_name"] == "Immigration and Visa Service"

@@ -178,6 +178,17 @@ def test_it_refuses_a_workbook_that_unpacks_to_too_much(
     assert problem == "mine.xlsx: is larger than 1 MiB when it is unpacked: split it"
 
 
+def test_it_refuses_a_workbook_of_too_many_cells_before_it_reads_one(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = workbook([["agency", "key", "name"], ["tax", "x", "X"]])
+    monkeypatch.setattr(files, "MAX_CELLS", 1_000)
+    monkeypatch.setattr(files, "load_workbook", None)
+    wide = repacked(good, "xl/worksheets/sheet1.xml", b"<row>" + b"<c/>" * 10_000 + b"</row>")
+    (problem,) = problems(preview(client, "service", "xlsx", wide))
+    assert problem.startswith("mine.xlsx: has more than 1,000 cells: remove sheets")
+
+
 @pytest.mark.parametrize(
     "sheet",
     [

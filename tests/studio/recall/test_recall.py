@@ -125,7 +125,7 @@ def test_the_list_reads_no_word_of_the_citizens(ask: Ask) -> None:
     assert len(queries) == 1
     assert '"text"' not in queries[0]["sql"]
     assert '"body"' not in queries[0]["sql"]
-    assert line.startswith(f"{row.reply.turn.session.reference},1,")
+    assert line.startswith(f'"{row.reply.turn.session.reference}","1",'), "quoted"
 
 
 def test_an_erased_conversation_is_not_found(ask: Ask) -> None:
