@@ -14,8 +14,20 @@ import httpx
 from django.conf import settings
 
 MOST = 500
-_WITHIN = [ipaddress.ip_network(net) for net in ("::/96", "64:ff9b::/96", "2001::/32", "2002::/16")]
-"""IPv6 addresses that lead to an IPv4 one, which may be anything."""
+_REFUSED = [
+    *map(
+        ipaddress.ip_network,
+        (
+            # IPv6 addresses that lead to an IPv4 one, which may be anything.
+            *("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"),
+            # Metadata and other services of a cloud's host that are not link-local.
+            *("fd00:ec2::/32", "fd20:ce::/32", "100.100.100.200/32", "168.63.129.16/32"),
+            "192.0.0.192/32",
+        ),
+    )
+]
+_SITE_LOCAL = ipaddress.ip_network("fec0::/10")
+"""A network of an operator's; ``is_global`` takes it for the internet."""
 
 
 class Unusable(Exception):
@@ -69,8 +81,9 @@ def _allowed(text: str, scheme: str, *, private: bool) -> bool:
     # What a cloud tells its machines, secrets among it, is link-local.
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return False
-    led = any(address.version == net.version and address in net for net in _WITHIN)
-    return private or (address.is_global and not led)
+    if any(address in net for net in _REFUSED):
+        return False
+    return private or (address.is_global and address not in _SITE_LOCAL)
 
 
 def _port(parts: httpx.URL) -> int:

@@ -278,6 +278,13 @@ def test_what_a_broker_forgot_is_swept(office: Receiver, queued: list[str]) -> N
         ("https://169.254.169.254/latest/", True, "address"),
         ("https://[fe80::1]/", True, "address"),
         ("https://[64:ff9b::7f00:1]/", False, "address"),
+        ("https://[64:ff9b::a9fe:a9fe]/", True, "address"),
+        ("https://[64:ff9b:1::a9fe:a9fe]/", False, "address"),
+        ("https://[64:ff9b:1::a9fe:a9fe]/", True, "address"),
+        ("https://[2002:7f00:1::]/", True, "address"),
+        ("https://[2001:0:a9fe:a9fe::]/", True, "address"),
+        ("https://[fd00:ec2::254]/", True, "address"),
+        ("https://[fec0::1]/", False, "address"),
         ("https://[::127.0.0.1]/", False, "address"),
         ("https://0.0.0.0:{port}/", True, "address"),
         # What is let in there speaks no TLS.
