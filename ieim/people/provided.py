@@ -24,9 +24,13 @@ from ieim.audit.services import lock_head
 from ieim.people.audited import record_of
 from ieim.people.models import AgencyScope, User
 from ieim.people.services import changing
+from ieim.pipeline.message.screen import STRIPPED_CLASS
 
 PROVIDER = "openid"
 """What the rows that tie an account to its identity there call the provider: there is one."""
+
+_UNSHOWABLE = re.compile(f"[\ud800-\udfff{STRIPPED_CLASS}]")
+"""Controls and marks of direction: a name with them can read as another, or cannot be stored."""
 
 
 def granted(claims: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
@@ -111,4 +115,4 @@ def _numbered(base: str, number: int) -> str:
 
 def _text(claims: Mapping[str, Any], name: str) -> str:
     value = claims.get(name)
-    return value.replace("\0", "").strip() if isinstance(value, str) else ""
+    return " ".join(_UNSHOWABLE.sub("", value).split()) if isinstance(value, str) else ""

@@ -69,6 +69,15 @@ def test_groups_become_roles_and_agencies(directory: Directory, client: Client) 
     assert (payload["roles_given"], payload["agencies_given"]) == (["caseworker"], ["passports"])
 
 
+def test_a_name_from_the_provider_has_no_controls_and_no_marks_of_direction(
+    directory: Directory, client: Client
+) -> None:
+    said = {"given_name": "Ada\u202e\x00\nEve", "family_name": "\u2067By\u200fron\x9b"}
+    directory.person("ada", "desk", **said)
+    assert directory.enter(client, "ada", to="/review/").status_code == 302
+    assert User.objects.get(username="ada").get_full_name() == "Ada Eve Byron"
+
+
 def test_what_the_provider_no_longer_says_is_taken_away(directory: Directory) -> None:
     directory.person("ben", "desk", "heads", "passports")
     directory.enter(Client(), "ben")
