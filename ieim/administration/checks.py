@@ -30,7 +30,7 @@ _NO_HOST = gettext_noop(
     "a star or a password."
 )
 _web = URLValidator(schemes=["https", "http"])
-_PASSWORD = re.compile(r"[a-z]+://[^/?#]*@", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<![a-z])[a-z]++://[^/?#@]*+@", re.IGNORECASE)
 
 
 class Wrong(ValueError):
@@ -62,7 +62,7 @@ def each_line(check: Check, most: int = MOST_LINES) -> Check:
     """Return a check that applies ``check`` to every line; blank and repeated lines are dropped."""
 
     def checked(typed: str) -> str:
-        found = [check(each.strip()) for each in typed.splitlines() if each.strip()]
+        found = [line.strip() for line in typed.splitlines() if line.strip()]
         if len(found) > most:
             message = ngettext(
                 "There is {count} line; there may be {limit}.",
@@ -70,7 +70,7 @@ def each_line(check: Check, most: int = MOST_LINES) -> Check:
                 len(found),
             )
             raise Wrong(message.format(count=len(found), limit=most))
-        return "\n".join(dict.fromkeys(found))
+        return "\n".join(dict.fromkeys(map(check, found)))
 
     return checked
 

@@ -27,7 +27,7 @@ LONGEST: Final = 64 * 1024
 
 _PAGE = 1000
 _READERS = 10  # as many connections as the client keeps
-_KEY = re.compile(r"(?:.*/)?\d{12}\.json")
+_KEY = re.compile(r"(?:\A.*/)?\d{12}\.json")
 _TO_DO: Final = {
     "AccessDenied": "Check what the credentials may do there: PutObject, GetObject, ListBucket.",
     "InvalidAccessKeyId": "Check AWS_ACCESS_KEY_ID.",

@@ -35,7 +35,7 @@ from ieim.audit.models import (
     AuditHead,
 )
 
-_KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
+_KIND = re.compile(r"(?<![a-z0-9_.])[a-z][a-z0-9_]*+(\.[a-z0-9_]+)+")
 _ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
 
 

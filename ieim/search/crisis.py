@@ -47,7 +47,7 @@ _PIECE: Final = (8, 3)
 """Characters and words of the shortest piece of a sentence that is."""
 
 _SENTENCE = re.compile(r"[^.!?…。！？؟\n]*(?:[.!?…。！？؟\n]+|$)")
-_CUT = re.compile(r"(?<=[,;،؛，；:–—])\s+|\s+(?=(?:and|und|et|y|e|و)\s)")
+_CUT = re.compile(r"(?<=[,;،؛，；:–—])\s++|(?<!\s)\s++(?=(?:and|und|et|y|e|و)\s)")
 """Between two things that are said in one sentence; a guess by the commonest words for "and"."""
 
 _Numbers = npt.NDArray[np.float64]

@@ -49,7 +49,7 @@ a link."""
 
 _WEB = ("http://", "https://")
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.ASCII)
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII)
+_SCHEME = re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*+):", re.ASCII)
 _DAYS = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")

@@ -47,7 +47,7 @@ _TO_MASK, _MASK = "(mask it)", "****"
 _PLACEHOLDER = re.compile(r"\[([A-Z_]+)_\d+\]")
 """The placeholder in a message for personal data that was removed: ``[EMAIL_1]``."""
 
-_TWO_WORDS = re.compile(r"(\w+) (?:and|or) (\w+)", re.IGNORECASE)
+_TWO_WORDS = re.compile(r"(?<!\w)(\w++) (?:and|or) (\w++)", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"\bor\b|[,/]", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?<![\w/-])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[/-][A-Z0-9]+)*(?![\w/-])")
 _SHORTEST_REFERENCE = 5

@@ -43,7 +43,7 @@ _ELISIONS = frozenset(
     | {"dell", "all", "nell", "sull", "dall", "un"}
 )
 """What may stand before an apostrophe and be left out of a quote. Never n: n'ai is a negation."""
-_LETTERS_BEFORE_APOSTROPHE = re.compile(rf"([^\W\d_]+)[{_APOSTROPHES}]\Z")
+_LETTERS_BEFORE_APOSTROPHE = re.compile(rf"(?<![^\W\d_])([^\W\d_]++)[{_APOSTROPHES}]\Z")
 _NEGATING_PREFIX = re.compile(r"(?<!\w)(?:non|un|anti)-\Z")
 
 

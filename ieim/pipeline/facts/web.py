@@ -13,15 +13,15 @@ _TAIL = r'[^\s<>"`|\\]'
 _LABEL = rf"[\w{MARKS}-]"
 _HOST = rf"{_LABEL}++(?:\.{_LABEL}++)+"
 _WEB = re.compile(
-    rf"(?<![\w-])(?:"
+    rf"(?<![\w{MARKS}-])(?:"
     rf"(?P<link>[A-Za-z][A-Za-z0-9+.-]{{1,30}}+://{_TAIL}++)"
     rf"|(?P<script>(?i:javascript|vbscript):\s?{_TAIL}++|(?i:data):(?:[\w.+-]++/[\w.+-]++)?[;,]{_TAIL}*+)"
     rf"|(?P<host>{_HOST})(?P<tail>(?::\d{{1,5}}+)?(?:[/?#]{_TAIL}*+)?))"
 )
 _MARKDOWN = re.compile(r'\]\(\s?<?(?!(?i:mailto|tel):)([^\s<>)"]++)')
-_EMAIL = re.compile(rf"[\w.+%'-]++@({_HOST})")
+_AT = re.compile(rf"@({_HOST})")
 _EXAMPLE = re.compile(r"\A[-_]*(?:(?:e\.g|i\.e)\.)?", re.IGNORECASE)
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*+)://")
+_SCHEME = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]*+)://")
 _PARENTHESIS = re.compile(r"[()]")
 _TRAILING = ".,;:!?*_~'…]}–—"
 
@@ -47,9 +47,17 @@ def hits(text: str) -> Iterator[Hit]:
             if hit := _link(match[1], match.start(1)):
                 yield hit
     if "@" in text:
-        for match in _EMAIL.finditer(text):
-            address = match[0].lstrip(".'-_").rstrip("-_")
-            start = match.start() + match[0].index(address)
+        free = 0  # after the address before: none begins inside another
+        for match in _AT.finditer(text):
+            begin = match.start()
+            while begin > free and (text[begin - 1].isalnum() or text[begin - 1] in "_.+%'-"):
+                begin -= 1
+            if begin == match.start():
+                continue
+            free = match.end()
+            found = text[begin:free]
+            address = found.lstrip(".'-_").rstrip("-_")
+            start = begin + found.index(address)
             yield Hit("email", start, start + len(address), _composed(address.lower()))
 
 

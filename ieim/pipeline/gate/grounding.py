@@ -39,7 +39,7 @@ _KINDS: dict[Kind, str] = {
     "percent": "a percentage",
 }
 _TOKEN = re.compile(rf"[\w{MARKS}]+|[^\w\s]")
-_SHORT_FORM = re.compile(r"\s*\([^()]*\)\s*\Z")
+_SHORT_FORM = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+\Z")
 _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 

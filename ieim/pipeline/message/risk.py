@@ -277,7 +277,7 @@ def _compiled(form: str, parts: dict[str, str]) -> re.Pattern[str]:
         form = _PART.sub(lambda part: f"(?:{parts[part[1]]})", form)
     filler = parts["filler"].replace(" ", r"\s+")
     form = form.replace(" ?", r"\s*")
-    spaced = form.replace(" ", rf"[\s,]+(?:(?:{filler})[\s,]+){{0,2}}")
+    spaced = form.replace(" ", rf"[\s,]++(?:(?:{filler})[\s,]++){{0,2}}")
     apart = unicodedata.normalize("NFD", spaced)
     marked = "".join(c for c in apart if unicodedata.category(c) != "Mn")
     return re.compile(rf"{_BEFORE}(?:{marked}){_AFTER}")

@@ -110,7 +110,7 @@ def _compile(what: str, pattern: object) -> re.Pattern[str]:
 
 
 _TOKEN = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<quantifier>(?P<many>[*+]|\{\d*,\d*\})|\{\d+\}|\?)[?+]?"
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|(?P<quantifier>(?P<many>[*+]|\{\d*,\d*\})|\{\d+\}|\?)[?+]?"
     r"|(?P<group>\((?:\?[^)]?)?)|[\s\S]"
 )
 

@@ -140,7 +140,7 @@ def _iban_lengths() -> dict[str, int]:
     for country in (one + two for one in letters for two in letters):
         for _, properties in table.info(country):
             if structure := properties.get("bban"):
-                lengths[country] = 4 + sum(map(int, re.findall(r"(\d+)!", structure)))
+                lengths[country] = 4 + sum(map(int, re.findall(r"(?<!\d)(\d++)!", structure)))
     return lengths
 
 

@@ -17,7 +17,7 @@ _SPOKEN = {"tl": "fil"}
 """Codes that detection tells, and those of the pages."""
 
 _HEAD = re.compile(r"[^.!?:\n]{1,80}[:：]\s+")
-_JOINT = re.compile(r"[,;，；、]\s*|(?:^|\s)[—–]\s+|\s+(?=(?:and|et|und|y|at|و)\s)")
+_JOINT = re.compile(r"[,;，；、]\s*+|(?:^|\s)[—–]\s++|(?<!\s)\s++(?=(?:and|et|und|y|at|و)\s)")
 _JOIN_WORD = re.compile(r"(?:and|et|und|y|at|و)\s+", re.IGNORECASE)
 
 

@@ -20,7 +20,7 @@ _MARKS = (
 )
 _RULE = re.compile(r"[-*_=\s]*+|\s*+(?:```|~~~).*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
-_ITEM = re.compile(r"\s*(?:[-*+•‣▪]|(\d{1,3}[.)]))\s+(.*)")
+_ITEM = re.compile(r"(?<!\s)\s*+(?:[-*+•‣▪]|(\d{1,3}[.)]))\s++(.*)")
 _QUOTE = re.compile(r"\A\s{0,3}>[>\s]*")
 
 
