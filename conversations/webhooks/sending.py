@@ -15,15 +15,12 @@ from django.conf import settings
 
 MOST = 500
 _REFUSED = [
-    *map(
-        ipaddress.ip_network,
-        (
-            # IPv6 addresses that lead to an IPv4 one, which may be anything.
-            *("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"),
-            # Metadata and other services of a cloud's host that are not link-local.
-            *("fd00:ec2::/32", "fd20:ce::/32", "100.100.100.200/32", "168.63.129.16/32"),
-            "192.0.0.192/32",
-        ),
+    ipaddress.ip_network(network)
+    for network in (
+        # IPv6 addresses that lead to an IPv4 one, which may be anything.
+        *("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"),
+        # Metadata and other services of a cloud's host that are not link-local.
+        *("fd00:ec2::/32", "fd20:ce::/32", "100.100.100.200", "168.63.129.16", "192.0.0.192"),
     )
 ]
 _SITE_LOCAL = ipaddress.ip_network("fec0::/10")
