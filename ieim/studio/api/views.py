@@ -56,8 +56,9 @@ def _release(row: Release) -> dict[str, Any]:
     names = ("number", "sha256", "note", "created_at")
     values = {name: getattr(row, name) for name in names}
     newest = knowledge.newest()
-    current = newest is not None and row.number == newest.number
-    return {**values, "current": current, "effective_by": effective_by(newest) if current else None}
+    if newest is None or row.number != newest.number:
+        return {**values, "current": False, "effective_by": None}
+    return {**values, "current": True, "effective_by": effective_by(newest)}
 
 
 class Releases(StaffViewSet):
