@@ -196,8 +196,10 @@ def is_slow(pattern: re.Pattern[str], text: str) -> bool:
     if any(seconds(pattern, begun(SHORT), tries=1) < NEGLIGIBLE for _ in range(3)):
         return False
     tenth = seconds(pattern, begun(LENGTH // 10), tries=2)
-    if tenth < LIMIT / 10**2 or tenth > LIMIT:
-        return tenth > LIMIT
+    # How people ask for a person has forms of bounded choices: linear, and slow for the length of a
+    # message already. Beyond that nothing is waited for.
+    if tenth < LIMIT / 10**2 or tenth > 4 * LIMIT:
+        return tenth > 4 * LIMIT
     half = seconds(pattern, begun(LENGTH // 2), tries=2)
     return half > LIMIT / 2 and half > 11 * tenth
 
