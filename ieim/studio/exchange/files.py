@@ -11,6 +11,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -249,6 +250,7 @@ _WRITTEN = re.compile("_x([0-9A-Fa-f]{4})_")
 # What openpyxl raises for a workbook that is none, or is broken inside.
 _BROKEN = (
     zipfile.BadZipFile,
+    zlib.error,
     InvalidFileException,
     ParseError,
     KeyError,
