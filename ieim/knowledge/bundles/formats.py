@@ -119,7 +119,7 @@ def _json_value(value: object) -> Value:
     return Wrong("an object")
 
 
-_SEPARATOR = re.compile(r'\s*"?sep=(.)"?[\r\n]', re.IGNORECASE)
+_SEPARATOR = re.compile(r'(?<!\s)\s*+"?sep=(.)"?[\r\n]', re.IGNORECASE)
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 

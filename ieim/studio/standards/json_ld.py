@@ -58,7 +58,7 @@ _NAMESPACE = re.compile("|".join(map(re.escape, _PREFIXES)))
 _TERM_KEYS = ("@id", "@reverse", "@language", "@index", "@nest", "@prefix")
 _LANGUAGE_KEY = re.compile(r"[a-z]{2}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{1,8}", re.ASCII)
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
+_SCHEME = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:", re.ASCII | re.IGNORECASE)
 _PLACE, _ROOT = "@place", "@root"
 
 logging.getLogger("rdflib.term").setLevel(logging.ERROR)  # it warns of every odd address

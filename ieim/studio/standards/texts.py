@@ -27,7 +27,8 @@ _DURATION = re.compile(
     re.ASCII,
 )
 _CLOCK = re.compile(
-    r"\s*(?:\d{4}-\d\d-\d\d[T ])?(?P<hour>\d{1,2})(?:[:.h]?(?P<minute>\d\d))?(?::\d\d(?:\.\d+)?)?"
+    r"(?<!\s)\s*+(?:\d{4}-\d\d-\d\d[T ])?"
+    r"(?P<hour>\d{1,2})(?:[:.h]?(?P<minute>\d\d))?(?::\d\d(?:\.\d+)?)?"
     r"(?:\s?(?P<half>[apAP])\.?[mM]\.?)?\s?(?:Z|[+-]\d\d:?\d\d)?\s*",
     re.ASCII,
 )
