@@ -13,14 +13,16 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from re import _constants as op  # type: ignore[attr-defined]  # nothing public reads a pattern
-from re import _parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tests.architecture.test_rules import CODE, ROOT, python_files
+
+# Nothing public reads a pattern, and no stub knows these.
+op: Any = importlib.import_module("re._constants")
+parser: Any = importlib.import_module("re._parser")
 
 LENGTH = 40_000
 LIMIT = 0.05
@@ -160,7 +162,7 @@ def hostile_texts(pattern: re.Pattern[str]) -> Iterator[str]:
     Of every text its beginning is as hostile as the whole.
     """
     pieces = Pieces()
-    pieces.of(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+    pieces.of(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
     made = sorted(filter(None, pieces), key=lambda text: (len(text), text))
     signs = [text for text in made if len(text) == 1][:5]
     runs = [*RUNS, *made[:16], *(text + " " for text in made[-6:])]

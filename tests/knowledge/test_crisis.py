@@ -221,7 +221,8 @@ def test_the_model_sees_who_is_in_danger(model: CheckedEmbedder, code: str, text
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_the_model_leaves_ordinary_questions_alone(model: CheckedEmbedder, text: str) -> None:
-    assert crisis.look(text) == ([], model.id)
+    looked = crisis.look(text)
+    assert (looked.risks, looked.by) == ([], model.id)
 
 
 def test_the_first_message_of_a_fresh_site_is_understood(
