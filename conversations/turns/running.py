@@ -178,9 +178,9 @@ def _claim(turn_id: UUID) -> Turn | None:
 
 
 def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
-    own = options(own_words=administration.current().own_words)
+    settled = options(own_words=administration.current().own_words)
     if settings.IEIM_MODEL["BASE_URL"]:
-        own = replace(own, tokens_per_byte=tokens_per_byte(turn.created_at))
+        settled = replace(settled, tokens_per_byte=tokens_per_byte(turn.created_at))
     return Runner(
         model=model,
         shortlist=shortlist_for(release),
@@ -188,7 +188,7 @@ def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.Thread
         clock=time.monotonic,
         pause=time.sleep,
         backoff=backoff,
-        options=own,
+        options=settled,
         executor=calls,
     )
 
@@ -298,7 +298,7 @@ def deliver(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model:
         origin = resuming.origin_of_words(reply)
     stored = resuming.store_reply(turn=turn, reply=reply, origin=origin, model=model.name)
     flags.show_weak(turn)
-    if origin is ReplyOrigin.RETOLD and not reply.retold:
+    if origin is ReplyOrigin.RETOLD and reply.retold == ():
         # Of the model's text nothing could be retold: a person sees it, and nobody waits for that.
         ports.reviews().open(turn_id=turn.pk, stage=REPLY, codes=[Code.REPLY_EMPTY.value])
     return stored

@@ -30,6 +30,7 @@ from ieim.pipeline.canonical import digest
 from ieim.pipeline.ports import NEXT, Piece
 from ieim.pipeline.topology import ANSWERING
 from ieim.search.index import ReleaseIndex
+from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 
@@ -139,6 +140,7 @@ def test_who_asks_what_comes_next_has_chosen_nothing(
     view = selectors.turn_view(turn.pk)
     assert view.reply is not None
     assert "You chose" not in view.reply.whose
+    assert not ReviewItem.objects.filter(turn=turn).exists()
 
 
 def test_after_a_choice_the_other_one_can_be_had_in_words(asking: Turn, ask: Ask) -> None:
