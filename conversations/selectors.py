@@ -286,13 +286,15 @@ _WATCHED = frozenset({"violence", "minor_at_risk"})
 
 
 def _codes(turn: Turn) -> set[str]:
-    return {found.code for found in flags.of(turn)}
+    return {sign.code for sign in flags.of(turn)}
 
 
 def _opening(turn: Turn) -> CaseText | None:
     """Return the administration's words to somebody in a hard situation, None where a turn tells of
     none, or nothing has come of it yet."""
-    is_hard = help_lines.has_own(turn) or "distress" in _codes(turn)
+    # Of a refused message nothing is known, and of a faint sign a model saw nothing.
+    signs = [sign for sign in flags.of(turn) if sign.source not in ("refusal", "faint")]
+    is_hard = help_lines.of_signs(turn, signs) or any(sign.code == "distress" for sign in signs)
     case = turn.situation or ("worry" if is_hard else "")
     if not case or turn.state not in _OPENED:
         return None

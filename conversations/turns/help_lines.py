@@ -81,7 +81,7 @@ def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
     if len(flags.of_rules(turn)) == len(flags.of(turn)):
         return False
     shown = set(of_earlier(turn, waiting))
-    return not shown.union(_lines(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
+    return not shown.union(of_signs(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
 
 
 def of_feedback(turn: Turn) -> tuple[Contact, ...]:
@@ -94,11 +94,12 @@ def of_feedback(turn: Turn) -> tuple[Contact, ...]:
 
 
 def _own_lines(turn: Turn, *, weak: bool = True) -> tuple[Contact, ...]:
-    return _lines(turn, [found for found in flags.of(turn) if weak or not found.weak])
+    return of_signs(turn, [found for found in flags.of(turn) if weak or not found.weak])
 
 
-def _lines(turn: Turn, found: Sequence[Risk]) -> tuple[Contact, ...]:
-    codes = [each.code for each in found]
+def of_signs(turn: Turn, signs: Sequence[Risk]) -> tuple[Contact, ...]:
+    """Return the help lines that ``signs`` of a turn show."""
+    codes = [sign.code for sign in signs]
     if not codes:
         return ()
     release = knowledge.release(turn.release_number)

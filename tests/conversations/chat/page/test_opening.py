@@ -12,6 +12,7 @@ from conversations.turns.choosing import choose
 from ieim.knowledge import crisis
 from ieim.pipeline.ports import WORDS
 from tests.administration.setting import put
+from tests.conversations.turns.triage.test_on_demand import Refusing
 from tests.fixtures import VISA, Ask
 
 LOSS = "We are sorry for your loss."
@@ -56,6 +57,12 @@ def test_in_a_crisis_it_stands_after_the_help_lines(ask: Ask) -> None:
 
 def test_an_ordinary_question_has_none(ask: Ask) -> None:
     assert selectors.turn_view(ask(VISA).pk).opening is None
+
+
+def test_one_that_a_model_refused_has_none_either(ask: Ask) -> None:
+    view = selectors.turn_view(ask(VISA, model=Refusing()).pk)
+    assert view.contacts
+    assert view.opening is None
 
 
 @pytest.mark.usefixtures("after_a_death")
