@@ -9,7 +9,7 @@ from conversations.states import TurnState
 from conversations.turns import flags
 from conversations.turns.help_lines import contacts, of_feedback
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline.findings import Code
+from ieim.pipeline.findings import UNREAD, Code
 from ieim.pipeline.knowledge import Label
 from ieim.pipeline.topology import AWAITED, CLASSIFY, REPLY
 from review.models import REFUSED, SIGN, ReviewItem
@@ -50,10 +50,10 @@ def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
 
 
 def is_refused(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
-    """Whether an item is there because a model refused to read a message that shows no danger of
-    its own: nobody knows what it says, so it comes right after those in crisis."""
+    """Whether an item is there because a model, or its server, would not read a message that shows
+    no danger of its own: nobody knows what it says, so it comes right after those in crisis."""
     counts = stage in AWAITED or stage == CLASSIFY
-    return counts and Code.MODEL_REFUSAL in reasons and not labels(turn)
+    return counts and not UNREAD.isdisjoint(reasons) and not labels(turn)
 
 
 def codes(turn: Turn) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ from ieim.pipeline.results import Result
 from ieim.pipeline.topology import CLASSIFY, ORDER, STAGES
 from ieim.pipeline.work import AttemptRecord, Chosen, Key, Output, Stopped
 
+_REFUSED = frozenset({Code.MODEL_REFUSAL.value, Code.MODEL_REJECTED.value})
+
 
 class TurnStore:
     """:class:`ieim.pipeline.runner.Store` for a turn whose lease the caller holds.
@@ -201,22 +203,23 @@ class TurnStore:
         }
         rows = [ATTEMPT.row(stored), *([] if attempt.is_fallback else ended)]
         events.record(self.turn, "stage.attempt", payload, rows=rows)
-        found = _codes(judgement.findings)
+        codes = _codes(judgement.findings)
         if attempt.is_fallback:
-            instead = {"stage": stage, "round": row.round, "codes": found}
-            events.record(self.turn, "stage.fallback", instead, rows=ended)
-        told: traced.Attributes = {
+            fallback = {"stage": stage, "round": row.round, "codes": codes}
+            events.record(self.turn, "stage.fallback", fallback, rows=ended)
+        attributes: traced.Attributes = {
             "passed": judgement.passed,
             "abstained": abstained,
-            "findings": found,
+            "findings": codes,
         }
-        traced.note(f"stage {stage}", f"attempt {attempt.number}", told)
+        traced.note(f"stage {stage}", f"attempt {attempt.number}", attributes)
         if attempt.is_done or final:
             traced.end(f"stage {stage}")
         if row.contract == CLASSIFY:
             self._add_signs(attempt)
         if final and not abstained:
-            if row.contract == CLASSIFY and Code.MODEL_REFUSAL.value in _codes(judgement.findings):
+            # Not where it is too long: that says nothing of the message.
+            if row.contract == CLASSIFY and not _REFUSED.isdisjoint(codes):
                 flags.add_refusal(turn=self.turn)
             self._open_review(row, judgement.findings)
         moves.changed(self.turn)
@@ -258,7 +261,7 @@ class TurnStore:
             row.findings = [finding.as_dict() for finding in judgement.findings]
         self._finish(row, status)
         spans = EvidenceSpan.objects.bulk_create(
-            EvidenceSpan(stage=row, **each.as_dict()) for each in judgement.evidence
+            EvidenceSpan(stage=row, **span.as_dict()) for span in judgement.evidence
         )
         # As the stored ones would say: what stood before was withdrawn with the earlier answer.
         stage = STAGE.row(row, status=row.status, spans=sorted(span.pk for span in spans))

@@ -84,6 +84,11 @@ WAIVABLE: frozenset[Code] = frozenset(
 )
 """What a person may approve as it stands; everything else needs an override."""
 
+UNREAD: frozenset[Code] = frozenset(
+    {Code.MODEL_REFUSAL, Code.MODEL_CONTEXT_LENGTH, Code.MODEL_REJECTED}
+)
+"""The findings of a request that was not answered: what its message says is not known."""
+
 RECORDED: frozenset[Code] = frozenset({Code.TELEMETRY_MISSING, Code.TEMPLATE_UNORDERED})
 """What is found and kept with the attempt, and stops nothing where all else passes."""
 

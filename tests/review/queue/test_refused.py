@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from conversations.models import Turn
 from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
@@ -22,6 +23,7 @@ from tests.review.people import browser, person
 from tests.review.queue.test_actions import post
 
 pytestmark = pytest.mark.usefixtures("published")
+RULE = {"code": "violence", "start": 0, "end": 5, "source": "rule"}
 DANGER = "My son is unconscious and does not breathe. What does an ambulance cost?"
 
 
@@ -61,6 +63,14 @@ def test_a_refusal_is_no_crisis_and_makes_one_item(ask: Ask) -> None:
     assert "Self-harm" not in others
 
 
+@pytest.mark.parametrize("code", ["model.rejected", "model.context_length"])
+def test_what_a_server_does_not_take_is_sorted_as_a_refusal(code: str) -> None:
+    turn = make_turn()
+    assert open_item(turn_id=turn.pk, stage="classify", codes=[code]).rank == REFUSED
+    Turn.objects.filter(pk=turn.pk).update(risks=[RULE])
+    assert open_item(turn_id=turn.pk, stage="judgement_v1", codes=[code]).rank == CRISIS
+
+
 def test_who_waits_for_a_refused_answer_stands_before_ordinary_urgencies(ask: Ask) -> None:
     turn = ask(VISA, model=RefusingEverything())
     ranks = dict(ReviewItem.objects.filter(turn=turn).values_list("stage", "rank"))
@@ -92,7 +102,7 @@ def test_who_may_not_dismiss_one_dismisses_none() -> None:
 def test_a_sign_of_the_message_itself_is_a_crisis_whatever_was_refused() -> None:
     (item,) = refused(1)
     turn = item.turn
-    turn.risks = [*turn.risks, {"code": "violence", "start": 0, "end": 5, "source": "rule"}]
+    turn.risks = [*turn.risks, RULE]
     turn.save()
     item = open_item(turn_id=turn.pk, stage="classify", codes=["model.refusal"])
     assert item.rank == CRISIS
