@@ -31,7 +31,8 @@ _MARK_CLASS = "".join(
 )
 _FORM_CLASS = (
     "\uff21-\uff3a\uff41-\uff5a\uff66-\uff9d\uffa1-\uffdc"  # full and half width
-    "\ufb50-\ufdfb\ufe70-\ufefc\U0001d400-\U0001d7cb"  # Arabic by position, styled letters
+    # Arabic by position, styled letters. U+FDFA and U+FDFB are each a phrase of many words.
+    "\ufb50-\ufdf9\ufe70-\ufefc\U0001d400-\U0001d7cb"
 )
 _INLINE = (
     *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font"),
@@ -58,7 +59,8 @@ _TOKEN = re.compile(
         | ^[ \t]*+(?:>[ \t]*+)+ | ^[ \t]*+\#{{1,6}}+[ \t]++ | ^[ \t|:+=-]{{3,}}+$
         | !?+\[(?=[^][\n]*+\]\([^()\s]*+\)) | (?<=\S)\]\([^()\s]*+\) )
     | (?P<tag> <(?=[a-z/!?])(?: (?P<code>style|script){_TAG}[^<]*+</(?P=code)>
-        | /?+(?P<name>{"|".join((*_INLINE, *_BLOCK))}){_TAG} | [!?][^<>]*+> ) )
+        | /?+(?P<name>{"|".join((*_INLINE, *_BLOCK))}){_TAG}
+        | (?:!(?:--|\[|doctype\b)|\?(?:xml|mso))[^<>]*+> ) )
     | (?P<cell> [ \t]?+\|[ \t]?+ )
     | (?P<entity> &(?:\#[0-9]{{1,7}}|\#x[0-9a-f]{{1,6}}|[a-z][a-z0-9]{{1,31}}); )
     | (?P<form> [{_FORM_CLASS}][\uff9e\uff9f]?+[{_MARK_CLASS}]*+ )

@@ -58,6 +58,8 @@ def test_signs_that_add_nothing_to_a_word_are_left_out(text: str, read: str) -> 
         "if a<b and c>d, or 1 < 2 > 0",
         "my name is <name>, I <kill myself>, see <https://example.org/_a_b>",
         "AT&T; 5*3 a_b ****1234 ____ john_@example.org",
+        "<!!! I want to die !!!> and <?>",
+        "محمد \ufdfa",
         "* a list\n- of two",
         "मैं अपना पासपोर्ट कैसे नवीनीकृत करूं",
         "ที่นี่ กี่บาท",
