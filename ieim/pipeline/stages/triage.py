@@ -136,10 +136,10 @@ def _entity_claims(output: Output) -> Iterable[Claim]:
 
 def _unmasked(output: Output, context: Context) -> Iterable[Finding]:
     types = context.release.labels.get("entity_types", {})
-    for path, _, each in _entities(output):
-        value = each["value_redacted"]
+    for path, _, entity in _entities(output):
+        value = entity["value_redacted"]
         in_full = evidence.contains_value(context.seen, value, masks=False)
-        label = types.get(each["entity_type"])
+        label = types.get(entity["entity_type"])
         if label and label.is_masked and in_full and not PLACEHOLDER.search(value):
             message = "A value of this type identifies somebody and has to be masked."
             yield Finding(Code.VALUE_UNMASKED, pointer(*path, "value_redacted"), message)
@@ -202,7 +202,7 @@ class ReadFlag(NamedTuple):
             return True
 
 
-_FLAGS = re.compile(r'"risk_flags"\s*:\s*\[?')
+_FLAGS = re.compile(r"""["']risk_flags["']\s*:\s*\[?""")
 _SEPARATOR = re.compile(r"[\s,]*")
 # Numbers stay as they are written: a confidence may be a text as well.
 _DECODER = json.JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)
@@ -219,7 +219,8 @@ def readable_flags(raw: str, codes: Collection[str]) -> Iterator[ReadFlag]:
     """Yield the risk flags that can be read in a classify answer, whatever else is wrong with it.
 
     Those are the JSON objects with a ``label`` among ``codes``, or the codes alone, that a field
-    ``risk_flags`` holds: also within a fence, beside prose, or in an answer that was cut off.
+    ``risk_flags`` holds: also within a fence, beside prose, in single quotes, or in an answer
+    that was cut off.
     """
     raw, end = raw[:_MOST_CHARACTERS], 0
     for match in islice(_FLAGS.finditer(raw), _MOST_LISTS):
@@ -245,7 +246,7 @@ def readable_flags(raw: str, codes: Collection[str]) -> Iterator[ReadFlag]:
 def _element(raw: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """Return the element at a place of a list and where it ends; None where there is none."""
     whole = (raw + ending for ending in _ENDINGS)
-    for text in (*whole, raw[: raw.rfind(",")] + "}"):
+    for text in (*whole, raw[: raw.rfind(",")] + "}", raw.replace("'", '"')):
         try:
             element, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -260,13 +261,13 @@ def signs(raw: str, context: Context) -> list[Risk]:
     Each counts as the same flag of an answer that passed, and points at the first of its quotes
     that stands in the message, else at the whole message.
     """
-    found: dict[str, Risk] = {}
+    by_code: dict[str, Risk] = {}
     for flag in readable_flags(raw, context.labels.get("risk_flags", frozenset())):
         start, end = 0, len(context.user_prompt)
         located = (evidence.locate(context.seen, quote) for quote in flag.quotes)
         if span := next(filter(None, located), None):
             start, end = context.original(span.start, span.end)
         sign = Risk(flag.code, start, end, "model" if flag.is_sure else "unsure")
-        if flag.code not in found or (found[flag.code].weak and not sign.weak):
-            found[flag.code] = sign
-    return list(found.values())
+        if flag.code not in by_code or (by_code[flag.code].weak and not sign.weak):
+            by_code[flag.code] = sign
+    return list(by_code.values())

@@ -55,6 +55,7 @@ BROKEN = {
     "a flag that is only its code": {**said(), "risk_flags": ["self_harm"]},
     "a fence": f"```json\n{json.dumps(said(SELF_HARM))}\n```",
     "prose": f"Here you are: {json.dumps(said(SELF_HARM))} Take care.",
+    "single quotes": str(said(SELF_HARM)),
     "cut off": json.dumps(said(SELF_HARM))[:-30],
     "a key twice": json.dumps(said(SELF_HARM))[:-1] + ', "risk_flags": []}',
 }
