@@ -40,16 +40,16 @@ def telephone(given: str) -> str:
     Without a country code it is one of the administration's country: that of its holidays, or else
     of its own telephone.
     """
-    country, own = _country(), administration.current().telephone
-    code = "" if country else _unassigned_code(own)
+    country, office = _country(), administration.current().telephone
+    code = "" if country else _unassigned_code(office)
     try:
         if code and (number := _of_code(given, code)):
             return number
         parsed = phonenumbers.parse(given, country)
     except phonenumbers.NumberParseException as error:
-        raise UnusableContact(_no_number(country, code, own)) from error
+        raise UnusableContact(_no_number(country, code, office)) from error
     if not phonenumbers.is_possible_number(parsed) or parsed.extension:
-        raise UnusableContact(_no_number(country, code, own))
+        raise UnusableContact(_no_number(country, code, office))
     return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
 
 
@@ -65,10 +65,10 @@ def _country() -> str | None:
     return phonenumbers.region_code_for_number(number) or None
 
 
-def _unassigned_code(own: str) -> str:
-    """Return the country code of the administration's ``own`` telephone where nobody has been given
-    it, as in the demo; else nothing."""
-    code = re.match(r"\+([0-9]{1,3}) ", own)
+def _unassigned_code(office: str) -> str:
+    """Return the country code of the administration's telephone ``office`` where no country has it,
+    as in the demo; else nothing."""
+    code = re.match(r"\+([0-9]{1,3}) ", office)
     assigned = code is None or int(code[1]) in phonenumbers.COUNTRY_CODE_TO_REGION_CODE
     return "" if code is None or assigned else code[1]
 
@@ -91,14 +91,14 @@ def readable(number: str) -> str:
     return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.INTERNATIONAL))
 
 
-def _no_number(country: str | None, code: str, own: str) -> str:
+def _no_number(country: str | None, code: str, office: str) -> str:
     example = phonenumbers.example_number(country) if country else None
     if example is not None:
         styles = phonenumbers.PhoneNumberFormat
         national = phonenumbers.format_number(example, styles.NATIONAL)
         international = phonenumbers.format_number(example, styles.INTERNATIONAL)
     elif code:
-        national, international = own.replace(f"+{code} ", "0"), own
+        national, international = office.replace(f"+{code} ", "0"), office
     else:
         return _("Enter a telephone number with its country code, for example +1 202 555 0143.")
     return _("Enter a telephone number such as {national} or {international}.").format(

@@ -136,8 +136,8 @@ class Runner(Engine):
             stage_id = following
             if stage_id != SESSION_END and not turn.chosen:
                 stages.start_classify()
-        shown = stages.retelling(next(reversed(outputs)))
-        context = replace(context, entities=stages.entities(), retelling=shown)
+        retelling = stages.retelling(next(reversed(outputs)))
+        context = replace(context, entities=stages.entities(), retelling=retelling)
         composed, inputs = (
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),

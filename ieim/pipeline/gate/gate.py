@@ -79,8 +79,8 @@ class Judgement:
 
     def stopped_by(self, findings: Iterable[Finding]) -> Judgement:
         """Return the judgement with findings from outside the gate: with any it has not passed."""
-        more = tuple(findings)
-        return replace(self, findings=self.findings + more, state_merge=None) if more else self
+        added = tuple(findings)
+        return replace(self, findings=self.findings + added, state_merge=None) if added else self
 
     @property
     def passed(self) -> bool:

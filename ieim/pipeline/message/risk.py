@@ -103,10 +103,9 @@ class Contact:
 def find(text: str) -> list[Risk]:
     """Return the risk flags of a message, each once, at its first phrase in the text."""
     message = legible(text)
-    found = _in_words(message.text)
     return [
-        replace(each, start=message.starts[each.start], end=message.ends[each.end - 1])
-        for each in found
+        replace(sign, start=message.starts[sign.start], end=message.ends[sign.end - 1])
+        for sign in _in_words(message.text)
     ]
 
 
@@ -144,7 +143,7 @@ def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
     of holds nothing.
     """
     sure = (sign for sign in risks if sign.source != "unsure")
-    holding = (each for each in sure if each.code not in labels or labels[each.code].holds)
+    holding = (sign for sign in sure if sign.code not in labels or labels[sign.code].holds)
     weak = shown(risks, labels)
     return [
         Finding(Code.POLICY_RISK, "", f"The risk flag {each.code} asks for a person.")

@@ -47,10 +47,10 @@ def settle(
     ``own_words``, where the administration shows a model's own words, they are shown as far as
     they pass every check.
     """
-    shown = _stand_in(contract, judgement, context, own_words=own_words)
-    if shown is None:
+    stand_in = _stand_in(contract, judgement, context, own_words=own_words)
+    if stand_in is None:
         return judgement, results.build(contract.id, judgement, context, risks, key_patterns)
-    return judgement if judgement.passed else gate.accepted(contract, judgement), shown.as_dict()
+    return judgement if judgement.passed else gate.accepted(contract, judgement), stand_in.as_dict()
 
 
 def _stand_in(
@@ -60,7 +60,7 @@ def _stand_in(
     the answer may be mended yet or has another fault, and for a person's answer."""
     output, request = judgement.output, context.request
     stops = [finding for finding in judgement.findings if finding.stops]
-    in_words = all(each.code in _IN_WORDS and each.path == grounding.REPLY for each in stops)
+    in_words = all(stop.code in _IN_WORDS and stop.path == grounding.REPLY for stop in stops)
     if output is None or request is None or not in_words:
         return None
     if stops and context.attempt < MAX_ATTEMPTS:

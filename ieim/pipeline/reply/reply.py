@@ -210,7 +210,7 @@ def _sentences(text: str) -> list[str]:
 
 def _without(text: str, quoted: Set[str]) -> str:
     """Return ``text`` without the sentences that were ``quoted``."""
-    return " ".join(each for each in _sentences(text) if each not in quoted) if quoted else text
+    return " ".join(s for s in _sentences(text) if s not in quoted) if quoted else text
 
 
 def render_service(
@@ -237,7 +237,7 @@ def render_service(
     opens = template.opening(rules)
     if _is_about_agency(placeholders, opens):
         fields = tuple(sections({key: values[key] for key in opens if key in values}, opens))
-        about = tuple(each for each in fields if each.field != opens[0])
+        about = tuple(section for section in fields if section.field != opens[0])
         # Its own page, not where one of its services begins.
         of_agency = source(replace(service, url="", path=""), agency)
         return Reply("service", agency.name, sections=about, sources=(of_agency,))
@@ -368,8 +368,9 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
     first = reply.sources[0]
     if reply.is_about_agency:
         agency = release.agencies[first.agency_id]
-        near = inputs.shortlist.services(inputs.query, agencies=[agency.id], limit=NEAREST)
-        return replace(reply, next_services=tuple(source(each.item, agency) for each in near))
+        ranked = inputs.shortlist.services(inputs.query, agencies=[agency.id], limit=NEAREST)
+        nearest = tuple(source(service.item, agency) for service in ranked)
+        return replace(reply, next_services=nearest)
     linked = inputs.shortlist.next_services(release.services[first.agency_id, first.service_key])
     before = about_before(inputs.history)
     return replace(

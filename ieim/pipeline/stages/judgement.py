@@ -44,9 +44,10 @@ def _state_slice(output: Output) -> dict[str, Any]:
 
 
 def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
-    shown = context.retelling
-    text = outputs["judgement_v1"]["assistantReply"] if shown is None else shown.text
-    return render_guidance(text)
+    retelling = context.retelling
+    return render_guidance(
+        retelling.text if retelling else outputs["judgement_v1"]["assistantReply"]
+    )
 
 
 def _guess(inputs: Inputs) -> Output | None:

@@ -144,7 +144,8 @@ LONGEST_WORD = 40
 def in_brief(slot: str, candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the candidates of a slot as a language model is given them: without what only a rule
     engine counts, and with the beginning of what is only to choose by."""
-    small = sum(len(each.get("keywords", ())) for each in candidates) <= SMALL_DICTIONARY
+    keywords = sum(len(candidate.get("keywords", ())) for candidate in candidates)
+    small = keywords <= SMALL_DICTIONARY
     whole = {"keywords"} if small else frozenset[str]()
     return [_brief(candidate, without=_COUNTED[slot], whole=whole) for candidate in candidates]
 
@@ -169,7 +170,7 @@ def cut_at_sentence(text: str, longest: int) -> str:
     ends = [sentence.end for sentence in quoting.sentences(text)]
     if len(text) <= longest or not ends:
         return cut(text, longest)
-    end = max([each for each in ends if each <= longest], default=ends[0])
+    end = max((end for end in ends if end <= longest), default=ends[0])
     if end > LONGEST_SENTENCE:
         return cut(text, longest)
     return text if end == ends[-1] else f"{text[:end]} …"
