@@ -276,7 +276,7 @@ class ReplyView:
 
         The whole reply is not among them: its last part comes with the finished page.
         """
-        bare = replace(self, paragraphs=(), facts=(), cards=(), unanswered=())
+        bare = replace(self, paragraphs=(), facts=(), cards=())
         yield bare
         for count in range(1, len(self.paragraphs) + 1):
             yield replace(bare, paragraphs=self.paragraphs[:count])

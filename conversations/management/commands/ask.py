@@ -260,9 +260,9 @@ def as_text(result: dict[str, Any]) -> str:
         reply = replies.Reply.from_dict(result["reply"])
         if reply.still_about:
             lines += [f"Still about: {reply.still_about} (--something-else, if not)", ""]
-        lines.append(reply.as_text())
         for part in result["uncovered"]:
-            lines += ["", f"Not answered here: {part}"]
+            lines += [f"Not answered here: {part}", ""]
+        lines.append(reply.as_text())
         lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
     elif result["choice"]:
         lines.append("Which of these do you mean? Ask again with --choose and its number, or none.")

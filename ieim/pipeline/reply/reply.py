@@ -166,12 +166,12 @@ class Reply:
         if self.kind == "outside":
             return "\n\n".join([*notices, OUTSIDE, *self.unanswered])
         unsaid = UNSAID if self.unsaid else ""
-        parts = [*notices, self.title, unsaid, self.lead, *self.paragraphs]
+        unanswered = (f"Not answered: {name}" for name in self.unanswered)
+        parts = [*notices, *unanswered, self.title, unsaid, self.lead, *self.paragraphs]
         parts += _texts(self.sections)
         for each in self.cards:
             heading = f"{each.title} ({each.source.agency_name})"
             parts += [heading, each.lead, *_texts(each.sections)]
-        parts += (f"Not answered: {name}" for name in self.unanswered)
         return "\n\n".join(filter(None, parts))
 
     def in_short(self, heading: Callable[[str], str]) -> str:
