@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
 
 import rfc8785
 
-SCORE_FIELDS = frozenset({"score", "confidence"})
+_SCORE_FIELDS = frozenset({"score", "confidence"})
 _HUNDREDTH = Decimal("0.01")
 # Wide enough for any number that strict JSON lets through; a rounding raises instead.
 _EXACT = Context(prec=1000, traps=[Inexact, InvalidOperation])
@@ -128,14 +128,21 @@ def shown_score(value: Any) -> str:
 
 def with_shown_scores(value: Any) -> Any:
     """Return JSON values with each ``score`` and ``confidence`` as people are shown it."""
+    return map_scores(value, lambda score: Decimal(shown_score(score)))
+
+
+def map_scores(value: Any, change: Callable[[Any], Decimal]) -> Any:
+    """Return JSON values with what ``change`` makes of each ``score`` and ``confidence``."""
     if isinstance(value, Mapping):
         return {
-            name: Decimal(shown_score(item))
-            if name in SCORE_FIELDS and type(item) in (int, float, Decimal)
-            else with_shown_scores(item)
+            name: change(item)
+            if name in _SCORE_FIELDS and type(item) in (int, float, Decimal)
+            else map_scores(item, change)
             for name, item in value.items()
         }
-    return [with_shown_scores(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [map_scores(item, change) for item in value]
+    return value
 
 
 def _number(value: float | Decimal) -> str:

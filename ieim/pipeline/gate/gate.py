@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from jsonschema import Draft202012Validator, ValidationError
 
 from ieim.pipeline import evidence
-from ieim.pipeline.canonical import two_decimals
+from ieim.pipeline.canonical import map_scores, two_decimals
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.evidence import Span, UsedSpans
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -30,7 +30,6 @@ MAX_FINDINGS = 100
 
 MINIMUM_SCORE = Decimal("0.50")
 SOURCE = "user_prompt"
-SCORE_FIELDS = frozenset({"score", "confidence"})
 UNKNOWN_FIELD = "The contract does not know this field."
 """The message of the one fault of shape that is harmless: the answer can be taken without it."""
 
@@ -125,18 +124,12 @@ def accepted(contract: Contract, judgement: Judgement) -> Judgement:
 
 def with_two_decimals(value: Any) -> Any:
     """Return an answer with every score as a Decimal of two places, where that is its value."""
-    if isinstance(value, list):
-        return [with_two_decimals(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: two_decimals(Decimal(item))
-        if name in SCORE_FIELDS
-        and isinstance(item, int | Decimal)
-        and has_two_decimals(Decimal(item))
-        else with_two_decimals(item)
-        for name, item in value.items()
-    }
+    return map_scores(value, _in_two_decimals)
+
+
+def _in_two_decimals(score: int | Decimal) -> Decimal:
+    number = Decimal(score)
+    return two_decimals(number) if has_two_decimals(number) else number
 
 
 def _capped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
