@@ -29,20 +29,18 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     (:func:`ieim.pipeline.message.risk.reread`) is told by that flag's source.
     """
     _weaken(turn, {each["label"]: each["source"] for each in classified["risk_flags"]})
-    found_before = {found.code for found in of(turn) if not found.weak}
-    seen = {
-        flag["label"]: (spans[0], flag["confidence"])
+    strong = {sign.code for sign in of(turn) if not sign.weak}
+    signs = {
+        flag["label"]: Risk(
+            flag["label"],
+            spans[0]["start"],
+            spans[0]["end"],
+            "model" if flag["confidence"] >= risk.UNSURE else "unsure",
+        )
         for flag in classified["risk_flags"]
-        if flag["label"] not in found_before and (spans := _of_model(flag))
+        if flag["label"] not in strong and (spans := _of_model(flag))
     }
-    added = [
-        Risk(
-            code, span["start"], span["end"], "model" if sure >= risk.UNSURE else "unsure"
-        ).as_dict()
-        for code, (span, sure) in seen.items()
-    ]
-    if added:
-        _store(turn, [*turn.risks, *added], risk_flags=[found["code"] for found in added])
+    _add(turn, [*signs.values()])
     if classified["disagreements"]:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
@@ -71,13 +69,7 @@ def add_unpassed(*, turn: Turn, signs: Sequence[Risk], attempt: int, codes: Sequ
     checks that it failed. One that the turn has already from a model is not added again."""
     sources = {sign.code: sign.source for sign in of_model(turn)}
     added = [sign for sign in signs if sources.get(sign.code) not in ("model", sign.source)]
-    if added:
-        flagged = {
-            "risk_flags": [sign.code for sign in added if not sign.weak],
-            "risk_flags_weak": [sign.code for sign in added if sign.weak],
-        }
-        failed = {"stage": CLASSIFY, "attempt": attempt, "failed": list(codes)}
-        _store(turn, [*turn.risks, *(sign.as_dict() for sign in added)], **flagged, **failed)
+    _add(turn, added, stage=CLASSIFY, attempt=attempt, failed=[*codes])
 
 
 def note_left_out(*, turn: Turn, flagged: Collection[str], attempt: int) -> None:
@@ -94,19 +86,23 @@ def add_refusal(*, turn: Turn) -> None:
     help lines and that it has not yet. What was refused is not known."""
     labels = _labels(turn)
     signs = [Risk(code, 0, len(turn.text), "refusal") for code in labels]
-    known = {found.code for found in of(turn)}
-    added = [sign for sign in risk.shown(signs, labels) if sign.code not in known]
-    if added:
-        risks = [*turn.risks, *(sign.as_dict() for sign in added)]
-        _store(turn, risks, risk_flags_weak=[sign.code for sign in added])
+    present = {sign.code for sign in of(turn)}
+    _add(turn, [sign for sign in risk.shown(signs, labels) if sign.code not in present])
 
 
-def _store(turn: Turn, signs: list[Any], **codes: Any) -> None:
-    """Store the signs of a turn, with an audit event that has the ``codes``."""
+def _add(turn: Turn, signs: Sequence[Risk], **details: Any) -> None:
+    if signs:
+        details["risk_flags"] = [sign.code for sign in signs if not sign.weak]
+        details["risk_flags_weak"] = [sign.code for sign in signs if sign.weak]
+        _store(turn, [*turn.risks, *(sign.as_dict() for sign in signs)], **details)
+
+
+def _store(turn: Turn, signs: list[Any], **details: Any) -> None:
+    """Store the signs of a turn, with an audit event that has the ``details``."""
     turn.risks = signs
     Turn.objects.filter(pk=turn.pk).update(risks=signs)
     # Of a turn that an earlier version stored, signs and text were one row.
-    events.record(turn, "turn.flagged", codes, rows=[TEXT.row(turn), SIGNS.row(turn)])
+    events.record(turn, "turn.flagged", details, rows=[TEXT.row(turn), SIGNS.row(turn)])
 
 
 def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
