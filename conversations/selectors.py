@@ -246,7 +246,7 @@ def _turn_view(
         reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=contacts,
         own_lines=help_lines.has_own(turn),
-        may_be_watched=bool(contacts) and not _WATCHED.isdisjoint(_codes(turn)),
+        may_be_watched=bool(contacts) and any(sign.code in _WATCHED for sign in flags.of(turn)),
         said_safe=turn.said_safe_at is not None,
         corrections=corrections(turn),
         choice=choosing.choice_view(turn),
@@ -279,14 +279,8 @@ def corrections(turn: Turn) -> tuple[CorrectionView, ...]:
 
 
 _OPENED = (TurnState.ANSWERED.value, TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value)
-
-
 _WATCHED = frozenset({"violence", "minor_at_risk"})
 """Risk flags of danger that comes from somebody, mostly at home."""
-
-
-def _codes(turn: Turn) -> set[str]:
-    return {sign.code for sign in flags.of(turn)}
 
 
 def _opening(turn: Turn) -> CaseText | None:
