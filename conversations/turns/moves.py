@@ -94,6 +94,11 @@ def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
 def give_to_person(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     """Move a running turn to ``needs_review``; its review item is opened where it is not yet."""
     move_turn(turn, TurnState.NEEDS_REVIEW)
+    stopped(turn=turn, stage=stage, codes=codes)
+
+
+def stopped(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
+    """Open and record the review of a turn in ``needs_review``, inside the caller's transaction."""
     open_review(turn=turn, stage=stage, codes=codes)
     events.record(turn, "turn.needs_review", {"stage": stage, "codes": sorted(set(codes))})
 

@@ -46,6 +46,8 @@ from conversations.turns.refusing import (
 from conversations.webhooks import outbox
 from ieim.administration import selectors as administration
 from ieim.audit import services as audit
+from ieim.pipeline.findings import Code
+from ieim.pipeline.topology import REPLY
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
 """What a client may call its message: a UUID, or a short word of its own."""
@@ -218,6 +220,9 @@ def _take(
             ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
         if state is TurnState.WITH_PERSON:
             flags.show_written(turn)
+        elif state is TurnState.NEEDS_REVIEW:
+            moves.stopped(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
+            outbox.tell(turn)
         elif enqueue:
             moves.queue(turn.pk)
         moves.changed(turn)
@@ -232,8 +237,11 @@ def _take(
 
 
 def _decide(session: Session, message: IncomingMessage) -> TurnState:
-    """Return the state of the turn that a message becomes in a locked session; raises
-    :class:`~conversations.turns.refusing.Refused`."""
+    """Return the state of the turn that a message becomes in a locked session.
+
+    While another turn is worked on, one that tells of danger is for a person at once. Raises
+    :class:`~conversations.turns.refusing.Refused`.
+    """
     if message.problem is not None:
         raise Refused(message.problem.sentence, figures=message.problem.figures)
     if message.release is None:
@@ -242,6 +250,10 @@ def _decide(session: Session, message: IncomingMessage) -> TurnState:
     if takeovers.current(session.pk) is not None:
         return TurnState.WITH_PERSON
     if session.turns.filter(state__in=_PENDING, resumed=False).exists():
+        # What is only faint shows help lines, and no person is asked, as elsewhere.
+        signs = [sign for sign in message.risks if sign.source != "faint"]
+        if refusing.lines(signs, message.release, message.language, message.text):
+            return TurnState.NEEDS_REVIEW
         raise Refused(STILL_WORKING)
     return TurnState.QUEUED
 
