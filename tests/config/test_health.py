@@ -112,4 +112,6 @@ def test_it_is_not_ready_where_a_seal_that_was_promised_never_came(
     monkeypatch.setattr(checkpoints, "SEALED_WITHIN", timedelta(minutes=-1))
     with pytest.raises(ServiceUnavailable, match="0 minutes ago"):
         health.Seals().run()
+    monkeypatch.setattr(settings, "IEIM_SEALED", False)
+    health.Seals().run()
     assert isinstance(health.checks()["seals"], health.Seals)
