@@ -69,7 +69,7 @@ def agreed(proposal: Decision) -> Prepared:
     reply, _ = outcome(item, proposal.actor, prepared)
     changes = outdated.changes_since(item.turn, reply)
     if changes is not None and proposal.artifacts.get("live_release") != changes.live:
-        message = gettext("{changes} Claim the item and decide it anew.")
+        message = gettext("{changes} Disagree, or have it taken back: it is decided anew then.")
         raise Refused(message.format(changes=changes))
     return prepared
 

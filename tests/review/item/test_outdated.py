@@ -121,7 +121,7 @@ def test_nobody_agrees_to_what_has_changed_since_it_was_decided(eva: User) -> No
     first = desk.taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
     change()
     ben = desk.person("ben", *desk.ALL)
-    with pytest.raises(Refused, match=f"Changed since: {NAME}. Claim the item and decide it anew"):
+    with pytest.raises(Refused, match=f"Changed since: {NAME}. Disagree, or have it taken back"):
         desk.taken_and_decided(item, ben, Action.AGREE)
     desk.decide(item, ben, Action.DISAGREE)
     assert not Reply.objects.exists()
