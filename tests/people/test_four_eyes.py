@@ -9,11 +9,13 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
+from ieim.audit import services as audit
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.verify import verify
-from ieim.people import post
+from ieim.people import post, selectors
 from ieim.people.accounts import account_of
 from ieim.people.four_eyes import agreeing
 from ieim.people.models import AgencyScope, Grant, User
@@ -273,3 +275,16 @@ def test_without_a_mail_server_it_says_what_to_do(ada: User, carl: User) -> None
     page = browser(ada).post(f"{USERS}{carl.pk}/password/", follow=True).content.decode()
     assert escape("manage.py changepassword carl") in page
     assert browser(ada).get(f"{USERS}{carl.pk}/password/").status_code == 200
+
+
+def test_an_administrator_and_their_program_are_one_and_taking_is_no_giving(carl: User) -> None:
+    def change(actor: str, **what: Any) -> None:
+        payload = {"user": carl.pk, "username": carl.username, **what}
+        audit.record(chain=PEOPLE_CHAIN, kind="people.user_changed", actor=actor, payload=payload)
+
+    change("staff:bea", roles_given=["caseworker"])
+    change("staff:bea/ieim_k3v9x2qa", agencies_given=["passports"])
+    change("staff:ada", active=False, active_was=True)
+    assert selectors.sole_giver(carl, timezone.now()) == "staff:bea"
+    change("staff:ada", active=True, active_was=False)
+    assert selectors.sole_giver(carl, timezone.now()) == ""
