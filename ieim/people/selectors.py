@@ -49,9 +49,6 @@ def sole_giver(user: User, now: datetime) -> str:
         change = json.loads(payload)
         if any(change.get(member) for member in _GIVEN):
             # Without the token by which a program acted for them.
-            givers |= {
-                actor.partition("/")[0],
-                *([str(change["asked_by"])] if "asked_by" in change else []),
-            }
+            givers |= {actor.partition("/")[0], str(change.get("asked_by", "system"))}
     givers -= {"system", f"staff:{user.get_username()}"}
     return givers.pop() if len(givers) == 1 else ""

@@ -40,12 +40,12 @@ def log_out(request: HttpRequest) -> HttpResponse:
         return JsonResponse(
             {"error": "invalid_request", "error_description": str(fault)}, status=400
         )
-    rows = UserSession.objects.filter(user__socialaccount__provider=provided.PROVIDER)
+    named = {"user__socialaccount__provider": provided.PROVIDER}
     if "sub" in claims:
-        rows = rows.filter(user__socialaccount__uid=openid.identity(claims))
+        named["user__socialaccount__uid"] = openid.identity(claims)
     if "sid" in claims:
-        rows = rows.filter(data__sid=claims["sid"])
-    for row in rows.select_related("user"):
+        named["data__sid"] = claims["sid"]
+    for row in UserSession.objects.filter(**named).select_related("user"):
         sessions.end([row], of=row.user, why="provider")
     return HttpResponse()
 
@@ -82,5 +82,5 @@ def _claims(request: HttpRequest) -> dict[str, Any]:
 def _note_session(*, request: HttpRequest, **kwargs: Any) -> None:
     """Keep what the provider calls a session: a token may name that alone."""
     if sid := request.session.get(openid.SESSION_AT_PROVIDER):
-        own = UserSession.objects.filter(session_key=request.session.session_key)
-        own.update(data={"sid": sid})
+        rows = UserSession.objects.filter(session_key=request.session.session_key)
+        rows.update(data={"sid": sid})
