@@ -62,8 +62,8 @@ def codes(turn: Turn) -> tuple[str, ...]:
     What the citizen wrote of the answer counts as the message does, and comes after it. What a
     model refused to read is no flag: the help lines that are shown for it tell nothing of it.
     """
-    own = (sign.code for sign in flags.of(turn) if sign.source != "refusal")
-    return tuple(dict.fromkeys([*own, *(code for code, _ in flags.of_feedback(turn))]))
+    signs = (sign.code for sign in flags.of(turn) if sign.source != "refusal")
+    return tuple(dict.fromkeys([*signs, *(code for code, _ in flags.of_feedback(turn))]))
 
 
 def labels(turn: Turn) -> tuple[Label, ...]:
@@ -71,11 +71,11 @@ def labels(turn: Turn) -> tuple[Label, ...]:
     return _escalating(turn, codes(turn))
 
 
-def _escalating(turn: Turn, found: Sequence[str]) -> tuple[Label, ...]:
-    if not found:
+def _escalating(turn: Turn, flagged: Sequence[str]) -> tuple[Label, ...]:
+    if not flagged:
         return ()
     defined = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return tuple(defined[code] for code in found if code in defined and defined[code].escalates)
+    return tuple(defined[code] for code in flagged if code in defined and defined[code].escalates)
 
 
 def help_lines(turn: Turn) -> tuple[str, ...]:

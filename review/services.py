@@ -94,11 +94,11 @@ def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
     scope.refresh_agencies(turn_id)
     if not by_person:
         return []
-    held = {
+    reasons = {
         Code.POLICY_UNSIGNED: signing.unsigned(turn_id),
         Code.POLICY_OUTDATED: _unconfirmed(turn_id),
     }
-    return [code.value for code, holds in held.items() if holds]
+    return [code.value for code, holds in reasons.items() if holds]
 
 
 def _unconfirmed(turn_id: UUID) -> bool:
@@ -106,8 +106,8 @@ def _unconfirmed(turn_id: UUID) -> bool:
     that nobody confirmed."""
     turn = Turn.objects.get(pk=turn_id)
     changes = outdated.changes_since(turn, answers.follow(turn).reply)
-    made = Decision.objects.filter(item__turn=turn_id, action__in=signing.PROPOSALS)
-    last = made.order_by("created_at", "id").last()
+    decisions = Decision.objects.filter(item__turn=turn_id, action__in=signing.PROPOSALS)
+    last = decisions.order_by("created_at", "id").last()
     confirmed = last.artifacts.get("live_release") if last is not None else None
     return changes is not None and confirmed != changes.live
 

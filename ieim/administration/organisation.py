@@ -157,8 +157,8 @@ class Administration:
         """What a model is told of itself behind the rules of the software; empty where nothing is
         set."""
         fields = {"Name": "name", "Tone": "tone", "Policy": "policy"}
-        told = {label: self.get("persona", field) for label, field in fields.items()}
-        lines = [f"{label}: {text}" for label, text in told.items() if text]
+        texts = {label: self.get("persona", field) for label, field in fields.items()}
+        lines = [f"{label}: {text}" for label, text in texts.items() if text]
         head = "Within these rules, the administration that you work for asks:"
         return "\n".join([head, *lines]) if lines else ""
 

@@ -142,14 +142,16 @@ def missing_seal() -> str:
     where it never was and nobody has said that it is (``IEIM_SEALED``)."""
     sealed = last_sealed()
     if sealed is None:
-        never = "The record was never sealed, though IEIM_SEALED says that it is. "
-        return f"{never}{_LOOK}" if settings.IEIM_SEALED else ""
+        problem = "The record was never sealed, though IEIM_SEALED says that it is."
+        return f"{problem} {_LOOK}" if settings.IEIM_SEALED else ""
     if not sealed.sound:
-        said = "The event of the last seal is from the future or cannot be read: a clock is wrong, "
-        return f"{said}or somebody else wrote it. Look with `manage.py verify_audit --seals`."
+        problem = "The event of the last seal is from the future or cannot be read: "
+        todo = "Look with `manage.py verify_audit --seals`."
+        return f"{problem}a clock is wrong, or somebody else wrote it. {todo}"
     age = timezone.now() - sealed.at
-    said = f"Checkpoint {sealed.number} was sealed everywhere {age // timedelta(minutes=1)} minutes"
-    return f"{said} ago. {_LOOK}" if age > SEALED_WITHIN else ""
+    minutes = age // timedelta(minutes=1)
+    problem = f"Checkpoint {sealed.number} was sealed everywhere {minutes} minutes ago."
+    return f"{problem} {_LOOK}" if age > SEALED_WITHIN else ""
 
 
 def greatest_sealed() -> int:
@@ -221,10 +223,10 @@ def expected(digest: str) -> CheckpointComparison:
             return CheckpointComparison([_NOT_FOLLOWING.format(checkpoint.number)], 0)
         after = _after(checkpoint)
         # Something that was being written while the checkpoint was taken may be a little older.
-        begun = checkpoint.at - _IN_FLIGHT
-        day = begun.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        earliest = checkpoint.at - _IN_FLIGHT
+        day = earliest.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         # Of one whose conversation was erased since, the day alone is left.
-        early = after.filter(Q(at__lt=day) | ~EMPTIED & Q(at__lt=begun)).order_by("chain", "seq")
+        early = after.filter(Q(at__lt=day) | ~EMPTIED & Q(at__lt=earliest)).order_by("chain", "seq")
         found = [
             f"{event.chain}: event {event.seq} says that it is from before checkpoint "
             f"{checkpoint.number}, which did not see it"

@@ -236,9 +236,9 @@ def seals() -> Iterator[Told]:
         if recent and '"ok":true' in recent.payload:
             yield Told("record", "it was verified within two days, and holds")
         else:
-            said = "does not hold" if recent else "was not verified within two days"
+            problem = "does not hold" if recent else "was not verified within two days"
             todo = "Look at the log of ieim-verify.service."
-            yield Told("record", f"The audit record {said}. {todo}", good=False)
+            yield Told("record", f"The audit record {problem}. {todo}", good=False)
 
 
 def code(folder: Path) -> Told:
@@ -251,9 +251,9 @@ def code(folder: Path) -> Told:
     for file in (folder.parent, folder, *files):
         writable = file.lstat().st_mode & 0o022 if is_root else os.access(file, os.W_OK)
         if writable and not file.is_symlink() and not file.is_relative_to(settings.IEIM_DATA_DIR):
-            said = f"The account that runs this can write {file}: whoever breaks in could change it"
+            problem = f"The account that runs this can write {file}: who breaks in could change it"
             todo = f"Give the code to another account, and run: chmod --recursive go-w {folder}"
-            return Told("code", f"{said}. {todo}", good=False)
+            return Told("code", f"{problem}. {todo}", good=False)
     return Told("code", f"the account that runs this can write nothing of {folder}")
 
 

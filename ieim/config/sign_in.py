@@ -53,13 +53,13 @@ def mfa_roles(env: Env, *, production: bool) -> list[str]:
     """The roles that need a second factor; superusers need one with them. ``none`` is nobody."""
     known = [role.value for role in Role]
     strong = [Role.ADMINISTRATOR.value, Role.PUBLISHER.value, Role.SUPERVISOR.value]
-    found = env.names("IEIM_MFA_ROLES", strong if production else ())
-    if found == ["none"]:
+    roles = env.names("IEIM_MFA_ROLES", strong if production else ())
+    if roles == ["none"]:
         return []
-    if unknown := sorted(set(found) - set(known)):
+    if unknown := sorted(set(roles) - set(known)):
         what = f"has no role of ours: {', '.join(unknown)}. The roles are: {', '.join(known)}."
         env.problem("IEIM_MFA_ROLES", what)
-    return found
+    return roles
 
 
 def _groups(env: Env, *, required: bool) -> dict[str, dict[str, frozenset[str]]]:

@@ -182,8 +182,8 @@ class Guard(MiddlewareMixin):
             if name not in _SECOND_FACTOR:
                 return _to_second_factor(request, name)
             request.factor_missing = True  # type: ignore[attr-defined]  # for the page
-        if name in _ADDS_FACTOR and (led := reauthentication.at_provider(request)):
-            return led
+        if name in _ADDS_FACTOR and (response := reauthentication.at_provider(request)):
+            return response
         if name.startswith("admin:") or allows(request.user, name, request.method or ""):
             return None
         listed = name in ACCESS or name == _NOTHING

@@ -53,12 +53,12 @@ class LogOut(LogoutView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """End the session here, whatever becomes of the other one."""
-        there = openid.way_out(request)
+        address = openid.way_out(request)
         response = super().post(request, *args, **kwargs)
-        if there:
+        if address:
             # A page that leads there: browsers hold the redirect of a form against form-action.
-            told = {"address": there, "provider": settings.IEIM_OPENID["NAME"]}
-            response = render(request, "registration/leaving.html", told)
+            context = {"address": address, "provider": settings.IEIM_OPENID["NAME"]}
+            response = render(request, "registration/leaving.html", context)
         response.headers["Clear-Site-Data"] = '"cache", "storage"'  # drafts, too
         return response
 

@@ -176,10 +176,10 @@ def begin(request: HttpRequest) -> HttpResponse:
     params = {"nonce": nonce}
     if request.user.is_authenticated:
         params["prompt"] = "login"  # they come to prove again who they are
-    asked = {"next_url": get_next_redirect_url(request), "auth_params": params}
+    options = {"next_url": get_next_redirect_url(request), "auth_params": params}
     response: HttpResponse
     try:
-        response = provider.redirect(request, AuthProcess.LOGIN, nonce=nonce, **asked)
+        response = provider.redirect(request, AuthProcess.LOGIN, nonce=nonce, **options)
     except FAULTS as fault:
         response = _failed(request, fault)
     return response

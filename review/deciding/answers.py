@@ -237,31 +237,30 @@ def approving(stage: Stage) -> Answer:
     contract = contracts.load(stage.contract)
     context = context_for(stage.turn, stage.contract, attempt=attempt)
     checked = gate.Checked(contract, output, context, [])
-    found = _not_waivable(checked, but=frozenset() if extra else WAIVABLE)
-    if found:
-        raise Refused(gettext("The answer has other faults behind what you may approve."), found)
+    findings = _not_waivable(checked, but=frozenset() if extra else WAIVABLE)
+    if findings:
+        raise Refused(gettext("The answer has other faults behind what you may approve."), findings)
     judgement = gate.accepted(contract, Judgement((), tuple(checked.located), output, None))
-    asked = json.loads(attempt.asked_text) if attempt.asked else None
-    return _answer(stage.contract, judgement, replace(context, request=asked), stage.turn)
+    request = json.loads(attempt.asked_text) if attempt.asked else None
+    return _answer(stage.contract, judgement, replace(context, request=request), stage.turn)
 
 
 def unknown_fields(stage: Stage) -> list[str]:
     """Return the JSON Pointers of the fields that the contract does not know in the last answer of
     a stage that failed closed; none where anything else was found."""
     attempt = records.last_attempt(stage)
-    found = [] if attempt is None else [*attempt.findings, *stage.findings]
-    harmless = all(
-        finding["code"] == Code.SCHEMA.value and finding["message"] == gate.UNKNOWN_FIELD
-        for finding in found
-    )
-    return list(dict.fromkeys(finding["path"] for finding in found)) if harmless else []
+    findings = [] if attempt is None else [*attempt.findings, *stage.findings]
+    unknown = (Code.SCHEMA.value, gate.UNKNOWN_FIELD)
+    if any((finding["code"], finding["message"]) != unknown for finding in findings):
+        return []
+    return list(dict.fromkeys(finding["path"] for finding in findings))
 
 
 def _not_waivable(checked: gate.Checked, *, but: Collection[Code]) -> list[Finding]:
     for step in gate.STEPS:
-        found = [f for f in step(checked) if f.stops and f.code not in but]
-        if found:
-            return found
+        findings = [f for f in step(checked) if f.stops and f.code not in but]
+        if findings:
+            return findings
     return []
 
 

@@ -22,9 +22,12 @@ class Changes:
     changed: tuple[str, ...]
 
     def __str__(self) -> str:
-        gone = gettext("Withdrawn since: {names}.").format(names=", ".join(self.withdrawn))
-        other = gettext("Changed since: {names}.").format(names=", ".join(self.changed))
-        return " ".join([*([gone] if self.withdrawn else ()), *([other] if self.changed else ())])
+        sentences = {
+            gettext("Withdrawn since: {names}."): self.withdrawn,
+            gettext("Changed since: {names}."): self.changed,
+        }
+        parts = (text.format(names=", ".join(names)) for text, names in sentences.items() if names)
+        return " ".join(parts)
 
 
 def older_release(turn: Turn) -> str:

@@ -203,10 +203,10 @@ def failed_flags(classify: Stage | None, release: Release) -> Iterator[FailedFla
     codes = release.labels.get("risk_flags", {})
     flags = [list(readable_flags(attempt.raw_text, codes)) for attempt in attempts]
     last = {flag.code for flag in flags[-1]} if flags else set()
-    for attempt, given in zip(attempts, flags, strict=True):
+    for attempt, raised in zip(attempts, flags, strict=True):
         failed = dict.fromkeys(finding["code"] for finding in attempt.findings)
         findings = tuple((finding_texts.sentence(code), code) for code in failed)
-        for flag in {flag.code: flag for flag in given if findings}.values():
+        for flag in {flag.code: flag for flag in raised if findings}.values():
             name = label_name(release, "risk_flags", flag.code)
             left_out = flag.code not in last
             yield FailedFlag(attempt.number, name, flag.confidence, findings, left_out)

@@ -183,9 +183,9 @@ def comparison(loaded: Loaded, proposal: Decision) -> Comparison:
     stage = loaded.stages.get(contract)
     attempts = list(stage.attempts.all()) if stage else []
     answer = message.last_answer(stage) if stage else None
-    said = outputs.statements(contract, answer, release)
-    raw = stages.pretty(attempts[-1].raw_text).strip() if attempts and not said else ""
-    return Comparison(chosen, said or ((Statement("", raw),) if raw else ()))
+    model = outputs.statements(contract, answer, release)
+    raw = stages.pretty(attempts[-1].raw_text).strip() if attempts and not model else ""
+    return Comparison(chosen, model or ((Statement("", raw),) if raw else ()))
 
 
 def linked(other: ReviewItem, item: ReviewItem) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def _claims(request: HttpRequest) -> dict[str, Any]:
     unverified = jwt.decode(token, options={"verify_signature": False})
     if unverified.get("aud") not in (provider.app.client_id, [provider.app.client_id]):
         raise OAuth2Error("It is for another site (aud).")  # and the provider is asked nothing
-    known = provider.get_oauth2_adapter(request).openid_config
-    algorithm, key = jwtkit.fetch_key(token, known["jwks_uri"], jwtkit.lookup_kid_jwk)
+    configuration = provider.get_oauth2_adapter(request).openid_config
+    algorithm, key = jwtkit.fetch_key(token, configuration["jwks_uri"], jwtkit.lookup_kid_jwk)
     if algorithm not in _SIGNED:
         raise OAuth2Error(f"It is signed with {algorithm}.")
     claims = jwt.decode(
@@ -65,7 +65,7 @@ def _claims(request: HttpRequest) -> dict[str, Any]:
         key,
         algorithms=[algorithm],
         audience=provider.app.client_id,
-        issuer=known["issuer"],
+        issuer=configuration["issuer"],
         leeway=60,
         options={"require": _CLAIMS},
     )
