@@ -14,6 +14,8 @@ from ieim.pipeline.knowledge import Label
 from ieim.pipeline.topology import AWAITED, CLASSIFY, REPLY
 from review.models import REFUSED, SIGN, ReviewItem
 
+READING = AWAITED | {CLASSIFY}
+"""The steps without which nobody knows whether a message shows danger, or gets its answer."""
 _FOR_NOBODY = frozenset(
     each.value for each in (Code.CITIZEN_DANGER, Code.CITIZEN_FEEDBACK, Code.REPLY_EMPTY)
 )
@@ -52,8 +54,7 @@ def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
 def is_refused(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
     """Whether an item is there because a model, or its server, would not read a message that shows
     no danger of its own: nobody knows what it says, so it comes right after those in crisis."""
-    counts = stage in AWAITED or stage == CLASSIFY
-    return counts and not UNREAD.isdisjoint(reasons) and not labels(turn)
+    return stage in READING and not UNREAD.isdisjoint(reasons) and not labels(turn)
 
 
 def codes(turn: Turn) -> tuple[str, ...]:
@@ -82,12 +83,12 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
     """Return the help lines that the citizen was shown at once, and then the same as staff have
     written them, where the citizen's language is another. A person's answer may say what they say
     without a source."""
-    refused = _escalating(turn, [s.code for s in flags.of(turn) if s.source == "refusal"])
-    found = tuple(dict.fromkeys((*labels(turn), *refused)))
-    if not found:
+    flagged = [*codes(turn), *(sign.code for sign in flags.of(turn))]
+    escalating = _escalating(turn, tuple(dict.fromkeys(flagged)))
+    if not escalating:
         return ()
     release = knowledge.release(turn.release_number)
-    shown = contacts([label.code for label in found], release, turn.language, text=turn.text)
+    shown = contacts([label.code for label in escalating], release, turn.language, text=turn.text)
     contact_texts = [each.text for each in (*shown, *of_feedback(turn))]
-    texts = [*contact_texts, *(label.description for label in found)]
+    texts = [*contact_texts, *(label.description for label in escalating)]
     return tuple(dict.fromkeys(text for text in texts if text))

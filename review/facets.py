@@ -15,7 +15,6 @@ from conversations.turns import help_lines
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Label
-from ieim.pipeline.topology import AWAITED, CLASSIFY
 from review import crisis, due
 from review.models import NORMAL_RANK
 
@@ -90,7 +89,7 @@ def rank(turn: Turn, facets: Facets, *, stage: str, reasons: Sequence[str]) -> i
     """
     return due.rank(
         urgency=facets.urgency,
-        crisis=facets.crisis and (stage in AWAITED or stage == CLASSIFY),
+        crisis=facets.crisis and stage in crisis.READING,
         sign=crisis.is_sign(turn, stage=stage, reasons=reasons),
         refused=crisis.is_refused(turn, stage=stage, reasons=reasons),
         urgencies=_urgencies(turn, facets),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from allauth.account.utils import get_next_redirect_url
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -33,12 +31,9 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
         return HttpResponseRedirect(resolve_url("login"), status=303)
     if not is_in:
         return csrf_failure(request, reason)
-    sent: list[tuple[str, Any]] = [
-        (key, value)
-        for key, values in request.POST.lists()
-        if key != "csrfmiddlewaretoken"
-        for value in values
-    ]
-    has_secret = any("password" in key or key == "code" for key, _ in sent)
+    fields = request.POST.copy()
+    fields.pop("csrfmiddlewaretoken", None)
+    has_secret = any("password" in field or field == "code" for field in fields)
+    sent = [(field, value) for field, values in fields.lists() for value in values]
     context = {"sent": sent, "may_send": not (has_secret or request.FILES)}
     return render(request, "registration/stale_form.html", context, status=403)
