@@ -18,7 +18,7 @@ from ieim.knowledge import crisis
 from ieim.pipeline.message.screen import MAX_CHARS
 from review.models import CRISIS, ReviewItem
 from tests.conversations.api.integrating import Integrator, set_rates
-from tests.conversations.chat.page.test_views import page, visitor
+from tests.conversations.chat.page.test_views import page, send, visitor
 from tests.conversations.chat.tabs import tab
 from tests.conversations.turns.triage.test_crisis import INDIRECT
 from tests.embedders import Feelings
@@ -118,6 +118,16 @@ def test_the_form_page_shows_it_before_the_reason(published: None) -> None:
     assert html.index(LINE) < html.index("characters long")
     assert html.count("Please get help now") == 1
     assert "Please get help now" not in page(client.post("/ask/", {"text": "x" * 2001}))
+
+
+def test_the_page_shows_what_is_told_while_a_question_waits(published: None) -> None:
+    client = visitor()
+    send(client)
+    assert client.post("/ask/", {"text": DANGER}).status_code == 303
+    html = page(client.get("/"))
+    assert html.index('data-state="queued"') < html.index('data-state="needs_review"')
+    assert LINE in html
+    assert html.count(DANGER) == 1
 
 
 @pytest.mark.both_databases
