@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED
 from ieim.studio.standards.graph import ABOUT, NAMES, Node, Reader, Text, Value, note_unread
@@ -19,6 +21,7 @@ from ieim.studio.standards.texts import (
     one_line,
     pair,
     plain,
+    segment,
 )
 
 _SERVICES = frozenset({"GovernmentService", "PublicService"})
@@ -34,6 +37,10 @@ _CATEGORIES = (
 )
 _CODE_SETS = ("inCodeSet", "inDefinedTermSet")
 _IDS = ("codeValue", "termCode", "identifier")
+_PUBLISHED = re.compile(
+    r"/services(?:\.jsonld#(?:[^/#]+/categories/)?([^/#]+)|/[^/#]+/([^/#]+)\.jsonld)$"
+)
+"""How the addresses end that :mod:`.publishing` writes."""
 _PAGES = ("url", "homepage", "page", "landingPage", "mainEntityOfPage")
 _CHANNELS = ("availableChannel", "hasChannel")
 _CHANNEL_LINKS = ("serviceUrl", "url", "homepage", "page")
@@ -203,7 +210,7 @@ class _Catalogue:
         identifier = self._identifier(node, str(values["name"]), kind)
         if not identifier:
             return None
-        entry = Entry(identifier, node.place, values, address=node.address)
+        entry = Entry(identifier, node.place, values)
         for reader in self._translators:
             texts: dict[str, Any] = {}
             for column in TRANSLATED[kind]:
@@ -216,22 +223,32 @@ class _Catalogue:
         return entry
 
     def _identifier(self, node: Node, name: str, kind: str) -> str:
-        for key in _IDS:
-            for value in self._values(node, key):
-                if isinstance(value, Node):
-                    if found := self._original.text(value, "value", "notation"):
-                        return found
-                elif value.raw.strip():
-                    value.plain = value.raw
-                    return value.raw
-        if node.address:
+        """Return the IRI of a node, or without one its identifier or its name.
+
+        An identifier is unique in one catalogue only, and a file may leave it out: it decides over
+        the IRI only where that is one that this application publishes.
+        """
+        identifier = next(self._identifiers(node), "")
+        published = _PUBLISHED.search(node.address)
+        end = unquote(published[1] or published[2]) if published else ""
+        if node.address and not (identifier and end in (identifier, segment(identifier))):
             return node.address
+        if identifier:
+            return identifier
         if name.strip():
             why = f"the {kind} has no identifier: its name stands for one, so it must not change"
             self._report.changed(node.place, why)
             return name
         self._report.problem(node.place, f"the {kind} has no identifier and no name")
         return ""
+
+    def _identifiers(self, node: Node) -> Iterator[str]:
+        for value in (value for name in _IDS for value in self._values(node, name)):
+            if isinstance(value, Node):
+                yield from filter(None, [self._original.text(value, "value", "notation")])
+            elif value.raw.strip():
+                value.plain = value.raw
+                yield value.raw
 
     def _values(self, node: Node, name: str) -> list[Value]:
         node.reached = True

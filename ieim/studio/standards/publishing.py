@@ -22,6 +22,7 @@ from django.views.decorators.http import require_safe
 from conversations.api import errors
 from ieim.knowledge import selectors
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Translation
+from ieim.studio.standards.texts import segment
 
 MEDIA_TYPE = "application/ld+json"
 FRESH_SECONDS = 60
@@ -122,11 +123,6 @@ def service_json_ld(release: Release, service: Service, base: str) -> JSONLD:
         writer.service(service),
     ]
     return {"@context": CONTEXT, "@graph": graph}
-
-
-def segment(identifier: str) -> str:
-    """Return an id as one part of a path: a slash in it is ``~1``, a tilde ``~0``."""
-    return identifier.replace("~", "~0").replace("/", "~1")
 
 
 def identifier_of(part: str) -> str:

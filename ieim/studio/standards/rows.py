@@ -21,9 +21,9 @@ _TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services")
 class Entry:
     """An agency, a category or a service of a file, at a JSON Pointer.
 
-    ``identifier`` is the file's own, ``address`` the IRI of what it describes ("": none),
-    ``agency`` the identifier of the agency that it belongs to ("": it names none). ``values`` are
-    columns, ``translations`` columns by language, ``categories`` identifiers.
+    ``identifier`` is the file's, an IRI where it has one, ``agency`` that of the agency that it
+    belongs to ("": it names none). ``values`` are columns, ``translations`` columns by language,
+    ``categories`` identifiers.
     """
 
     identifier: str
@@ -32,7 +32,6 @@ class Entry:
     agency: str = ""
     translations: dict[str, Values] = field(default_factory=dict)
     categories: list[str] = field(default_factory=list)
-    address: str = ""
 
 
 @dataclass(slots=True)
@@ -53,10 +52,6 @@ class Found:
         before = self._entries.setdefault(key, entry)
         if before is entry:
             return
-        clashes = before.address and entry.address and before.address != entry.address
-        if clashes and table != "dictionary":
-            message = f"has the identifier of {before.address[:200]}: each needs one of its own"
-            self.report.problem(entry.pointer, message)
         for column, value in entry.values.items():
             if not before.values.get(column):
                 before.values[column] = value

@@ -99,6 +99,11 @@ def clock(text: str) -> str:
     return f"{hour:02}:{minute:02}" if hour <= 24 and minute < 60 else text
 
 
+def segment(identifier: str) -> str:
+    """Return an id as one part of a path: a slash in it is ``~1``, a tilde ``~0``."""
+    return identifier.replace("~", "~0").replace("/", "~1")
+
+
 def slug(text: str) -> str:
     """Return letters and digits of ``text`` in lower case with hyphens between, "" for none."""
     folded = unicodedata.normalize("NFKC", text).casefold()

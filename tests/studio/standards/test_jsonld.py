@@ -9,6 +9,7 @@ from rdflib.plugins.shared.jsonld import context as rdflib_context
 from ieim.studio.standards.report import StandardError
 from tests.studio.standards.samples.samples import (
     CPSV,
+    PASSPORTS,
     RENEW,
     SCHEMA_ORG,
     notes,
@@ -17,6 +18,7 @@ from tests.studio.standards.samples.samples import (
     row,
 )
 
+RETURN = "return-7d30567acd9d"
 OFFICE = {"@type": "GovernmentOrganization", "identifier": "office", "name": "Office"}
 
 
@@ -34,13 +36,13 @@ def service(**changes: Any) -> dict[str, Any]:
 
 def test_it_maps_schema_org() -> None:
     mapped, _ = read(SCHEMA_ORG)
-    assert row(mapped, "agencies", "passports") == {
-        "id": "passports",
+    assert row(mapped, "agencies", PASSPORTS) == {
+        "id": PASSPORTS,
         "name": "Passport Office",
         "path": "https://passports.example",
     }
-    assert row(mapped, "services", "passports", RENEW) == {
-        "agency": "passports",
+    assert row(mapped, "services", PASSPORTS, RENEW) == {
+        "agency": PASSPORTS,
         "key": RENEW,
         "name": "Renew a passport",
         "overview": "For a passport that runs out.",
@@ -57,11 +59,11 @@ def test_it_maps_schema_org() -> None:
 
 def test_it_makes_translations_of_language_maps() -> None:
     mapped, _ = read(SCHEMA_ORG)
-    renew = row(mapped, "translations", "fr", "passports", "", RENEW)
+    renew = row(mapped, "translations", "fr", PASSPORTS, "", RENEW)
     assert (renew["name"], renew["fees"]) == ("Renouveler un passeport", "80 couronnes")
-    lost = row(mapped, "translations", "fr", "passports", "", "lost")
+    lost = row(mapped, "translations", "fr", PASSPORTS, "", "lost")
     assert lost["name"] == "Signaler une perte"
-    assert row(mapped, "services", "passports", "lost")["name"] == "Report a lost passport"
+    assert row(mapped, "services", PASSPORTS, "lost")["name"] == "Report a lost passport"
     assert {identity[0] for identity in mapped.rows["translations"]} == {"fr"}
 
 
@@ -79,9 +81,9 @@ def test_it_maps_cpsv_ap() -> None:
     mapped, report = read(CPSV)
     office = "office-f0cf325ac55d"
     assert row(mapped, "agencies", office)["name"] == "Revenue Service"
-    assert row(mapped, "services", office, "return") == {
+    assert row(mapped, "services", office, RETURN) == {
         "agency": office,
-        "key": "return",
+        "key": RETURN,
         "name": "File a tax return",
         "overview": "Every year.",
         "requirements": ["A payslip"],
@@ -91,7 +93,7 @@ def test_it_maps_cpsv_ap() -> None:
         "contact": "Phone: +999 1 555 0177\nHours: Every day from 9 to 5",
         "categories": ["income-tax-54508d481e52"],
     }
-    translated = row(mapped, "translations", "de", office, "", "return")
+    translated = row(mapped, "translations", "de", office, "", RETURN)
     assert translated["name"] == "Steuererklärung"
     assert row(mapped, "translations", "de", office, "", "")["name"] == "Steueramt"
     assert any("hasLegalResource" in each for each in notes(report))
@@ -219,9 +221,27 @@ def test_it_makes_an_id_of_the_end_of_an_address_and_tells_two_apart() -> None:
     assert keys == set(alone)
 
 
-def test_two_nodes_with_one_identifier_are_not_made_one() -> None:
+def test_the_address_decides_over_the_identifier() -> None:
     nodes = [service(**{"@id": f"https://{host}.example/"}) for host in ("a", "b")]
-    assert any("has the identifier of https://a.example/" in problem for problem in problems(nodes))
+    keys = [key for node in nodes for _, key in read(node)[0].rows["services"]]
+    assert len(set(keys)) == 2
+    assert set(keys) == {key for _, key in read(nodes)[0].rows["services"]}
+    without = [node | {"identifier": None} for node in nodes]
+    assert keys == [key for node in without for _, key in read(node)[0].rows["services"]]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://a.example/services.jsonld",
+        "https://a.example/services.jsonld#other",
+        "https://a.example/services/s",
+        "https://a.example/catalogue/office/s.jsonld",
+    ],
+)
+def test_only_an_address_of_our_form_leaves_an_identifier_as_it_is(address: str) -> None:
+    ((_, key),) = read(service(**{"@id": address}))[0].rows["services"]
+    assert key != "s"
 
 
 def test_an_address_that_is_relative_is_no_identifier() -> None:
@@ -326,4 +346,4 @@ def test_what_it_reads_may_lead_round_in_circles() -> None:
     office = {**OFFICE, "@id": "ex:o", "description": {"@id": "ex:o"}, "url": {"@id": "ex:s"}}
     file = service(**{"@id": "ex:s", "provider": office, "url": {"@id": "ex:o"}})
     mapped, _ = read(file | {"subjectOf": {"@id": "ex:s"}, "category": {"@id": "ex:o"}})
-    assert row(mapped, "services", "office", "s")["name"] == "A service"
+    assert row(mapped, "services", "ex:o", "ex:s")["name"] == "A service"

@@ -65,7 +65,7 @@ def test_a_confirmed_preview_is_imported_by_any_web_process(editing: Client) -> 
     other = Client()
     other.cookies = editing.cookies
     done = other.post(PREVIEW, {"fingerprint": seen}, follow=True)
-    assert "Imported into the draft: 5 entries added, 0 changed." in done.content.decode()
+    assert "Imported into the draft: 6 entries added, 0 changed." in done.content.decode()
     assert Service.objects.filter(key="lost").exists()
     assert editing.get(PREVIEW).headers["Location"] == UPLOAD
 

@@ -14,7 +14,7 @@ from ieim.studio.models import Agency, Category, Change, Service, Translation
 from ieim.studio.standards.publishing import release_json_ld
 from ieim.studio.standards.report import StandardError
 from ieim.studio.standards.services import Moved, merge, plan
-from tests.studio.standards.samples.samples import HSDS, RENEW, SCHEMA_ORG, read
+from tests.studio.standards.samples.samples import HSDS, PASSPORTS, RENEW, SCHEMA_ORG, read
 
 KEY = RENEW
 
@@ -42,13 +42,13 @@ def test_it_adds_and_changes_and_removes_nothing(stored: Bundle, editor: User) -
     mapped, _ = read(SCHEMA_ORG)
     done = merge(mapped=mapped, by=scoped(editor, EVERY_AGENCY))
     assert done.counts == {
-        "agencies": {"added": 0, "changed": 0, "unchanged": 1},
+        "agencies": {"added": 1, "changed": 0, "unchanged": 0},
         "dictionary": {"added": 1, "changed": 0, "unchanged": 0},
         "services": {"added": 2, "changed": 0, "unchanged": 0},
         "translations": {"added": 2, "changed": 0, "unchanged": 0},
     }
     assert set(Service.objects.values_list("key", flat=True)) == {"renew", "return", KEY, "lost"}
-    assert Category.objects.get(key="Travel").agency_id == "passports"
+    assert Category.objects.get(key="Travel").agency_id == PASSPORTS
     assert Translation.objects.get(service="lost").name == "Signaler une perte"
     assert draft().services[-1].key == "lost"
 
@@ -94,7 +94,7 @@ def test_what_is_published_comes_back_as_the_same_draft(bundle: Bundle, db: None
 
 def test_a_preview_changes_nothing(stored: Bundle) -> None:
     planned = plan(read(SCHEMA_ORG)[0])
-    assert len(planned.entries) == 5
+    assert len(planned.entries) == 6
     assert Service.objects.count() == 2
 
 

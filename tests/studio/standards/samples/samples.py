@@ -17,8 +17,9 @@ HERE = Path(__file__).parent
 HSDS = HERE / "housing_hsds.json"
 SCHEMA_ORG = HERE / "passports.jsonld"
 CPSV = HERE / "tax_cpsv.jsonld"
+PASSPORTS = "passports-example-office-3054854a7441"
 RENEW = "renew-a-passport-d3aa2fb907bf"
-"""The key that the address of a service in the second file becomes."""
+"""The ids that the addresses of the agency and a service in the second file become."""
 
 
 def read(content: Any, *, into: str | None = None) -> tuple[Mapped, Report]:
