@@ -7,6 +7,7 @@ before what a spreadsheet would take for a formula in CSV.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -57,11 +58,19 @@ class Reader:
         if data is None:
             return None
         try:
-            return data.decode("utf-8").removeprefix("\ufeff")
+            return decoded(data)
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            self.problem(line, "is not UTF-8 text here: save the file as UTF-8")
+            save = 'save the file as UTF-8 (in Excel "CSV UTF-8")'
+            self.problem(line, f"is not UTF-8 text here: {save}")
             return None
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file in UTF-8, or in UTF-16 where its byte order mark says so: that is
+    the "Unicode text" of spreadsheets. Raises UnicodeDecodeError."""
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return data.decode("utf-16" if data.startswith(marks) else "utf-8-sig")
 
 
 def read_jsonl(reader: Reader) -> None:
@@ -121,19 +130,26 @@ def _json_value(value: object) -> Value:
 
 _SEPARATOR = re.compile(r'(?<!\s)\s*+"?sep=(.)"?[\r\n]', re.IGNORECASE)
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_HEAD = 4_000
+"""Characters in which a header begins."""
+
+
+def _known_columns(lines: Sequence[str], mark: str) -> int:
+    names = (column_names(line.replace('"', "").split(mark)) for line in lines)
+    return max((len(_COLUMNS.intersection(each)) for each in names), default=0)
 
 
 def read_csv(reader: Reader) -> None:
     """Read rows under a header, an empty cell is a missing value.
 
-    The separator is what a first line "sep=;" names, else the comma; a semicolon or a tab where the
-    header has some and no comma: so spreadsheets save it where a comma is the decimal mark.
+    The separator is what a first line "sep=;" names, else that of commas, semicolons and tabs under
+    which one of the first lines has most known columns: spreadsheets write semicolons where a comma
+    is the decimal mark.
     """
     text = reader.text() or ""
     named = _SEPARATOR.match(text)
-    first = re.search(r"[^\s;].*", text)
-    head = first[0] if first else ""
-    mark = named[1] if named else next((m for m in _SEPARATORS if m in head), ",")
+    first = text[:_HEAD].splitlines()
+    mark = named[1] if named else max(_SEPARATORS, key=partial(_known_columns, first))
     lines = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     header: list[str] = []
     started = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
+from ieim.knowledge.bundles.formats import MAX_FILE_BYTES, decoded
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import strict_json
 from ieim.studio.standards.hsds import EXPECTED, read_hsds
@@ -41,7 +41,7 @@ def read_standard(data: bytes, *, into: str | None = None) -> tuple[Mapped, Repo
 
 
 def read_json(data: bytes) -> Any:
-    """Return the value of a JSON file: UTF-8, :data:`MAX_FILE_BYTES` at most.
+    """Return the value of a JSON file: UTF-8 or UTF-16, :data:`MAX_FILE_BYTES` at most.
 
     Numbers with a fraction or an exponent are Decimal, others int. Raises :class:`StandardError`
     for what is no JSON text, and with one problem each for keys that stand twice, NaN and
@@ -50,7 +50,7 @@ def read_json(data: bytes) -> Any:
     if len(data) > MAX_FILE_BYTES:
         raise _refusal(f"is larger than {MAX_FILE_BYTES // 2**20} MiB: split it")
     try:
-        text = data.decode("utf-8").removeprefix("\ufeff")
+        text = decoded(data)
         # The strict reader takes one object, and a file may be a list. Only a text that is JSON by
         # itself may be wrapped: this is what says so, and where it is not.
         json.loads(text, parse_int=str, parse_float=str)

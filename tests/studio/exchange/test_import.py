@@ -94,6 +94,9 @@ def test_it_reads_what_a_spreadsheet_saves_with_semicolons(client: Client, befor
         b"agency; Key;NAME;;\ntax;new;Permit, new;;\n;;;;\n",
         'agency,key\u00a0, Name ,,\ntax,new,"Permit, new",, \n,,,,\n'.encode(),
         b'agency,key,,name\ntax,new,,"Permit, new"\n',
+        "agency\tkey\tname\r\ntax\tnew\tPermit, new\r\n".encode("utf-16"),
+        "\ufeffsep=;\nagency;key;name\ntax;new;Permit, new\n".encode("utf-16-be"),
+        b"Services, fees and forms;;;\n;;;\nagency;key;name\ntax;new;Permit, new\n",
     ],
 )
 def test_it_reads_what_other_spreadsheets_save(client: Client, data: bytes) -> None:
