@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -17,8 +18,8 @@ from ieim.search.breaker import CircuitBreaker
 logger = logging.getLogger(__name__)
 
 FAILURES: Final = 5
-"""Calls in a row without an answer that open the circuit; turns in a row of which a server takes
-none before that is its fault and not theirs."""
+"""Calls in a row without an answer that open the circuit; turns in a row whose calls of a contract
+a server does not take before that is its fault and not theirs."""
 
 
 def build_model(config: Mapping[str, Any], capabilities: Capabilities | None = None) -> Model:
@@ -49,14 +50,14 @@ class BreakerModel:
 
     A server that does not take one request says no more than that it is there. So the request is
     answered with :data:`REJECTED`, and only what :data:`FAILURES` different turns in a row get
-    is a fault of the server or of the settings.
+    for one contract, which may have settings of its own, is a fault of the server or of those.
     """
 
     def __init__(self, model: Model, *, clock: Callable[[], float]) -> None:
         self._model = model
         self._breaker = CircuitBreaker(failures=FAILURES, clock=clock)
         self._last: ModelUnavailable | None = None
-        self._rejected: set[str] = set()
+        self._rejected: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
 
     @property
@@ -95,18 +96,19 @@ class BreakerModel:
                 self._breaker.failed()
                 raise
             self._breaker.succeeded()
-            if self._count_rejected(request.turn) >= FAILURES:
+            if self._count_rejected(request) >= FAILURES:
                 raise
             return ModelAnswer(raw="", finish_reason=REJECTED, model=self.name)
         self._breaker.succeeded()
         with self._lock:
-            self._rejected.clear()
+            self._rejected[request.contract].clear()
         logger.debug("model call %s: %.1f s", request.contract, time.monotonic() - since)
         return answer
 
-    def _count_rejected(self, turn: str) -> int:
+    def _count_rejected(self, request: ModelRequest) -> int:
         """Return how many turns in a row have not been taken, this one among them."""
         with self._lock:
-            if len(self._rejected) < FAILURES:
-                self._rejected.add(turn)
-            return len(self._rejected)
+            turns = self._rejected[request.contract]
+            if len(turns) < FAILURES:
+                turns.add(request.turn)
+            return len(turns)

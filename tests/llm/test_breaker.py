@@ -114,6 +114,19 @@ def test_a_turn_that_is_not_taken_stops_no_other(model: BreakerModel, server: Se
     assert model.complete(replace(REQUEST, turn="b"), deadline=1).raw == "{}"
 
 
+def test_a_contract_that_is_never_taken_is_no_fault_of_the_turns(
+    model: BreakerModel, server: Server
+) -> None:
+    *turns, last = [str(number) for number in range(FAILURES)]
+    server.refused = {*turns, last}
+    for turn in turns:
+        assert model.complete(replace(REQUEST, turn=turn), deadline=1).finish_reason == REJECTED
+        # Another contract has other settings, and is answered.
+        assert model.complete(replace(REQUEST, contract="classify"), deadline=1).raw == "{}"
+    with pytest.raises(ModelUnavailable):
+        model.complete(replace(REQUEST, turn=last), deadline=1)
+
+
 def test_several_turns_in_a_row_that_are_not_taken_are_the_servers_fault(
     model: BreakerModel, server: Server
 ) -> None:
