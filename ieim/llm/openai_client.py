@@ -55,7 +55,10 @@ _REASONING = ("reasoning_content", "reasoning", "thinking", "thinking_blocks", "
 _FINISHED: Mapping[str, str] = {
     **dict.fromkeys(("max_tokens", "model_length"), "length"),
     **dict.fromkeys(
-        ("content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"),
+        (
+            *("content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"),
+            *("prohibited_content", "blocklist", "spii", "recitation", "sensitive"),
+        ),
         CONTENT_FILTER,
     ),
 }
@@ -175,6 +178,8 @@ def _answer(response: Response, model: str) -> ModelAnswer:
         beginning = response.body[: MAX_BYTES + 1].decode("utf-8", "surrogateescape")
         return ModelAnswer(raw=beginning, model=model)
     completion = _json(response.body)
+    if isinstance(completion, list) and len(completion) == 1:
+        completion = completion[0]  # so Gemini sends errors
     error = _error_inside(completion)
     if error is not None:
         return _failed(response, _status_of(error), model)
@@ -240,9 +245,11 @@ def _error_inside(completion: Any) -> Any:
             return error
     if _field(choice, "finish_reason") == "error":
         return choice
-    if isinstance(completion, dict) and choices is None:
-        # Other shapes: {"object": "error", ...}, {"detail": ...}, {"code": 429, "message": ...}.
-        return completion if completion.keys() & {"message", "detail", "errors"} else None
+    # Other shapes: {"object": "error", ...}, {"detail": ...}, {"code": 429, "message": ...}. A chat
+    # of another API has a message with a role.
+    if choices is None and _field(_field(completion, "message"), "role") is None:
+        names = ("message", "detail", "errors")
+        return completion if any(_field(completion, name) for name in names) else None
     return None
 
 

@@ -179,6 +179,8 @@ def test_it_reads_a_refusal_that_is_a_part() -> None:
         ("model_length", Code.MODEL_TRUNCATED),
         ("content_filter: RECITATION", Code.MODEL_REFUSAL),
         ("guardrail_intervened", Code.MODEL_REFUSAL),
+        ("PROHIBITED_CONTENT", Code.MODEL_REFUSAL),
+        ("sensitive", Code.MODEL_REFUSAL),
     ],
 )
 def test_it_knows_what_other_servers_call_the_end_of_an_answer(said: str, code: Code) -> None:

@@ -227,6 +227,7 @@ def test_it_tells_a_setting_that_is_not_taken_from_a_request(
     [
         ({"error": {"message": "Rate limit exceeded", "code": 429}}, 429, True),
         ({"error": {"message": "Provider returned error", "code": 502}}, 502, True),
+        ([{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED"}}], 429, True),
         ({"error": {"message": "no", "code": "401"}}, 401, False),
         ({"error": {"message": "slow down", "type": "rate_limit_error"}}, 429, True),
         ({"error": "the model is overloaded"}, 503, True),
@@ -251,7 +252,7 @@ def test_it_tells_a_setting_that_is_not_taken_from_a_request(
     ],
 )
 def test_an_error_inside_of_a_200_is_the_error_that_it_is(
-    body: dict[str, Any], status: int, passing: bool
+    body: Any, status: int, passing: bool
 ) -> None:
     error = unavailable(saying(http(json.dumps(body).encode())))
     assert (error.status, error.passing) == (status, passing)
@@ -311,6 +312,7 @@ def test_it_says_when_nothing_listens() -> None:
         b"[" * 100_000,
         b'{"choices": ' + b"9" * 10_000 + b"}",
         b'{"choices": [{"message": {"content": "a"}}]} trailing',
+        b'{"message": {"role": "assistant", "content": "{}"}, "done": true}',
     ],
 )
 def test_it_says_when_the_body_is_no_chat_completion(body: bytes) -> None:
