@@ -180,10 +180,12 @@ def tokens_per_byte(before: datetime) -> dict[str, float]:
     Of the last calls ``before`` a moment: what a turn has from its creation on, however often its
     run is resumed.
     """
-    counted = Attempt.objects.filter(created_at__lt=before, prompt_tokens__gt=0)
+    calls = Attempt.objects.filter(created_at__lt=before).order_by("-created_at")
     columns = ("stage__contract", "model", "request_bytes", "prompt_tokens")
-    calls = counted.order_by("-created_at").values_list(*columns)[:COUNTED_CALLS]
-    return budget.tokens_per_byte(calls)
+    # Which of them are counted is asked here: the database would look through all calls that ever
+    # were for those of a server that counts none.
+    latest = calls.values_list(*columns)[:COUNTED_CALLS]
+    return budget.tokens_per_byte(call for call in latest if call[-1])
 
 
 def _sha256(request: ModelRequest) -> str:

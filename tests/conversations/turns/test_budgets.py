@@ -26,6 +26,16 @@ def allow(settings: Settings, **budget: int | None) -> None:
     settings.IEIM_MODEL = {**settings.IEIM_MODEL, "BUDGET": {**base, **budget}}
 
 
+class Silent:
+    """A server that counts no tokens."""
+
+    name = "silent"
+    reads_hints = True
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        return ModelAnswer(OfflineModel().complete(request, deadline=deadline).raw)
+
+
 def test_it_counts_what_the_server_says(ask: Ask) -> None:
     with scripted_model({}) as (model, server):
         turn = ask(VISA, secret="a", model=model)
@@ -37,13 +47,6 @@ def test_it_counts_what_the_server_says(ask: Ask) -> None:
 
 
 def test_it_counts_the_bound_where_a_server_says_nothing(ask: Ask) -> None:
-    class Silent:
-        name = "silent"
-        reads_hints = True
-
-        def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-            return ModelAnswer(OfflineModel().complete(request, deadline=deadline).raw)
-
     turn = ask(VISA, model=Silent())
     for attempt in Attempt.objects.filter(stage__turn=turn):
         assert attempt.tokens > attempt.request_bytes + len(bytes(attempt.raw))
@@ -107,3 +110,14 @@ def test_a_turn_that_is_resumed_counts_as_it_began(ask: Ask) -> None:
     assert set(tokens_per_byte(timezone.now())) == set(
         turn.stages.values_list("contract", flat=True)
     )
+
+
+def test_it_looks_at_the_latest_calls_alone(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    with scripted_model({}) as (model, _):
+        ask(VISA, secret="a", model=model)
+        ask(VISA, secret="b", model=model)
+    assert tokens_per_byte(timezone.now())
+    latest = ask(VISA, secret="c", model=Silent())
+    calls = Attempt.objects.filter(stage__turn=latest).count()
+    monkeypatch.setattr("conversations.record.calls.COUNTED_CALLS", calls)
+    assert tokens_per_byte(timezone.now()) == {}
