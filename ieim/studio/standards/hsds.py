@@ -211,13 +211,17 @@ class _Reading:
         self._found.add("services", entry)
 
     def inherit_contacts(self) -> None:
-        """Give a service without a contact that of its organization."""
+        """Give services without a contact that of their organization."""
+        without: dict[str, list[Entry]] = {}
         for entry in self._found.of("services"):
             if not entry.values["contact"] and entry.agency in self._organizations:
-                node = self._organizations[entry.agency]
-                lines = list(self._reached(node))
-                for location in self.nodes(node, "locations"):
-                    lines.extend(self._location(location))
+                without.setdefault(entry.agency, []).append(entry)
+        for agency, entries in without.items():
+            node = self._organizations[agency]
+            lines = list(self._reached(node))
+            for location in self.nodes(node, "locations"):
+                lines.extend(self._location(location))
+            for entry in entries:
                 entry.values["contact"] = joined(lines)
 
     def _category(self, term: Node, agency: str) -> Iterator[str]:
