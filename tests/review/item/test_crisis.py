@@ -183,3 +183,10 @@ def test_it_is_not_dismissed_with_others(client: Client, item: ReviewItem) -> No
     assert "An item in crisis is not dismissed with others." in html
     item.refresh_from_db()
     assert item.state == ReviewState.CLAIMED.value
+
+
+def test_who_is_asked_for_an_opinion_is_not_sent_to_write(eva: User, item: ReviewItem) -> None:
+    jump = re.compile(r'item__jump" href="#decide">([^<]*)<')
+    desk.taken_and_decided(item, eva, Action.WRITE, text="Call 112 now, and stay with them.")
+    ben = browser(desk.person("ben", *desk.ALL))
+    assert jump.findall(page(ben, item)) == ["Decide"]
