@@ -7,7 +7,7 @@ from allauth.account.internal.flows.reauthentication import (
     get_reauthentication_flows,
     raise_if_reauthentication_required,
 )
-from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -29,7 +29,13 @@ def require(request: HttpRequest) -> None:
         ReauthenticationRequired: for who has a password or a second factor here.
         ImmediateHttpResponse: for who proves it at the provider.
     """
-    raise_if_reauthentication_required(request, app="")
+    try:
+        raise_if_reauthentication_required(request, app="")
+    except ReauthenticationRequired:
+        # Allauth sends a form on only where it leads back to the bare address: one that was opened
+        # from a filtered list would be lost.
+        request.META["QUERY_STRING"] = ""
+        raise
     response = at_provider(request)
     if response is not None:
         raise ImmediateHttpResponse(response)
