@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.pipeline.reply.cards import Card, Source
+from ieim.pipeline.reply.cards import Card, Source, card
 from ieim.pipeline.reply.checklist import ordered
+from tests.fixtures import demo_bundle
 
 
 def cards(*days: str) -> list[Card]:
@@ -32,6 +33,16 @@ def test_what_presses_comes_first_and_what_it_needs_before_it(
     days: tuple[str, ...], needs: dict[int, set[int]], order: list[int]
 ) -> None:
     assert ordered(cards(*days), needs) == order
+
+
+def test_a_document_that_has_to_be_blocked_leads() -> None:
+    release = demo_bundle().release()
+    keys = [
+        ("vehicles", "vehicles.renew-driving-licence"),
+        ("passports", "passports.replace-identity-card"),
+    ]
+    renew, block = (card(release.services[key], release.agencies[key[0]]) for key in keys)
+    assert ordered([renew, block], {}) == [1, 0]
 
 
 @given(
