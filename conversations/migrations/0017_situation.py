@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from conversations.record.guards import guard
+
 
 class Migration(migrations.Migration):
 
@@ -15,4 +17,5 @@ class Migration(migrations.Migration):
             name='situation',
             field=models.CharField(max_length=16, null=True),
         ),
+        guard('conversations_turn'),
     ]

@@ -237,6 +237,7 @@ def test_it_lets_a_person_waive_low_scores_and_policy_only() -> None:
         "policy.risk",
         "policy.confidence",
         "policy.language",
+        "policy.outdated",
         "policy.unsigned",
         "policy.switched_off",
         "citizen.danger",

@@ -31,7 +31,7 @@ MODELS = {
 }
 OF_TURNS = {
     *("state", "updated_at", "queued_at", "lease", "leased_until", "retry_at"),
-    *("unavailable_since", "runs", "resumed", "hold_waived", "said_safe_at"),
+    *("unavailable_since", "runs", "resumed", "hold_waived", "said_safe_at", "situation"),
 }
 MAY_CHANGE_UNSEEN = {
     "turn": OF_TURNS,
