@@ -119,8 +119,9 @@ def configured_model() -> Model:
     return SharedModel(model, SharedSemaphore(most, keep=settings.IEIM_MODEL["DEADLINE"] + SPARE))
 
 
-def options(*, own_words: bool = False) -> work.Options:
-    """Return the pipeline's options from the settings; ``own_words`` is the administration's."""
+def options(*, persona: str = "", own_words: bool = False) -> work.Options:
+    """Return the pipeline's options from the settings; ``persona`` and ``own_words`` are the
+    administration's."""
     config = settings.IEIM_MODEL
     return work.Options(
         temperature=config["TEMPERATURE"],
@@ -130,7 +131,7 @@ def options(*, own_words: bool = False) -> work.Options:
         languages=frozenset(config["LANGUAGES"]),
         written_in=languages.written_in(),
         key_patterns=config["KEY_PATTERNS"],
-        persona=administration.current().persona,
+        persona=persona,
         speculative=config["AHEAD"],
         own_words=own_words,
         overrides=config["OVERRIDES"],
@@ -178,7 +179,8 @@ def _claim(turn_id: UUID) -> Turn | None:
 
 
 def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
-    settled = options(own_words=administration.current().own_words)
+    organisation = administration.current()
+    settled = options(persona=organisation.persona, own_words=organisation.own_words)
     if settings.IEIM_MODEL["BASE_URL"]:
         settled = replace(settled, tokens_per_byte=tokens_per_byte(turn.created_at))
     return Runner(

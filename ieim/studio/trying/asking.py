@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.turns import running
+from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for
@@ -232,6 +233,7 @@ def _prepared(which: Which, release: Release, text: str, model: Model) -> tuple[
     shortlist = RecordingShortlist(made_for(view), view)
     directive = notices.runtime_directive(release, timezone.now())
     # The language is the text's, so no other view is ever searched.
-    asker = Asker(model, view, cast(Shortlist, shortlist), running.options(), directive)
+    settled = running.options(persona=administration.current().persona)
+    asker = Asker(model, view, cast(Shortlist, shortlist), settled, directive)
     run = Run(store=RecordingStore(shortlist))
     return Side(which, view, language, model.name, shortlist, run), asker

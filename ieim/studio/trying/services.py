@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 
 from conversations.models import Turn
 from conversations.turns import running
+from ieim.administration import selectors as administration
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle
@@ -173,9 +174,10 @@ def _run(claim: runs.Claim, model: Model) -> None:
     releases["after"] = Bundle.from_content(run.proposal.content).release(0)
     rows: Rows = (run.result or {}).get("rows", {})
     total, saved = len(cases) * len(releases), time.monotonic()
+    settled = running.options(persona=administration.current().persona)
     for side, release in releases.items():
         directive = notices.runtime_directive(release, timezone.now())
-        asker = Asker(model, release, made_for(release), running.options(), directive, made_for)
+        asker = Asker(model, release, made_for(release), settled, directive, made_for)
         for case in cases:
             row = rows.setdefault(case.id, {})
             if side not in row:

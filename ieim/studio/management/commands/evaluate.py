@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from conversations.turns import running
+from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge import vectors
 from ieim.knowledge.bundles.bundle import BundleError, read_bundle
@@ -137,7 +138,9 @@ examples:
     ) -> tuple[list[CaseResult], str]:
         model = running.configured_model()
         search = vectors.unkept_for if options["bundle"] else vectors.made_for
-        asker = Asker(model, release, search(release), running.options(), search=search)
+        persona = "" if options["bundle"] else administration.current().persona
+        settled = running.options(persona=persona)
+        asker = Asker(model, release, search(release), settled, search=search)
         cases = file.cases[: options["limit"]]
         total = turns(cases, file.cases)
         with progress(total, "turns", verbosity=options["verbosity"]) as bar:
