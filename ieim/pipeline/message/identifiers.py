@@ -130,7 +130,9 @@ def _is_identity(
     signs = "".join(filter(str.isalnum, value))
     telephone = called and signs[0] == "0" and len(signs) >= _SHORTEST_TELEPHONE
     if _passes(value, signs):
-        return not (telephone if has_label else _is_telephone(text, start, signs))
+        # "I lost my passport, 0170 ...": what stands behind a comma may be another thing.
+        directly = has_label and "," not in text[max(0, start - 2) : start]
+        return not (telephone if directly else _is_telephone(text, start, signs))
     other = telephone or paid or _POSTCODE_OR_YEARS.fullmatch(value) or _OTHER_WORD.match(value)
     return has_label and not other and len(signs) >= _SHORTEST_LABELLED
 

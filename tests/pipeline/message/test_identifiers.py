@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ieim.pipeline.message.identifiers import find, is_without, without
@@ -141,6 +141,7 @@ def test_it_asks_about_no_postcode(code: int, words: str) -> None:
     start=st.sampled_from(["+49 30", "+1 202", "+44 20", "0170", "030", "tel. 202", "call 07911"]),
     rest=st.integers(10**6, 10**7 - 1),
 )
+@example(start="0170", rest=3042139)  # which passes a country's check digits
 def test_it_asks_about_no_telephone_number(start: str, rest: int) -> None:
     assert find(f"I lost my passport, {start} {rest}") == ()
 
