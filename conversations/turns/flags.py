@@ -63,7 +63,7 @@ def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
     _store(turn, signs, risk_flags_weak=list(weaker))
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def add_unpassed(*, turn: Turn, signs: Sequence[Risk], attempt: int, codes: Sequence[str]) -> None:
     """Add the signs of danger in an ``attempt`` of classify that failed, with the ``codes`` of the
     checks that it failed. One that the turn has already from a model is not added again."""
