@@ -148,15 +148,10 @@ def prepare() -> None:
     embedder = vectors.configured_embedder()
     if embedder is None or embedder.is_unavailable:
         return
-    if embedder not in _situations:
-        try:
-            _situations[embedder] = Situations(embedder.queries)
-        except EmbedderUnavailable:
-            return  # the embedder has logged why
     newest = selectors.newest()
     release = "" if newest is None else newest.sha256
     current = _current.get(embedder)
-    if current is not None and current.release == release:
+    if current is not None and current.release == release and embedder in _situations:
         return
     added = () if newest is None else selectors.risk_examples(newest)
     try:
@@ -168,6 +163,8 @@ def prepare() -> None:
             logger.info("Crises are found by meaning, with %s", embedder.id)
             current = _Current(model, added)
         _current[embedder] = current._replace(release=release)
+        if embedder not in _situations:  # last: danger waits for nothing else
+            _situations[embedder] = Situations(embedder.queries)
     except EmbedderUnavailable:
         return  # the embedder has logged why
 

@@ -126,13 +126,17 @@ def test_phrases_and_letters_stand_alone_where_meaning_comes_late(
     monkeypatch: pytest.MonkeyPatch, free: threading.Event
 ) -> None:
     class Slow(Feelings):
+        is_late = False
+
         def queries(self, texts: Sequence[str]) -> Matrix:
-            if texts != ["ready"]:
+            if self.is_late:
                 free.wait()
             return super().queries(texts)
 
-    use(Slow(), monkeypatch)
+    slow = Slow()
+    use(slow, monkeypatch)
     crisis.prepare()
+    slow.is_late = True
     found = crisis.look(PHRASE)
     assert ([each.code for each in found.risks], found.by) == (["self_harm"], WORDS)
 
