@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Final
 
 from django.utils.translation import gettext
 
 from conversations.corrections import version
 from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.reply.reply import Reply
+from ieim.studio.labels import COLUMNS
+
+SHOWN_CHARS: Final = 80
+"""The longest value of a changed field that is written out; of a longer one only the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The names of the services of a reply that the live release, ``live``, has no more
-    (``withdrawn``) or says something else of (``changed``)."""
+    (``withdrawn``) or says something else of (``changed``, each with the fields that differ)."""
 
     live: int
     withdrawn: tuple[str, ...]
@@ -51,7 +57,20 @@ def changes_since(turn: Turn, reply: Reply | None) -> Changes | None:
         if key not in live.services:
             withdrawn.append(release.services[key].name)
         elif version(live, *key) != version(release, *key):
-            changed.append(release.services[key].name)
+            changed.append(_difference(release.services[key], live.services[key]))
     if not withdrawn and not changed:
         return None
     return Changes(live.number, tuple(withdrawn), tuple(changed))
+
+
+def _difference(before: Service, after: Service) -> str:
+    """Return the name of a service and what another release says of it, field by field."""
+    changes = []
+    for name in (field.name for field in fields(Service)):
+        old, new = getattr(before, name), getattr(after, name)
+        if old == new:
+            continue
+        label = str(COLUMNS[name])
+        is_short = isinstance(new, str) and max(len(old), len(new)) <= SHOWN_CHARS
+        changes.append(f"{label}: {old or '–'} → {new or '–'}" if is_short else label)
+    return f"{before.name} ({'; '.join(changes or [gettext('translations')])})"

@@ -33,7 +33,7 @@ def notices(request: HttpRequest) -> HttpResponse:
     groups = (
         (
             gettext("Now"),
-            gettext("What citizens are told at this moment."),
+            gettext("What citizens, or the model only, are told at this moment."),
             found.filter(starts_at__lte=now),
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,8 @@ from tests.review.reviewing import Reviewer
 pytestmark = pytest.mark.usefixtures("published")
 
 NAME = "Extend a tourist visa"
+FEE = "MRK 45.00 for each person. Children under 6 pay nothing."
+CHANGED = f"{NAME} (fees: {FEE} → 9.00)"
 SOURCES = [{"agency": "immigration", "service": "immigration.extend-tourist-visa"}]
 
 
@@ -67,7 +70,7 @@ def test_the_page_says_which_release_and_what_has_changed(item: ReviewItem, eva:
     desk.taken_and_decided(item, eva, Action.HAND_OVER, agency="revenue")
     risky = the_item(desk.ask(RISKY, {}), "reply")
     change()
-    assert f"release 3 is live now. Changed since: {NAME}." in page_of(risky, eva)
+    assert f"release 3 is live now. Changed since: {CHANGED}." in page_of(risky, eva)
     withdraw()
     assert f"release 4 is live now. Withdrawn since: {NAME}." in page_of(risky, eva)
 
@@ -75,10 +78,10 @@ def test_the_page_says_which_release_and_what_has_changed(item: ReviewItem, eva:
 def test_what_has_changed_is_approved_on_a_step_of_its_own(item: ReviewItem, eva: User) -> None:
     change()
     at_desk = Desk(item, eva)
-    assert f"Changed since: {NAME}." in words(at_desk.said("preview", "approve"))
+    assert f"Changed since: {CHANGED}." in words(at_desk.said("preview", "approve"))
     once_more = words(at_desk.said("preview", "approve", {"once-more": "yes"}))
     assert "The services have changed since. Is this still right?" in once_more
-    assert f"Changed since: {NAME}." in words(at_desk.said("decide", "approve", status=422))
+    assert f"Changed since: {CHANGED}." in words(at_desk.said("decide", "approve", status=422))
     assert not Decision.objects.exists()
     confirmed = {"approve-confirmed": "yes"}
     assert at_desk.send("decide", "approve", confirmed).status_code == 303
@@ -121,7 +124,9 @@ def test_nobody_agrees_to_what_has_changed_since_it_was_decided(eva: User) -> No
     first = desk.taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
     change()
     ben = desk.person("ben", *desk.ALL)
-    with pytest.raises(Refused, match=f"Changed since: {NAME}. Disagree, or have it taken back"):
+    with pytest.raises(
+        Refused, match=f"Changed since: {re.escape(CHANGED)}. Disagree, or have it taken back"
+    ):
         desk.taken_and_decided(item, ben, Action.AGREE)
     desk.decide(item, ben, Action.DISAGREE)
     assert not Reply.objects.exists()
