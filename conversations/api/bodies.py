@@ -74,7 +74,7 @@ class MessageField(ExactTextField):
     """A citizen's message."""
 
 
-@extend_schema_field({"type": "string", "pattern": f"^{NAME}$"})
+@extend_schema_field({"type": "string", "maxLength": 40, "pattern": f"^{NAME}$"})
 class WebhookNameField(ExactTextField):
     """The name of a webhook."""
 

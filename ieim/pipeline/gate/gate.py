@@ -24,7 +24,7 @@ from ieim.pipeline.gate import strict_json
 from ieim.pipeline.ports import CONTENT_FILTER, REJECTED, TOO_LONG, ModelAnswer
 from ieim.pipeline.stages.base import Claim, Context, Output
 
-MAX_BYTES = 64 * 1024
+MAX_BYTES = 256 * 1024
 MAX_FINDINGS = 100
 """The most findings of a step: an answer can hold tens of thousands."""
 

@@ -51,7 +51,10 @@ def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 def load(**options: Any) -> Any:
     # Whether a message can be taken is more than its shape: nothing but spaces is 422.
     accepted = {"expected-statuses": ["2xx", "401", "404", "409", "422"]}
-    config = {"checks": {"positive_data_acceptance": accepted}, **options}
+    # A text beyond its limit can be a body beyond its own, which is refused unread.
+    refused = {"expected-statuses": ["400", "401", "404", "405", "406", "409", "413", "415", "422"]}
+    checks = {"positive_data_acceptance": accepted, "negative_data_rejection": refused}
+    config = {"checks": checks, **options}
     return schemathesis.openapi.from_wsgi(
         SCHEMA, application, config=SchemathesisConfig.from_dict(config)
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,5 +44,20 @@ def test_thousands_of_quotes_are_refused_before_one_is_located() -> None:
 
 
 def test_an_answer_with_too_long_a_text_is_refused_unread() -> None:
-    answer = valid("judgement_v1") | {"assistantReply": "a" * 70_000}
+    answer = valid("judgement_v1") | {"assistantReply": "a" * 300_000}
     assert found(judged("judgement_v1", answer)) == [(Code.MODEL_TOO_LARGE, "")]
+
+
+@pytest.mark.parametrize(
+    ("contract", "path"),
+    [
+        ("judgement_v1", "/assistantReply"),
+        ("multi_agency_service_answer_v1", "/assistantReply"),
+        ("service_select_v1", "/template/rules"),
+    ],
+)
+def test_a_text_that_no_person_would_read_is_a_fault_of_shape(contract: str, path: str) -> None:
+    answer = valid(contract)
+    *parents, name = path.strip("/").split("/")
+    functools.reduce(operator.getitem, parents, answer)[name] = "a" * 20_001
+    assert set(found(judged(contract, answer))) == {(Code.SCHEMA, path)}

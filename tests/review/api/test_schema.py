@@ -27,7 +27,7 @@ def part(*accepted: str) -> Any:
     A version that was not seen is 412. The parser takes no NUL anywhere, also not in an answer.
     """
     right = ["2xx", "401", "404", "409", "412", "422", *accepted]
-    wrong = ["400", "401", "403", "404", "412", "422", "428"]
+    wrong = ["400", "401", "403", "404", "412", "413", "422", "428"]
     checks = {
         "positive_data_acceptance": {"expected-statuses": right},
         "negative_data_rejection": {"expected-statuses": wrong},

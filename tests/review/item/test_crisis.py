@@ -129,7 +129,7 @@ def test_the_page_of_a_help_line_may_be_linked(
         warned(item, eva, text)
     labels = knowledge.release(1).labels["risk_flags"]
     with_page = replace(labels["self_harm"], description="Write to https://help.example/talk now.")
-    monkeypatch.setattr("review.crisis.labels", lambda turn: (with_page,))
+    monkeypatch.setattr("review.crisis._escalating", lambda turn, codes: (with_page,))
     assert warned(item, eva, text) == set()
 
 

@@ -178,4 +178,4 @@ def test_the_figures_count_each_reason(ask: Ask) -> None:
     assert "What citizens said of answers" in html
     assert "It is not right" in html
     csv = client.get("/review/metrics.csv").content.decode()
-    assert "answers_by_feedback,wrong,1" in csv
+    assert '"answers_by_feedback","wrong","1"' in csv

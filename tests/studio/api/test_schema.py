@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("published")
 
 # The rules of the knowledge are more than shape (422), and so is what is there (404, 412).
 _RIGHT = ["2xx", "400", "401", "404", "412", "422", "428"]
-_WRONG = ["400", "401", "403", "404", "412", "415", "422", "428"]
+_WRONG = ["400", "401", "403", "404", "412", "413", "415", "422", "428"]
 # A workbook is bytes like any others here: what it must be inside is 422.
 schemathesis.serializer.alias(XLSX, "application/octet-stream")
 documented = load(

@@ -237,5 +237,5 @@ def test_the_metrics_count_the_answers_that_were_turned_away(talk: Turn, ask: As
     page = client.get("/review/metrics/").content.decode()
     assert "1 of 1 that went on with the talk" in page
     table = client.get("/review/metrics.csv").content.decode()
-    assert re.search(r",answers_that_went_on,,1\r?\n", table)
-    assert re.search(r",answers_about_something_else,,1\r?\n", table)
+    assert re.search(r',"answers_that_went_on","","1"\r?\n', table)
+    assert re.search(r',"answers_about_something_else","","1"\r?\n', table)
