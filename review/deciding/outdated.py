@@ -73,4 +73,6 @@ def _difference(before: Service, after: Service) -> str:
         label = str(COLUMNS[name])
         is_short = isinstance(new, str) and max(len(old), len(new)) <= SHOWN_CHARS
         changes.append(f"{label}: {old or '–'} → {new or '–'}" if is_short else label)
-    return f"{before.name} ({'; '.join(changes or [gettext('translations')])})"
+    if not changes:
+        changes.append(gettext("translations"))
+    return f"{before.name} ({'; '.join(changes)})"
