@@ -53,7 +53,7 @@ def request(*, turn_ids: Collection[UUID]) -> None:
     for turn_id, state in Turn.objects.filter(pk__in=turn_ids).values_list("pk", "state"):
         wanted = MissingTriage.objects.filter(turn_id=turn_id)
         if _is_complete(turn_id):
-            wanted.delete()
+            wanted.filter(lease=None).delete()  # whoever has it still has to look for danger
             continue
         _, new = MissingTriage.objects.get_or_create(
             turn_id=turn_id, defaults={"since": now, "due_at": now + SOON}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conversations import selectors
-from conversations.models import Turn
+from conversations.models import MissingTriage, Stage, Turn
 from conversations.states import TurnState
 from conversations.turns import running, store, triage
 from ieim.llm.openai_client import OpenAIModel
@@ -16,6 +16,7 @@ from ieim.pipeline import budget
 from ieim.pipeline.budget import Count
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.topology import TRIAGE
 from ieim.pipeline.work import AttemptRecord
 from review.models import CRISIS, SIGN, ReviewItem
 from tests.conversations.turns.triage.test_triage import classified, events, flag
@@ -191,6 +192,21 @@ def test_danger_that_is_found_after_the_answer_opens_an_item(ask: Ask) -> None:
     assert (item.rank, item.reasons) == (CRISIS, ["citizen.danger"])
     turn.refresh_from_db()
     assert LINE in lines(turn)
+
+
+def test_who_runs_triage_keeps_it_until_danger_was_looked_for(ask: Ask) -> None:
+    """An item that opens at its last stage asks for the triage again, which is complete then."""
+    turn = ask("Hello")
+    triage.request(turn_ids=[turn.pk])
+    claimed = triage.claim(turn_id=turn.pk)
+    assert claimed is not None
+    for order, stage in enumerate(TRIAGE, start=50):
+        Stage.objects.update_or_create(
+            turn=turn, contract=stage.id, defaults={"order": order, "status": "needs_review"}
+        )
+    triage.request(turn_ids=[turn.pk])
+    claimed.complete()
+    assert not MissingTriage.objects.exists()
 
 
 @pytest.mark.parametrize("flags", [5, None, {"label": "x"}, [[1], {"label": ["self_harm"]}]])
