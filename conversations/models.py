@@ -91,6 +91,7 @@ class Turn(models.Model):
     risks = models.JSONField(default=list, blank=True)
     language = models.CharField(max_length=8, blank=True)
     # SQLite rewrites a table to add a column with a default, which the table's triggers refuse.
+    # Null: with a default SQLite would build the table anew, without its triggers.
     situation = models.CharField(max_length=16, null=True)  # noqa: DJ001
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -60,7 +60,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> None:
         error = ""
         try:
             run(now, at_start)
-        except Exception as failure:
+        except Exception as failure:  # whatever it is: the other sweeps have to run
             error = type(failure).__name__
             # One traceback for a row of failures: a sweep runs every few seconds.
             level = logging.DEBUG if error == record.error else logging.ERROR

@@ -43,11 +43,11 @@ def sole_giver(user: User, now: datetime) -> str:
     kinds = ("people.user_added", "people.user_changed")
     events = AuditEvent.objects.filter(chain=PEOPLE_CHAIN, kind__in=kinds, at__gt=now - NEW)
     # As it stands in canonical JSON: an import of thousands is not read for one of them.
-    events = events.filter(payload__contains=f'"user":{user.pk},"username":')
+    events = events.filter(payload__contains=f'"user":{user.pk},')
     givers: set[str] = set()
     for actor, payload in events.values_list("actor", "payload"):
         change = json.loads(payload)
-        if any(change.get(member) for member in _GIVEN):
+        if change["user"] == user.pk and any(change.get(member) for member in _GIVEN):
             # Without the token by which a program acted for them.
             givers |= {actor.partition("/")[0], str(change.get("asked_by", "system"))}
     givers -= {"system", f"staff:{user.get_username()}"}

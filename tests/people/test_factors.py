@@ -131,7 +131,7 @@ def test_a_code_is_good_once_for_as_long_as_it_fits(
 
 
 def test_who_comes_from_the_provider_proves_it_there(
-    directory: Directory,  # noqa: F811
+    directory: Directory,  # noqa: F811  # a fixture
 ) -> None:
     directory.person("lea", "heads")
     browser, page = Client(), "/staff/factors/totp/activate/"
@@ -152,7 +152,7 @@ def test_who_comes_from_the_provider_proves_it_there(
 
 @pytest.mark.parametrize("query", ["", "?_changelist_filters=q%3Dcarl"])
 def test_an_address_is_changed_by_who_proves_who_they_are(
-    sent: list[dict[str, str]],  # noqa: F811
+    sent: list[dict[str, str]],  # noqa: F811  # a fixture
     query: str,
 ) -> None:
     carl, _ = person("carl", Role.CASEWORKER), member("boss", Role.ADMINISTRATOR)
@@ -170,7 +170,7 @@ def test_an_address_is_changed_by_who_proves_who_they_are(
 
 
 def test_owners_are_told_at_the_old_address(
-    sent: list[dict[str, str]],  # noqa: F811
+    sent: list[dict[str, str]],  # noqa: F811  # a fixture
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     ada = member("ada")
@@ -289,7 +289,7 @@ def test_the_database_alone_gives_no_code(
 
 
 @pytest.mark.usefixtures("needed")
-def test_the_providers_second_factor_counts(directory: Directory) -> None:  # noqa: F811
+def test_the_providers_second_factor_counts(directory: Directory) -> None:  # noqa: F811  # a fixture
     for amr, wanted in ((["pwd", "mfa"], 200), (["pwd"], 302), ("mfa", 302)):
         directory.person("lea", "heads", amr=amr)
         browser = Client()
@@ -298,7 +298,7 @@ def test_the_providers_second_factor_counts(directory: Directory) -> None:  # no
 
 
 def test_who_has_one_is_asked_for_it_after_the_provider_too(
-    directory: Directory,  # noqa: F811
+    directory: Directory,  # noqa: F811  # a fixture
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     directory.person("mia", "desk")

@@ -59,7 +59,7 @@ def entered(provider: Directory, name: str, **said: Any) -> Client:
     return browser
 
 
-def test_it_ends_a_session_or_all_of_somebody(directory: Directory) -> None:  # noqa: F811
+def test_it_ends_a_session_or_all_of_somebody(directory: Directory) -> None:  # noqa: F811  # a fixture
     first, second, third = (entered(directory, "lea", sid=sid) for sid in ("s1", "s2", "s3"))
     other = entered(directory, "mia", sid="m1")
     answer = send(directory.sign(claims(directory, sub=None, sid="s1")))
@@ -94,7 +94,7 @@ REFUSED: dict[str, Callable[[], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("changed", REFUSED.values(), ids=REFUSED)
 def test_a_wrong_token_ends_nothing(
-    directory: Directory,  # noqa: F811
+    directory: Directory,  # noqa: F811  # a fixture
     changed: Callable[[], dict[str, Any]],
 ) -> None:
     browser = entered(directory, "lea")
@@ -103,7 +103,7 @@ def test_a_wrong_token_ends_nothing(
     assert is_in(browser)
 
 
-def test_a_token_is_the_providers_and_taken_once(directory: Directory) -> None:  # noqa: F811
+def test_a_token_is_the_providers_and_taken_once(directory: Directory) -> None:  # noqa: F811  # a fixture
     token = directory.sign(claims(directory))
     browser, headers = entered(directory, "lea"), jwt.get_unverified_header(token)
     for forged in (
