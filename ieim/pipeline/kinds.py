@@ -11,9 +11,11 @@ CORRECTION: Final = "correction"
 """The last answer is about something else than was meant."""
 NEXT: Final = "next"
 """The steps of the last answer are done, or known: what comes after them?"""
+FOLLOW_UP: Final = "follow_up"
+"""It goes on with what the last answer was about."""
 WANTS_PERSON: Final = "wants_person"
 
-INQUIRIES: Final = frozenset({INQUIRY, CORRECTION, NEXT})
+INQUIRIES: Final = frozenset({INQUIRY, CORRECTION, NEXT, FOLLOW_UP})
 """The kinds of messages that ask something of an administration."""
 
 SURE: Final = 0.8
