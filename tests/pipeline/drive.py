@@ -35,7 +35,7 @@ class ScriptedModel:
     """Gives the scripted answers of each contract in order, its right answer after them."""
 
     name = "scripted"
-    reads_hints = True
+    reads = False
 
     def __init__(self, script: Mapping[str, Sequence[Any]] | None = None) -> None:
         self.script = {contract: list(answers) for contract, answers in (script or {}).items()}
