@@ -27,8 +27,8 @@ from ieim.pipeline.work import (
     Stopped,
     Turn,
 )
-from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY, valid
+from tests.pipeline.searching import FakeSearch
 
 
 class ScriptedModel:
@@ -173,7 +173,7 @@ def run(
     pauses: list[float] = model.pauses
     runner = Runner(
         model=model,
-        shortlist=shortlist or index_for(release),
+        shortlist=shortlist or FakeSearch(release),
         release=release,
         clock=lambda: float(next(ticks)),
         pause=pauses.append,
