@@ -25,7 +25,7 @@ def inputs(text: str, *parts: str) -> Inputs:
 PARTS = (
     "How do I replace a lost passport",
     "Where can I book a pavilion",
-    "When must I file my tax return",
+    "How do I file my tax return",
 )
 THIRD = f"{PARTS[0]}? {PARTS[1]}? {PARTS[2]}?"
 
