@@ -313,9 +313,7 @@ class Ranking(Protocol):
         """Return the ``limit`` best agencies."""
         ...
 
-    def categories(
-        self, *, agencies: Collection[str], limit: int
-    ) -> Sequence[Ranked[Category]]:
+    def categories(self, *, agencies: Collection[str], limit: int) -> Sequence[Ranked[Category]]:
         """Return the ``limit`` best dictionary entries of ``agencies``."""
         ...
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -56,30 +56,23 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     }
 
 
-class Texts(NamedTuple):
-    """The texts that a request has, by case. ``case`` is what the message is as far as the search
-    can tell, or ``UNCLEAR``."""
-
-    language: str
-    texts: Mapping[str, str]
-    case: str = UNCLEAR
-
-
 def slot(
     release: Release, languages: Sequence[str], case: str, only: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases."""
+    """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases, and the
+    language of that of ``case``."""
     found = texts(release, languages)
     sent = {name: found[name].text for name in CASES if only is None or name in only}
-    return Texts(found[case].language, sent, case)._asdict()
+    return {"language": found[case].language, "texts": sent}
 
 
 def chosen(reply: str, request: Mapping[str, Any]) -> str:
     """Return the text that is shown in place of a model's reply: the one that it repeats word for
-    word, or else that of the case."""
-    sent = Texts(**request["guidance"])
-    by_words = {" ".join(text.split()): text for text in sent.texts.values()}
-    return by_words.get(" ".join(reply.split()), sent.texts[sent.case])
+    word, or else that of the kind of message that the search takes it for."""
+    sent: Mapping[str, str] = request["guidance"]["texts"]
+    by_words = {" ".join(text.split()): text for text in sent.values()}
+    kind = request.get("ranking", {}).get("kind", UNCLEAR)
+    return by_words.get(" ".join(reply.split()), sent.get(kind, sent[UNCLEAR]))
 
 
 def check(
