@@ -153,7 +153,7 @@ def measure(size: int) -> Result:
 
 def questions() -> list[str]:
     """The demo's example questions."""
-    lines = (DEMO / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (DEMO / "golden.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["text"] for line in lines]
 
 

@@ -100,7 +100,7 @@ def test_most_of_what_belongs_elsewhere_is_told_so(by_meaning: FusedIndex) -> No
     rows = [json.loads(line) for line in OUTSIDE.read_text(encoding="utf-8").splitlines()]
     far = [row for row in rows if not by_meaning.near_enough(row["text"])]
     assert len(far) / len(rows) >= 0.5
-    own = [json.loads(line) for line in (DEMO / "questions.jsonl").read_text().splitlines()]
+    own = [json.loads(line) for line in (DEMO / "golden.jsonl").read_text().splitlines()]
     answered = [row for row in own if row["expected"]["service"] and not row["history"]]
     refused = [row for row in answered if not by_meaning.near_enough(row["text"])]
     assert len(refused) / len(answered) <= 0.05

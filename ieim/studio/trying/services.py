@@ -18,12 +18,14 @@ from ieim.administration import selectors as administration
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for
 from ieim.people.models import User
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model
 from ieim.studio import runs
+from ieim.studio.drafts.selectors import example_texts
 from ieim.studio.evaluation.cases import Case, MalformedCase, read_case
 from ieim.studio.evaluation.outcomes import CaseResult
 from ieim.studio.evaluation.running import PATIENCE, Asker
@@ -48,8 +50,14 @@ def keep(
 
     Its texts are redacted. One whose words are those of a turn is named by what it came of, so
     that :func:`forget` finds it when the conversation is erased. Raises :class:`GoldenError` when
-    that has happened already.
+    that has happened already, and for an example question of the draft.
     """
+    if folded(case["text"]) in example_texts():
+        message = gettext(
+            "This is an example question of a service. Golden questions test what the search has "
+            "learned from examples, so none can be both: use other words."
+        )
+        raise GoldenError(message)
     # Erasing holds the turns first: whatever is kept before is found by it.
     if turn_id and not Turn.objects.select_for_update().filter(pk=turn_id).exclude(text=""):
         raise GoldenError(gettext("This conversation was erased: its words cannot be kept."))
