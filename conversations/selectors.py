@@ -59,7 +59,7 @@ def suggestions() -> tuple[str, ...]:
 
 @cache
 def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
-    path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
+    path = Path(ieim.knowledge.__file__).parent / "demo" / "golden.jsonl"
     with path.open(encoding="utf-8") as lines:
         return tuple(
             (case["text"], frozenset(case["expected"]["acceptable_services"]))

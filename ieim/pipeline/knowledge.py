@@ -173,7 +173,7 @@ class CaseText:
 
 
 QUESTION_ORIGINS: tuple[str, ...] = ("editor", "citizen", "model", "import")
-"""Who wrote an example question."""
+"""Who wrote an example question; the first where nobody says."""
 
 
 @dataclass(frozen=True, slots=True)

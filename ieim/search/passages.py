@@ -1,8 +1,8 @@
 """Which passages of a service's entry answer a message: its sentences and items, ranked.
 
 By meaning, by words, and by what a question of its kind is answered with: a classifier says how
-much a message asks for each field, and a question of how long something takes wants a figure. ``benchmarks/bench_passages.py --fit`` fits the weights and leaves
-whole services out (docs/decisions/0042-passages.md).
+much a message asks for each field, and a question of how long something takes wants a figure.
+Figures: docs/decisions/0042-passages.md.
 """
 
 from __future__ import annotations

@@ -59,43 +59,40 @@ that began before it."""
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each likeness counts, where a service has example questions and where it has none, and
-    what "none of them" starts with and gets from the background. In a talk ``before`` is the share
-    of the question before, ``about`` and ``going_on`` are what the talk's services get, the latter
-    times the logarithm of the odds that the message goes on; ``outside`` and ``going_out`` are the
-    same for "none of them"."""
+    """What each likeness counts, in the order of :meth:`Search.features`, for a service that has
+    example questions and for one that has none; ``none`` is what "none of them" starts with,
+    ``background`` what its likeness to the background counts.
 
-    entry: tuple[float, float] = (14.46, 17.25)
-    question: float = 11.67
-    level: float = -4.87
-    name: tuple[float, float] = (0.0, 1.96)
-    passage: tuple[float, float] = (3.73, 2.9)
-    share: tuple[float, float] = (3.74, 2.54)
-    best: tuple[float, float] = (0.0, 1.77)
-    none: float = 2.6
-    background: float = 11.11
+    In a talk ``before`` is the share of the question before, ``about`` what the talk's services
+    get and ``going_on`` that times the logarithm of the odds that the message goes on; ``outside``
+    and ``going_out`` are the same for "none of them".
+    """
+
+    asked: tuple[float, ...]
+    unasked: tuple[float, ...]
+    none: float
+    background: float = 0.0
     before: float = 0.05
-    about: float = 11.9
-    going_on: float = 5.9
-    outside: float = 0.8
-    going_out: float = 0.5
+    about: float = 4.0
+    going_on: float = 0.0
+    outside: float = 0.0
+    going_out: float = 0.0
 
 
-MEANING: Final = Weights()
+MEANING: Final = Weights(
+    asked=(14.46, 11.67, -4.87, 0.0, 3.73, 3.74, 0.0),
+    unasked=(17.25, 0.0, 0.0, 1.96, 2.9, 2.54, 1.77),
+    none=2.6,
+    background=11.11,
+    about=11.9,
+    going_on=5.9,
+    outside=0.8,
+    going_out=0.5,
+)
 WORDS: Final = Weights(
-    entry=(0.0, 0.0),
-    question=0.0,
-    level=0.0,
-    name=(0.0, 0.0),
-    passage=(0.0, 0.0),
-    share=(5.01, 4.42),
-    best=(2.25, 3.37),
+    asked=(0.0, 0.0, 0.0, 0.0, 0.0, 5.01, 2.25),
+    unasked=(0.0, 0.0, 0.0, 0.0, 0.0, 4.42, 3.37),
     none=4.53,
-    background=0.0,
-    about=4.0,
-    going_on=0.0,
-    outside=0.0,
-    going_out=0.0,
 )
 """Without an embedder."""
 
@@ -231,7 +228,10 @@ class Search:
         texts = [query.text, *([query.before] if query.before else [])]
         vectors = self._embed(texts)
         weights = WORDS if vectors is None else MEANING
-        rows = [self._scores(t, v, weights) for t, v in zip(texts, _rows(vectors, len(texts)), strict=True)]
+        rows = [
+            self._scores(t, v, weights)
+            for t, v in zip(texts, _rows(vectors, len(texts)), strict=True)
+        ]
         scores, none = rows[0]
         meant = [key for key in query.about if key not in query.without]
         about = [self.places[key] for key in meant if key in self.places]
@@ -247,29 +247,33 @@ class Search:
                 scores[self.places[key]] = -np.inf
         return _Ranking(self, scores, none, about, by_meaning=vectors is not None)
 
-    def _scores(
-        self, text: str, vector: Matrix | None, weights: Weights
-    ) -> tuple[Numbers, float]:
+    def _scores(self, text: str, vector: Matrix | None, weights: Weights) -> tuple[Numbers, float]:
         """Return the score of each service for a text alone, and that of "none of them"."""
-        asked = self._has_questions
+        features, likeness = self.features(text, vector)
+        asked, unasked = features @ np.array(weights.asked), features @ np.array(weights.unasked)
+        none = weights.none + weights.background * likeness
+        return np.where(self._has_questions, asked, unasked), none
 
-        def by_kind(pair: tuple[float, float]) -> Numbers:
-            return np.where(asked, *pair)
+    def features(self, text: str, vector: Matrix | None) -> tuple[Numbers, float]:
+        """Return a row for each service, and the likeness of ``text`` to the background.
 
+        The columns: cosine of the entry, the largest of its questions, 1, cosine of the name, the
+        largest of its passages, the share of the words of ``text`` in it, and that share by the
+        best one. Without a ``vector`` only the last two say something.
+        """
         shares = self._words.shares(text)
-        best = shares.max(initial=0.0)
-        scores = by_kind(weights.share) * shares + by_kind(weights.best) * shares / (best or 1.0)
+        features = np.zeros((len(self.services), len(MEANING.asked)))
+        features[:, 2] = 1.0
+        features[:, 5], features[:, 6] = shares, shares / (shares.max(initial=0.0) or 1.0)
         if vector is None:
-            return scores, weights.none
-        entries, names = self._groups["entries"] @ vector, self._groups["names"] @ vector
-        scores += by_kind(weights.entry) * entries + by_kind(weights.name) * names
-        scores += by_kind(weights.passage) * self._best_passages(vector, names)
+            return features, 0.0
+        names = self._groups["names"] @ vector
         questions = np.full(len(self.services), -1.0, dtype=np.float32)
         known = self._asked >= 0
         np.maximum.at(questions, self._asked[known], self._groups["questions"][known] @ vector)
-        scores += np.where(asked, weights.question * questions + weights.level, 0.0)
-        likeness = (self._groups["background"] @ vector).max(initial=0.0)
-        return scores, weights.none + weights.background * float(likeness)
+        features[:, 0], features[:, 1] = self._groups["entries"] @ vector, questions
+        features[:, 3], features[:, 4] = names, self._best_passages(vector, names)
+        return features, float((self._groups["background"] @ vector).max(initial=0.0))
 
     def _best_passages(self, vector: Matrix, names: Matrix) -> Matrix:
         """Return the best likeness of the passages of each service, of its name where it has
@@ -433,11 +437,11 @@ class _Ranking:
     def agencies(self, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Return the ``limit`` best agencies, by their best services."""
         known = self._search.release.agencies
-        best = {id: p for id, p in self._best_of_agencies.items() if id in known}
-        ids = [*best, *(id for id in known if id not in best)]
+        best = {agency: p for agency, p in self._best_of_agencies.items() if agency in known}
+        ids = [*best, *(agency for agency in known if agency not in best)]
         return [
-            Ranked(known[id], rank, best.get(id, 0.0))
-            for rank, id in enumerate(ids[: max(limit, 0)], start=1)
+            Ranked(known[agency], rank, best.get(agency, 0.0))
+            for rank, agency in enumerate(ids[: max(limit, 0)], start=1)
         ]
 
     def categories(self, *, agencies: Collection[str], limit: int) -> Sequence[Ranked[Category]]:

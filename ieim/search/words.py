@@ -74,9 +74,7 @@ def _impacts(counts: Sequence[Counter[str]], damping: Sequence[float]) -> Mappin
     values: dict[str, list[float]] = {}
     for count, damped, boost in zip(counts, damping, _BOOSTS, strict=True):
         for stem, times in count.items():
-            values.setdefault(stem, []).append(
-                boost * times * (_SATURATION + 1) / (times + damped)
-            )
+            values.setdefault(stem, []).append(boost * times * (_SATURATION + 1) / (times + damped))
     return {
         stem: max(found) + _TIE_BREAKER * (sum(found) - max(found))
         for stem, found in values.items()

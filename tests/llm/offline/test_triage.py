@@ -22,7 +22,7 @@ from tests.pipeline.build import TODAY
 
 TEXTS = [
     json.loads(line)["text"]
-    for line in (DEMO / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in (DEMO / "golden.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 KEYS = (
     "My email is jane.doe@example.org and my phone is +44 20 7946 0958. I paid £5 on 3 May 2024, "
