@@ -75,7 +75,7 @@ class TracedModel:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.name, self.reads_hints = model.name, model.reads_hints
+        self.name, self.reads = model.name, model.reads
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         stage = request.contract
@@ -95,7 +95,7 @@ class SwitchedOffModel:
     """The deployment's model while an administrator has switched it off: nothing is asked."""
 
     def __init__(self, model: Model) -> None:
-        self.name, self.reads_hints = model.name, model.reads_hints
+        self.name, self.reads = model.name, model.reads
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         message = "An administrator has switched the model off."
