@@ -87,11 +87,13 @@ def apply(
 def _is_outside(output: Output | None, inputs: Inputs) -> bool:
     """Whether no service is about a message at which a stage abstained with this ``output``.
 
-    Where a service was named for sure, something of that is meant. A model that read all agencies
-    and named none knows, unless the search is sure of a service.
+    Where a service was named for sure, something of that is meant, and so it is where the search
+    finds several requests. A model that read all agencies and named none knows, unless the search
+    is sure of a service.
     """
     said = output or {}
-    if Decimal(said.get("serviceSelection", {}).get("score", 0)) >= SURE:
+    named = Decimal(said.get("serviceSelection", {}).get("score", 0)) >= SURE
+    if named or inputs.requests:
         return False
     none = said.get("judgements", {}).get("agencyDetected") == []
     return inputs.ranking.outside >= OUTSIDE or (none and inputs.ranking.first < CLEAR)
