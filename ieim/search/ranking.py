@@ -64,19 +64,18 @@ class Weights:
     ``background`` what its likeness to the background counts.
 
     In a talk ``before`` is the share of the question before, ``about`` what the talk's services
-    get and ``going_on`` that times the logarithm of the odds that the message goes on; ``outside``
-    and ``going_out`` are the same for "none of them".
+    get, and ``going_on`` what they get for each e-fold of the odds that the message goes on;
+    ``outside`` is what "none of them" gets.
     """
 
     asked: tuple[float, ...]
     unasked: tuple[float, ...]
     none: float
     background: float = 0.0
-    before: float = 0.05
+    before: float = 0.2
     about: float = 4.0
     going_on: float = 0.0
     outside: float = 0.0
-    going_out: float = 0.0
 
 
 MEANING: Final = Weights(
@@ -84,10 +83,10 @@ MEANING: Final = Weights(
     unasked=(17.25, 0.0, 0.0, 1.96, 2.9, 2.54, 1.77),
     none=2.6,
     background=11.11,
-    about=11.9,
-    going_on=5.9,
-    outside=0.8,
-    going_out=0.5,
+    before=0.2,
+    about=6.0,
+    going_on=2.04,
+    outside=0.2,
 )
 WORDS: Final = Weights(
     asked=(0.0, 0.0, 0.0, 0.0, 0.0, 5.01, 2.25),
@@ -239,9 +238,8 @@ class Search:
             scores = scores + weights.before * rows[1][0]
             none += weights.before * rows[1][1]
         if about:
-            odds = self._odds_of_going_on(query.text)
-            scores[about] += weights.about + weights.going_on * odds
-            none += weights.outside + weights.going_out * odds
+            scores[about] += weights.about + weights.going_on * self._odds_of_going_on(query.text)
+            none += weights.outside
         for key in query.without:
             if key in self.places:
                 scores[self.places[key]] = -np.inf

@@ -356,7 +356,12 @@ def related(entry: DraftEntry) -> list[tuple[str, str]]:
             (gettext("Translations"), _url("translation", "changelist", listed | key)),
             (gettext("Add a translation"), _url("translation", "add", added | key)),
             *(
-                [(gettext("Example questions"), _url("examplequestion", "changelist", listed | key))]
+                [
+                    (
+                        gettext("Example questions"),
+                        _url("examplequestion", "changelist", listed | key),
+                    )
+                ]
                 if isinstance(entry, Service)
                 else []
             ),

@@ -157,7 +157,8 @@ def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask)
     page = client.post("/knowledge/try/questions/add/", {**begun, "turn": "x"}).content.decode()
     assert "Start again from the citizen" in page
     assert (
-        "Make it a golden or an example question" not in worker("eli", "immigration").get(LIST).content.decode()
+        "Make it a golden or an example question"
+        not in worker("eli", "immigration").get(LIST).content.decode()
     )
 
 

@@ -107,9 +107,7 @@ OTHER = {**RENEW, "agency": "tax", "service": "return", "text": "It  RAN out"}
         ({"text": "it ran out"}, "has the same agency and service and language and text as line 1"),
     ],
 )
-def test_it_says_what_is_wrong_and_where(
-    tmp_path: Path, row: dict[str, str], message: str
-) -> None:
+def test_it_says_what_is_wrong_and_where(tmp_path: Path, row: dict[str, str], message: str) -> None:
     content = {**tables(), "questions": [RENEW, {**RENEW, "text": "next", **row}]}
     found = errors(write(tmp_path / "bundle", content))
     assert any("questions.jsonl:2: " in error and message in error for error in found)
@@ -142,7 +140,9 @@ def test_who_writes_a_question_on_the_form_writes_a_line(editor: Client) -> None
     page = editor.get(address("service", "change", Service.objects.get(key="renew").pk))
     assert said(page).count("it ran out\nfil: paso na") == 2  # to see, and to compare with
     assert 'name="initial-questions"' in said(page)
-    assert typed(editor, "it ran out\nde: Er ist abgelaufen\n\nmy passport is old").status_code == 302
+    assert (
+        typed(editor, "it ran out\nde: Er ist abgelaufen\n\nmy passport is old").status_code == 302
+    )
     assert lines() == [
         ("de", "Er ist abgelaufen", "editor"),
         ("en", "it ran out", "editor"),
@@ -179,9 +179,7 @@ def test_a_line_that_is_refused_changes_nothing(editor: Client, line: str, messa
 
 def test_they_go_with_their_service(eve: User) -> None:
     identity = {"agency": "passports", "key": "renew"}
-    editing.remove(
-        table="services", identity=identity, by=eve, seen=1, source=Change.Source.ADMIN
-    )
+    editing.remove(table="services", identity=identity, by=eve, seen=1, source=Change.Source.ADMIN)
     assert lines() == []
 
 
