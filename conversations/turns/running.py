@@ -261,7 +261,10 @@ def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
         return
     if store.answered:
         outages.note_answer(turn)
-    if not (isinstance(outcome, Answered | Held) and outcome.reply.kind == "guidance"):
+    was_asked = any(item.get("offered") for item in message.history)
+    if was_asked and not (
+        isinstance(outcome, Answered | Held) and outcome.reply.kind == "guidance"
+    ):
         close_open_choice(turn=turn)  # a question replaces it
     if isinstance(outcome, Answered) or (isinstance(outcome, Held) and turn.hold_waived):
         leave(turn=turn, outcome=outcome, model=model)
