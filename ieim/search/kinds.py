@@ -1,8 +1,8 @@
 """What a message is, and what it asks about: multinomial logistic classifiers over its vector.
 
-``examples/kinds.yaml`` and ``examples/aspects.yaml`` teach them. ``kinds.npz`` has the weights for the embedded model, made by
-``python -m ieim.search.kinds`` after a change of the examples; a deployment with another embedder
-calls :func:`train` once. Figures: docs/decisions/0070-kinds-of-messages.md.
+``examples/kinds.yaml`` and ``examples/aspects.yaml`` teach them. ``kinds.npz`` has the weights for
+the embedded model, made by ``python -m ieim.search.kinds`` after a change of the examples; a
+deployment with another embedder calls :func:`train` once. Figures: docs/decisions/0070-kinds-of-messages.md.
 """
 
 from __future__ import annotations
