@@ -13,7 +13,7 @@ list of what was chosen (:func:`reply_about_several`), which is stored with the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import count, zip_longest
@@ -92,7 +92,7 @@ def ask_back(
     """
     several = inputs.context.complexity == "high" or bool(inputs.requests)
     found = [*_of_topics(output or {}, inputs), matching(inputs)]
-    offered = offers(list(_in_turns(found)), output, inputs.context)
+    offered = offers(list(_in_turns(found)), output, inputs.context, inputs.query.without)
     return Abstained(stage, tuple(findings), offered, several=several) if offered else None
 
 
@@ -132,14 +132,19 @@ def _topics(output: Output, context: Context) -> Iterator[tuple[str, Mapping[str
 
 
 def offers(
-    ranked: Sequence[Service], output: Output | None, context: Context
+    ranked: Sequence[Service],
+    output: Output | None,
+    context: Context,
+    without: Collection[Key] = (),
 ) -> tuple[Service, ...]:
     """Return what the citizen is offered, best first: two to four services, or none.
 
     ``ranked`` are the services that match the message, best first; ``output`` is that of the stage
-    that abstained: the services that it named come first.
+    that abstained: the services that it named come first, but for those ``without`` which the
+    citizen wants it.
     """
-    named = (context.release.services.get(key) for key in _named(output or {}, context))
+    keys = (key for key in _named(output or {}, context) if key not in without)
+    named = (context.release.services.get(key) for key in keys)
     found = dict.fromkeys([*filter(None, named), *ranked])
     chosen: list[Service] = []
     for each in found:

@@ -107,20 +107,22 @@ def _talk(
 ) -> tuple[list[tuple[str, Talk]], Talk]:
     """Return the citizen's messages, each with the talk before it, and the talk after all."""
     messages: list[tuple[str, Talk]] = []
-    talk = Talk()
+    talk, before = Talk(), ""
     for item in history:
         if item.get("role") == "user":
             text = str(item["text"])
             messages.append((text, talk))
             chosen = choice_of(text, talk.options, release)
             if chosen is None:
-                talk = talk._replace(question=text)
+                talk, before = talk._replace(question=text), talk.question
             elif not chosen:
                 talk = talk._replace(offered=())
         elif answered := _known(item.get("services") or [item], release):
             talk = talk._replace(answered=answered, offered=())
         elif offered := _known(item.get("offered", ()), release):
             talk = talk._replace(offered=offered)
+        else:  # it asked for nothing that is here
+            talk = talk._replace(question=before)
     return messages, talk
 
 

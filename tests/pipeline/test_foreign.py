@@ -15,25 +15,24 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Embedder, ModelAnswer, ModelRequest, Shortlist
 from ieim.pipeline.work import Abstained, Answered, Held, Outcome
-from ieim.search import fuse, index_for
+from ieim.search import fuse
 from ieim.search.embedders import build_embedder, fault
-from tests.embedders import Ideas
 from tests.fixtures import DEMO
-from tests.pipeline.build import PAVILION, RELEASE, REPLACE, valid
+from tests.pipeline.build import PAVILION, RENEW, REPLACE, valid
 from tests.pipeline.drive import ScriptedModel, high_script, run
 from tests.pipeline.message.test_languages import FRENCH
 from tests.pipeline.message.test_languages import run as run_in
+from tests.pipeline.searching import FakeSearch
 
 GERMAN = "Mein Reisepass ist verloren, was muss ich jetzt tun und wohin soll ich gehen?"
-MIXED = f"{GERMAN} Renew, renewal, expires."
-"""Words alone find a service by it, and by meaning two are about as near."""
+KEY = {service: (service.agency, service.key) for service in (REPLACE, RENEW, PAVILION)}
 LANGUAGE = Code.POLICY_LANGUAGE
 
 
 @pytest.fixture
 def by_meaning() -> Shortlist:
-    """A search that finds the passport services by a German word for them."""
-    return fuse(RELEASE, Ideas())
+    """A search that is not sure which passport service is meant."""
+    return FakeSearch(odds={KEY[REPLACE]: 0.5, KEY[RENEW]: 0.4, KEY[PAVILION]: 0.05})
 
 
 def asked(
@@ -41,7 +40,7 @@ def asked(
 ) -> Outcome:
     """What comes of a message of which, if not ``script`` says else, neither is sure."""
     script = script or {"service_select_v1": [selected(0.79)]}
-    return run(ScriptedModel(script), shortlist=shortlist, **{"text": MIXED, **turn})[0]
+    return run(ScriptedModel(script), shortlist=shortlist, **{"text": GERMAN, **turn})[0]
 
 
 def selected(score: float) -> dict[str, Any]:
@@ -56,11 +55,10 @@ def codes(outcome: Outcome) -> list[Code]:
     return [finding.code for finding in outcome.findings]
 
 
-@pytest.mark.parametrize(("score", "text"), [(0.8, MIXED), (0.6, GERMAN)])
-def test_where_the_model_or_the_search_is_sure_it_is_answered(
-    by_meaning: Shortlist, score: float, text: str
-) -> None:
-    outcome = asked(by_meaning, {"service_select_v1": [selected(score)]}, text=text, language="de")
+@pytest.mark.parametrize(("score", "first"), [(0.8, 0.5), (0.6, 0.8)])
+def test_where_the_model_or_the_search_is_sure_it_is_answered(score: float, first: float) -> None:
+    search = FakeSearch(odds={KEY[REPLACE]: first, KEY[RENEW]: 0.1})
+    outcome = asked(search, {"service_select_v1": [selected(score)]}, language="de")
     assert isinstance(outcome, Answered)
     assert {"title", "lead"} <= set(outcome.reply.original)
 
@@ -76,7 +74,7 @@ def test_where_neither_is_sure_the_citizen_is_asked_back(by_meaning: Shortlist) 
 def test_every_service_of_an_answer_is_offered_first(by_meaning: Shortlist) -> None:
     script = high_script()
     script["service_select_v1"][0]["serviceSelection"]["score"] = 0.6
-    outcome = asked(by_meaning, script, text=f"{GERMAN} Pavilion.")
+    outcome = asked(by_meaning, script)
     assert isinstance(outcome, Abstained)
     assert set(outcome.offered[:2]) == {REPLACE, PAVILION}
 
@@ -91,16 +89,9 @@ def test_who_is_asked_for_another_reason_is_told_of_the_language_too(
 
 
 def test_where_words_alone_ranked_a_person_has_it() -> None:
-    outcome = asked(None)
+    outcome = asked(FakeSearch(odds={KEY[REPLACE]: 0.9}, by_meaning=False))
     assert isinstance(outcome, Held)
     assert codes(outcome) == [LANGUAGE]
-
-
-def test_where_the_embedder_is_gone_a_person_has_it() -> None:
-    ideas = Ideas()
-    shortlist = fuse(RELEASE, ideas)
-    ideas.down = True
-    assert isinstance(asked(shortlist), Held)
 
 
 def test_a_risk_holds_it_all_the_same(by_meaning: Shortlist) -> None:
@@ -143,14 +134,11 @@ def _embedder() -> Embedder:
     return embedder
 
 
-TOMATOES = "Où puis-je faire pousser mes tomates ?"
-"""No word of it stands in any entry."""
+GARDEN = "Je cherche un coin de terre pour cultiver mes légumes"
 
 
-def test_what_shares_no_word_with_the_translation_is_answered_from_it(embedder: Embedder) -> None:
-    by_words = index_for(FRENCH).services(TOMATOES, agencies=None, limit=12)
-    assert {each.score for each in by_words} == {0.0}
-    outcome = run_in(TOMATOES, "fr", Sure(), fuse(FRENCH, embedder))
+def test_it_is_answered_from_the_translation(embedder: Embedder) -> None:
+    outcome = run_in(GARDEN, "fr", Sure(), fuse(FRENCH, embedder))
     assert isinstance(outcome, Answered)
     said = outcome.reply
     assert (said.title, said.language, said.original) == ("Louer un jardin familial", "fr", ())
@@ -177,8 +165,7 @@ def test_other_languages_find_it_in_english(language: str, text: str, name: str)
     sure = run_in(text, language, Sure(), shortlist, release)
     assert isinstance(sure, Answered)
     assert sure.reply.sources[0].service_key.endswith(f".{name}")
-    asked = run_in(text, language, OfflineModel(), shortlist, release)
-    assert isinstance(asked, Abstained)
-    assert asked.stage == "service_select_v1"
-    assert LANGUAGE in codes(asked)
-    assert asked.offered[0].key.endswith(f".{name}")
+    # The search is as sure by itself.
+    answered = run_in(text, language, OfflineModel(), shortlist, release)
+    assert isinstance(answered, Answered)
+    assert answered.reply.sources == sure.reply.sources

@@ -123,7 +123,7 @@ def test_a_typed_choice_leaves_its_answer_in_view(quiet_page: Page, width: int) 
     page.locator("#question").press_sequentially("2")
     page.keyboard.press("Enter")
     expect_answer(page)
-    expect(page.get_by_text("You chose in your next message")).to_have_count(1)
+    expect(page.get_by_text("Your next message took the place")).to_have_count(1)
     newest = page.locator(".turn").last
     expect(newest.locator(".message")).to_be_in_viewport(ratio=1)
     expect(newest.locator(".outcome h3").first).to_be_in_viewport(ratio=1)

@@ -26,10 +26,11 @@ from conversations.turns.models import Choice
 from ieim.audit.audited import _plain
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.canonical import digest
-from ieim.pipeline.ports import NEXT, Piece
+from ieim.pipeline.ports import Linked
 from ieim.pipeline.topology import ANSWERING
-from ieim.search.index import ReleaseIndex
+from ieim.search import Search
 from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.review import desk
@@ -37,6 +38,7 @@ from tests.review import desk
 WIDE = "passport"
 TWO = "How do I get a passport? And how do I get a permit?"
 SECRET = "a"
+NEXT = ("passports", "passports.renew-passport")
 
 
 @pytest.fixture
@@ -59,6 +61,10 @@ def asking_two(ask: Ask) -> Turn:
 def pick(turn: Turn, *numbers: int) -> None:
     """Choose options by number; none of them without any."""
     choose(session_id=turn.session_id, turn_id=turn.pk, numbers=numbers)
+
+
+def no_inquiry(answer: dict[str, Any]) -> None:
+    answer.update(judgements={"inquiry": False}, assistantReply="Bye.", nextStep="session_end")
 
 
 def again(turn: Turn) -> Turn:
@@ -128,26 +134,20 @@ def test_a_choice_in_words_is_answered_before_a_model_is_asked(asking: Turn, ask
 
 
 def test_who_asks_what_comes_next_has_chosen_nothing(
-    asking: Turn, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pick(asking, 2)
-    running.run_turn(turn_id=asking.pk)
-
-    monkeypatch.setattr(ReleaseIndex, "pieces", lambda _, text: [Piece(0, len(text), NEXT)])
+    ask(VISA, secret=SECRET)
+    following = Linked(knowledge.release(1).services[NEXT], "Then see to it.")
+    monkeypatch.setattr(Search, "kinds", lambda *_: {"next": 0.9})
+    monkeypatch.setattr(Search, "next_services", lambda *_: [following])
     turn = ask("Done. What comes next?", secret=SECRET)
+    assert turn.reply.body["sources"][0]["service_key"] == NEXT[1]
     assert turn.stages.get(contract="service_select_v1").status == "chosen"
     assert turn.reply.origin == "retold"
     view = selectors.turn_view(turn.pk)
     assert view.reply is not None
     assert "You chose" not in view.reply.whose
     assert not ReviewItem.objects.filter(turn=turn).exists()
-
-
-def test_after_a_choice_the_other_one_can_be_had_in_words(asking: Turn, ask: Ask) -> None:
-    ask("2", secret=SECRET)
-    turn = ask("1", secret=SECRET)
-    assert turn.state == "answered"
-    assert turn.reply.body["sources"][0]["service_key"] == asking.choice.offered[0][1]
 
 
 def test_none_of_these_is_a_persons_with_what_was_offered(asking: Turn) -> None:
@@ -318,12 +318,18 @@ def test_nobody_else_can_choose(asking: Turn, ask: Ask) -> None:
     assert not Choice.objects.exists()
 
 
-def test_the_next_question_does_not_wait_for_a_choice(asking: Turn, ask: Ask) -> None:
-    after = ask(VISA, secret=SECRET)
-    assert after.state == "answered"
-    pick(asking, 1)
-    running.run_turn(turn_id=asking.pk)
-    assert again(asking).state == "answered"
+def test_a_question_replaces_an_open_choice(asking: Turn, ask: Ask) -> None:
+    ask("Thank you", secret=SECRET, model=desk.Scripted({"judgement_v1": [no_inquiry]}))
+    assert again(asking).state == "asking"  # which asked for nothing
+    assert ask(VISA, secret=SECRET).state == "answered"
+    assert (again(asking).state, again(asking).choice.outcome) == ("closed", "replaced")
+    with pytest.raises(ChoiceRefused):
+        pick(asking, 1)
+    sweeper.sweep(now=asking.choice.until)
+    assert not flow_items(asking).exists()
+    assert verify(asking.session_id).ok
+    view = selectors.turn_view(asking.pk)
+    assert view.between == "asked"
 
 
 def test_a_citizen_is_asked_once_a_turn(asking: Turn) -> None:
