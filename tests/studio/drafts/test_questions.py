@@ -1,4 +1,4 @@
-"""Example questions: in bundles, in the draft, on the service's form, and apart from golden ones."""
+"""Example questions: in bundles, in the draft, on a service's form, and apart from golden ones."""
 
 from __future__ import annotations
 
@@ -51,11 +51,9 @@ def editor(eve: User) -> Client:
     return browser(eve)
 
 
-def save(by: User, seen: int | None = None, **values: str) -> Any:
+def save(by: User, **values: str) -> None:
     values = {**RENEW, **values}
-    return editing.save(
-        table="questions", values=values, by=by, seen=seen, source=Change.Source.API
-    )
+    editing.save(table="questions", values=values, by=by, seen=None, source=Change.Source.API)
 
 
 def typed(client: Client, questions: str, **changes: str) -> Any:
@@ -107,9 +105,7 @@ OTHER = {**RENEW, "agency": "tax", "service": "return", "text": "It  RAN out"}
         ({"text": "it ran out"}, "has the same agency and service and language and text as line 1"),
     ],
 )
-def test_it_says_what_is_wrong_and_where(
-    tmp_path: Path, row: dict[str, str], message: str
-) -> None:
+def test_it_says_what_is_wrong_and_where(tmp_path: Path, row: dict[str, str], message: str) -> None:
     content = {**tables(), "questions": [RENEW, {**RENEW, "text": "next", **row}]}
     found = errors(write(tmp_path / "bundle", content))
     assert any("questions.jsonl:2: " in error and message in error for error in found)
@@ -142,11 +138,11 @@ def test_who_writes_a_question_on_the_form_writes_a_line(editor: Client) -> None
     page = editor.get(address("service", "change", Service.objects.get(key="renew").pk))
     assert said(page).count("it ran out\nfil: paso na") == 2  # to see, and to compare with
     assert 'name="initial-questions"' in said(page)
-    assert typed(editor, "it ran out\nde: Er ist abgelaufen\n\nmy passport is old").status_code == 302
+    assert typed(editor, "it ran out\nde: Er ist abgelaufen\n\nmine is old").status_code == 302
     assert lines() == [
         ("de", "Er ist abgelaufen", "editor"),
         ("en", "it ran out", "editor"),
-        ("en", "my passport is old", "editor"),
+        ("en", "mine is old", "editor"),
     ]
 
 
@@ -179,9 +175,7 @@ def test_a_line_that_is_refused_changes_nothing(editor: Client, line: str, messa
 
 def test_they_go_with_their_service(eve: User) -> None:
     identity = {"agency": "passports", "key": "renew"}
-    editing.remove(
-        table="services", identity=identity, by=eve, seen=1, source=Change.Source.ADMIN
-    )
+    editing.remove(table="services", identity=identity, by=eve, seen=1, source=Change.Source.ADMIN)
     assert lines() == []
 
 
