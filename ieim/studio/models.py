@@ -394,7 +394,7 @@ class ExampleQuestion(DraftEntry):
         ]
 
     def __str__(self) -> str:
-        return f"{self.language} {self.text[:80]}"
+        return self.text
 
 
 _MODELS = (
