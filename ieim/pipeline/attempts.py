@@ -208,6 +208,7 @@ class TurnStages:
             limits=self._options.limits,
             runtime_directive=turn.runtime_directive,
             languages=(turn.language or self._options.written_in, self._options.written_in),
+            contacts=self._options.contacts,
             again=turn.again,
             reads_hints=self._engine.model.reads_hints,
         )

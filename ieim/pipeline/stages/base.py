@@ -148,6 +148,7 @@ class Inputs:
     languages: Sequence[str] = ()  # ISO 639-1: the citizen's first, then the knowledge's
     again: bool = False  # asked as something else than what it was answered with
     reads_hints: bool = False  # see ports.Model
+    contacts: Callable[[], str] = str  # see work.Options
 
     @property
     def goes_on(self) -> float:

@@ -18,7 +18,8 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     # A likely inquiry needs only the text that would be shown if it were none.
     likely = inquiry is not None and inquiry.is_likely
     only = {case, guidance.UNCLEAR} if likely else None
-    slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
+    release, contacts = inputs.context.release, inputs.contacts
+    slots = {"guidance": guidance.slot(release, inputs.languages, case, only, contacts=contacts)}
     if likely and not inputs.reads_hints:
         # To a language model a case beside a plain question reads as a verdict.
         del slots["guidance"]["case"]

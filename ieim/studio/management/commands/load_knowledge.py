@@ -39,7 +39,8 @@ the default sets apply.
   translations   language, agency, category, service, and the texts of what is translated
   help_lines     language, flag, text
   risk_examples  language, text, flag, kind (danger or near_miss)
-  texts          case (greeting, thanks, off_topic, unclear or abuse), language, text
+  texts          case (greeting, thanks, off_topic, unclear, abuse, about_assistant or
+                 about_office), language, text
 
 Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated
 by "|". Texts may have 10,000 characters, names 500, ids 200, links 2,048, lists 100 entries."""
