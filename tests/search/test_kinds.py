@@ -66,7 +66,7 @@ def test_every_kind_has_examples_in_every_language_and_none_has_two_kinds() -> N
         ("Nein, ich wollte etwas anderes wissen", "correction"),
         ("thank you, you have been very helpful", "thanks"),
         ("tell me a joke about cats", "off_topic"),
-        ("am I chatting with a human or with a program?", "about_assistant"),
+        ("who made this chatbot", "about_assistant"),
         ("Wann haben Sie am Freitag geöffnet?", "about_office"),
         ("could you give me your telephone number", "about_office"),
         ("I would like to talk to a real human being", "wants_person"),
