@@ -174,7 +174,7 @@ def _slices(results: Results) -> Mapping[str, Results]:
 def _of_the_demo(engine: Engine) -> Iterable[Row]:
     from ieim.studio.evaluation.cases import read_cases
 
-    questions = sets.CaseSet(read_cases(DEMO / "questions.jsonl").cases)
+    questions = sets.CaseSet(read_cases(DEMO / "golden.jsonl").cases)
     first = sets.first_questions(questions)
     yield from engine.rows("demo", questions)
     blind = {

@@ -29,7 +29,7 @@ from tests.live import Site, site
 
 QUESTIONS = [
     json.loads(line)["text"]
-    for line in (ROOT / "ieim/knowledge/demo/questions.jsonl").read_text("utf-8").splitlines()
+    for line in (ROOT / "ieim/knowledge/demo/golden.jsonl").read_text("utf-8").splitlines()
 ]
 ENDED = ("answered", "asking", "needs_review", "closed")
 PATIENCE = 300.0

@@ -92,7 +92,7 @@ def turns(base_url: str, questions: int) -> Iterator[Run]:
         max_output_tokens=LONGEST,
     )
     asker = Asker(model, release, index_for(release), options)
-    cases = read_cases(DEMO / "questions.jsonl").cases
+    cases = read_cases(DEMO / "golden.jsonl").cases
     for case in cases[:: max(1, len(cases) // questions)][:questions]:
         yield asker.run(case.text)
 

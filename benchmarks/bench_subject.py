@@ -239,7 +239,7 @@ def chosen(others: Sequence[Sequence[Choice]]) -> tuple[float, float]:
 def measure(data: Path) -> Iterator[Row]:
     """Yield the rows of all catalogues that are there."""
     embedder = EmbeddedEmbedder()
-    files = {"demo": [DEMO / "questions.jsonl", QUESTIONS / "demo.jsonl"]}
+    files = {"demo": [DEMO / "golden.jsonl", QUESTIONS / "demo.jsonl"]}
     files["demo"].append(QUESTIONS / "languages.jsonl")
     folders = {"demo": DEMO}
     if data.is_dir():

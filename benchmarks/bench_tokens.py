@@ -63,7 +63,7 @@ def requests_of(data: Path, cases: int) -> list[list[ModelRequest]]:
         asked = sets.first_questions(sets.read_set(data / "cases" / "inquiries.jsonl"))
     else:
         release = read_bundle(DEMO).release()
-        asked = sets.first_questions(sets.CaseSet(read_cases(DEMO / "questions.jsonl").cases))
+        asked = sets.first_questions(sets.CaseSet(read_cases(DEMO / "golden.jsonl").cases))
     engine = Engine(release, build_embedder({"KIND": "embedded"}))
     for_language_model: dict[int, ModelRequest] = {}
     build = pipeline_request.build

@@ -80,7 +80,7 @@ def _labels(result: Mapping[str, object] | None) -> Iterator[str]:
 
 def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
     made = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
-    for choice in made.exclude(outcome=ChoiceOutcome.EXPIRED.value):
+    for choice in made.filter(outcome__in=[ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]):
         yield choice.turn_id, Decided("citizen", choice.stage, choice.outcome, choice.decided_at)
 
 

@@ -25,6 +25,7 @@ from conversations.models import Session, Stage, Turn, opened_by_link, opened_by
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import choosing, flags, help_lines, languages
+from conversations.turns.models import ChoiceOutcome
 from conversations.turns.services import secret_digest
 from ieim.administration import languages as site_languages
 from ieim.administration import selectors as administration
@@ -58,7 +59,7 @@ def suggestions() -> tuple[str, ...]:
 
 @cache
 def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
-    path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
+    path = Path(ieim.knowledge.__file__).parent / "demo" / "golden.jsonl"
     with path.open(encoding="utf-8") as lines:
         return tuple(
             (case["text"], frozenset(case["expected"]["acceptable_services"]))
@@ -146,7 +147,9 @@ def _assistant_item(past: Turn) -> dict[str, Any]:
 def _offer_item(past: Turn) -> dict[str, Any]:
     options = choosing.options(past.choice, languages.release_of(past))
     text = "\n".join(f"{option.number}. {option.name}" for option in options)
-    return {"role": "assistant", "text": text, "offered": _offered(past)}
+    # What was refused by the button is no subject any more.
+    refused = past.choice.outcome == ChoiceOutcome.NONE
+    return {"role": "assistant", "text": text, "offered": [] if refused else _offered(past)}
 
 
 def _offered(past: Turn) -> list[dict[str, str]]:

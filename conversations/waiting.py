@@ -64,16 +64,15 @@ def _candidates(turn: Turn) -> Iterable[Key]:
 
 
 def _given_to_model(turn: Turn) -> Iterator[Key]:
-    """Yield the services that a model was given to choose from, those that match the message.
+    """Yield the services that a model was given to choose from.
 
     Of the last round's first attempt: the second one is given fewer.
     """
     attempts = Attempt.objects.filter(stage__turn=turn, stage__contract__in=_GIVEN_BY)
     for attempt in attempts.order_by("-stage__order", "-round", "number"):
         given = json.loads(attempt.asked_text or "{}").get("service_index", ())
-        matching = [each for each in given if each.get("score", 0) > 0]
-        if matching:
-            for each in sorted(matching, key=lambda each: int(each["rank"])):
+        if given:
+            for each in sorted(given, key=lambda each: int(each["rank"])):
                 yield each["agencyId"], each["serviceKey"]
             return
 

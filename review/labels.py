@@ -36,6 +36,7 @@ CHOICE_OUTCOMES: Mapping[str, str] = {
     ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose from these."),
     ChoiceOutcome.NONE: gettext_noop("The citizen was offered these, and said: none of them."),
     ChoiceOutcome.EXPIRED: gettext_noop("The citizen was offered these, and chose none in time."),
+    ChoiceOutcome.REPLACED: gettext_noop("The citizen was offered these, and asked anew."),
 }
 
 NOBODY_WAITS_BY_STATE: Mapping[str, str] = {

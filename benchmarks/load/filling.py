@@ -75,7 +75,7 @@ def prepare() -> None:
 
 def questions(number: int) -> list[str]:
     """Return so many of the demo's questions, again from the first where there are too few."""
-    file = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo" / "questions.jsonl"
+    file = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo" / "golden.jsonl"
     texts = [json.loads(line)["text"] for line in file.read_text(encoding="utf-8").splitlines()]
     return [texts[i % len(texts)] for i in range(number)]
 

@@ -20,6 +20,7 @@ class ChoiceOutcome(models.TextChoices):
     CHOSEN = "chosen", "one was chosen"
     NONE = "none", "none of these"
     EXPIRED = "expired", "nothing was chosen in time"
+    REPLACED = "replaced", "something else was asked"
 
 
 class Choice(models.Model):

@@ -33,7 +33,7 @@ from conversations.turns import (
 from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, take_lease
 from conversations.turns.models import chosen_of
 from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
-from conversations.turns.store import TurnStore
+from conversations.turns.store import TurnStore, close_open_choice
 from ieim.administration import selectors as administration
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import shortlist_for
@@ -77,7 +77,7 @@ class TracedModel:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.name, self.reads_hints = model.name, model.reads_hints
+        self.name, self.reads = model.name, model.reads
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         stage = request.contract
@@ -97,7 +97,7 @@ class SwitchedOffModel:
     """The deployment's model while an administrator has switched it off: nothing is asked."""
 
     def __init__(self, model: Model) -> None:
-        self.name, self.reads_hints = model.name, model.reads_hints
+        self.name, self.reads = model.name, model.reads
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         message = "An administrator has switched the model off."
@@ -265,6 +265,8 @@ def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
         return
     if store.answered:
         outages.note_answer(turn)
+    if not (isinstance(outcome, Answered | Held) and outcome.reply.kind == "guidance"):
+        close_open_choice(turn=turn)  # a question replaces it
     if isinstance(outcome, Answered) or (isinstance(outcome, Held) and turn.hold_waived):
         leave(turn=turn, outcome=outcome, model=model)
         return

@@ -115,7 +115,7 @@ class SharedModel:
     def __init__(self, model: Model, semaphore: SharedSemaphore) -> None:
         self._model = model
         self._semaphore = semaphore
-        self.name, self.reads_hints = model.name, model.reads_hints
+        self.name, self.reads = model.name, model.reads
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Wait for a seat, then call: the deadline counts from there."""

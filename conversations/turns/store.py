@@ -131,13 +131,7 @@ class TurnStore:
             until=now,
         )
         record_choice(choice, ChoiceOutcome.CHOSEN, chosen, by="citizen", stages=stages)
-        asking = Choice.objects.filter(turn__session_id=self.turn.session_id)
-        for earlier in asking.filter(outcome=ChoiceOutcome.OPEN).select_related("turn"):
-            if earlier.turn.state == TurnState.ASKING.value and set(chosen) <= {
-                (agency, key) for agency, key in earlier.offered
-            }:
-                record_choice(earlier, ChoiceOutcome.CHOSEN, chosen, by="citizen")
-                resuming.answered_below(turn=earlier.turn)
+        close_open_choice(turn=self.turn, chosen=chosen)
         moves.changed(self.turn)
 
     @transaction.atomic
@@ -320,6 +314,24 @@ def record_choice(
         payload["also"] = ["/".join(service) for service in choice.also]
     rows = [CHOICE.row(choice), *map(STAGE.row, stages)]
     events.record(choice.turn, "turn.chosen", payload, actor=by, rows=rows)
+
+
+@transaction.atomic
+def close_open_choice(*, turn: Turn, chosen: Sequence[Key] = ()) -> None:
+    """Close the turn that asked its citizen to choose before ``turn``, which answers in its place:
+    with what was ``chosen`` of the offer, else with something else that was asked."""
+    choices = Choice.objects.filter(
+        turn__session_id=turn.session_id,
+        turn__number__lt=turn.number,
+        turn__state=TurnState.ASKING.value,
+        outcome=ChoiceOutcome.OPEN,
+    )
+    for choice in choices.select_related("turn"):
+        if chosen and {*chosen} <= {(agency, key) for agency, key in choice.offered}:
+            record_choice(choice, ChoiceOutcome.CHOSEN, chosen, by="citizen")
+        else:
+            record_choice(choice, ChoiceOutcome.REPLACED, by="citizen")
+        resuming.answered_below(turn=choice.turn)
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:

@@ -1,8 +1,7 @@
 """The search by meaning of releases: their vectors are made outside the turns, and kept by text.
 
 A turn only reads what there is. Words answer where a vector of its release is missing, and until
-messages are read by meaning too: something is the nearest to any letters, and nobody would say that
-they ask for nothing.
+messages are read by meaning too.
 """
 
 from __future__ import annotations
@@ -31,11 +30,12 @@ from ieim.knowledge.audited import VECTOR
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import EmbedderUnavailable, Matrix, Shortlist
-from ieim.search import FusedIndex, index_for, inquiry, train
+from ieim.search import Search, index_for
+from ieim.search import kinds as reading
 from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder, build_embedder
-from ieim.search.fusing import texts_of
-from ieim.search.inquiry import Reading
+from ieim.search.kinds import Kinds
+from ieim.search.ranking import texts_of
 
 BATCH: Final = 64
 """Texts whose vectors are made and stored at once."""
@@ -56,12 +56,12 @@ logger = logging.getLogger(__name__)
 class _Slot:
     """``index`` is None where vectors were missing when they were looked for, if ever."""
 
-    index: FusedIndex | None = None
+    index: Search | None = None
     looked: float = -math.inf
 
 
 _slots: Cache[tuple[str, str, str], _Slot] = Cache(_CACHE_SIZE)
-_readings: WeakKeyDictionary[CheckedEmbedder, Reading] = WeakKeyDictionary()
+_kinds: WeakKeyDictionary[CheckedEmbedder, Kinds] = WeakKeyDictionary()
 _training = threading.Lock()
 
 
@@ -115,9 +115,9 @@ def prepare_reading() -> None:
         return
     with _training, contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
         if _reading(embedder) is None:
-            reading = train.reading(embedder.id, lambda texts: kept_for(embedder, texts))
-            keep_model(embedder.id, _reading_name(), reading.to_bytes())
-            _readings[embedder] = reading
+            kinds = reading.train(lambda texts: kept_for(embedder, texts), embedder.id)
+            keep_model(embedder.id, _reading_name(), kinds.to_bytes())
+            _kinds[embedder] = kinds
             logger.info("Messages are read by meaning, with %s", embedder.id)
 
 
@@ -137,11 +137,11 @@ def unkept_for(release: Release) -> Shortlist:
     slot = _slot(release, embedder)
     if slot.index is None:
         try:
-            reading = _shipped(embedder) or train.reading(embedder.id, embedder.documents)
+            kinds = _shipped(embedder) or reading.train(embedder.documents, embedder.id)
             vectors = embedder.documents(texts_of(release))
         except EmbedderUnavailable:
             return index_for(release)
-        _remember(release, embedder, vectors, reading)
+        _remember(release, embedder, vectors, kinds)
     return slot.index or index_for(release)
 
 
@@ -170,24 +170,24 @@ def keep_model(embedder: str, name: str, data: bytes) -> None:
     _keep(embedder, {_digest(name): data})
 
 
-def _reading(embedder: CheckedEmbedder) -> Reading | None:
+def _reading(embedder: CheckedEmbedder) -> Kinds | None:
     """Return what reads messages with an embedder, None where nothing is shipped or kept."""
-    reading = _readings.get(embedder) or _shipped(embedder)
-    if reading is None and (stored := kept_model(embedder.id, _reading_name())) is not None:
-        reading = Reading.from_bytes(stored)
-    if reading is not None:
-        _readings[embedder] = reading
-    return reading
+    kinds = _kinds.get(embedder) or _shipped(embedder)
+    if kinds is None and (stored := kept_model(embedder.id, _reading_name())) is not None:
+        kinds = Kinds.from_bytes(stored)
+    if kinds is not None:
+        _kinds[embedder] = kinds
+    return kinds
 
 
-def _shipped(embedder: CheckedEmbedder) -> Reading | None:
-    shipped = inquiry.shipped()
+def _shipped(embedder: CheckedEmbedder) -> Kinds | None:
+    shipped = reading.shipped()
     return shipped if shipped.embedder == embedder.id else None
 
 
 @cache
 def _reading_name() -> str:
-    return f"inquiry {train.inquiry_digest()}"
+    return f"kinds {reading.digest()}"
 
 
 forget_unused = _slots.forget_unused
@@ -204,11 +204,11 @@ def _look(release: Release, embedder: CheckedEmbedder) -> None:
 
 
 def _remember(
-    release: Release, embedder: CheckedEmbedder, vectors: Matrix | None, reading: Reading | None
+    release: Release, embedder: CheckedEmbedder, vectors: Matrix | None, kinds: Kinds | None
 ) -> None:
     slot = _slot(release, embedder)
-    if vectors is not None and reading is not None:
-        slot.index = FusedIndex(index_for(release), release, vectors, embedder, reading)
+    if vectors is not None and kinds is not None:
+        slot.index = Search(release, vectors, embedder, kinds)
     slot.looked = time.monotonic()
 
 

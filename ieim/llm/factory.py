@@ -66,9 +66,9 @@ class BreakerModel:
         return self._model.name
 
     @property
-    def reads_hints(self) -> bool:
-        """What the model behind it says."""
-        return self._model.reads_hints
+    def reads(self) -> bool:
+        """Whether the model behind it reads the message."""
+        return self._model.reads
 
     @property
     def is_open(self) -> bool:

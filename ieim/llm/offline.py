@@ -1,8 +1,8 @@
-"""The offline engine: a deterministic ranker and template writer behind the model port.
+"""The offline engine: what the search ranks first, as the answer of a model.
 
-It sees only the per-call JSON (``request.messages[2].content``) and answers only from the
-candidates in it. It has no trained part and knows no catalogue. Where it does not know, it says so
-in a way that the gate stops: no agency, a score under 0.50, no reply.
+It sees only the per-call JSON (``request.messages[2].content``), does not read the message, and
+answers only from the candidates in it. Where the ranking is not sure, it says so in a way that the
+gate stops: no agency, a score under 0.50, no reply.
 """
 
 from __future__ import annotations
@@ -11,18 +11,16 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ieim.llm.engine import agencies, answer, judgement, selection, triage
+from ieim.llm.engine import Payload, answer, judgement, selection, triage
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 
 NAME = "ieim-offline"
 BYTES_PER_TOKEN = 4
 """The engine has no tokens: its ``usage`` is UTF-8 bytes through four, rounded up."""
 
-Payload = Mapping[str, Any]
-
 _CONTRACTS: Mapping[str, Callable[[Payload], dict[str, Any]]] = {
     "judgement_v1": judgement.judge,
-    "agency_detect_v1": agencies.detect,
+    "agency_detect_v1": selection.detect,
     "category_select_v1": selection.select_category,
     "semantic_analysis_v1": selection.analyse,
     "service_select_v1": selection.select_service,
@@ -46,9 +44,9 @@ class OfflineModel:
         return NAME
 
     @property
-    def reads_hints(self) -> bool:
-        """It does: of the search it sees nothing but the request."""
-        return True
+    def reads(self) -> bool:
+        """It does not: it has only what the search says."""
+        return False
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Answer in milliseconds, whatever ``deadline`` is: nothing here can wait.

@@ -120,9 +120,9 @@ class OpenAIModel:
         return self._model
 
     @property
-    def reads_hints(self) -> bool:
-        """Whether the server is the offline engine's (:mod:`ieim.llm.server`)."""
-        return self._model == NAME
+    def reads(self) -> bool:
+        """Whether the server is none of the offline engine (:mod:`ieim.llm.server`)."""
+        return self._model != NAME
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Send ``request`` unchanged and return what came, within ``deadline`` seconds in all.

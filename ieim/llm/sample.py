@@ -18,7 +18,8 @@ from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.topology import STAGES
 from ieim.search import index_for
 
-TEXT = "I want to book a pavilion in a public garden on 3 May. Who collects the rubbish afterwards?"
+TEXT = "I want to book a pavilion in a public garden on 3 May."
+TEXT_TO_TWO = f"{TEXT} Who collects the rubbish afterwards?"
 TODAY = date(2026, 4, 20)
 SESSION = "00000000-0000-4000-8000-000000000000"
 
@@ -45,6 +46,9 @@ _PICK_UP = Service(
     how_to_apply=("Call two days ahead.",),
     url="https://waste.example/pickup",
 )
+_OF_TWO = ("semantic_analysis_v1", "multi_agency_service_answer_v1")
+"""The contracts of a message to several agencies."""
+
 _ROOMS = Category("parks", "rooms", "Rooms and pavilions", ("rent", "party", "birthday"))
 _COLLECTION = Category("waste", "collection", "Collection", ("rubbish", "pick-up"))
 _LABELS = {
@@ -77,15 +81,16 @@ def request_for(
 ) -> tuple[ModelRequest, Context]:
     """Return the request of a contract, as a turn makes it, and what its answer is judged by."""
     knowledge = release()
+    text = TEXT_TO_TWO if contract_id in _OF_TWO else TEXT
     context = Context(
         attempt=1,
-        user_prompt=TEXT,
+        user_prompt=text,
         cached_state=_state(contract_id),
         release=knowledge,
         labels={name: frozenset(codes) for name, codes in knowledge.labels.items()},
     )
     inputs = Inputs(
-        text=TEXT,
+        text=text,
         today=TODAY,
         history=(),
         context=context,

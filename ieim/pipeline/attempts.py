@@ -27,7 +27,7 @@ from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
-from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
+from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Query, Shortlist
 from ieim.pipeline.reply import fallback, template
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.stages import triage
@@ -78,10 +78,13 @@ class Call:
 
 class TurnStages:
     """Runs the stages of one turn in the calling thread. A stage that the store has is not called
-    again. ``first`` is the context of the first stage, and of all triage."""
+    again. ``first`` is the context of the first stage, and of all triage; ``query`` is what is
+    searched for."""
 
-    def __init__(self, engine: Engine, turn: Turn, store: Store, first: Context) -> None:
-        self._engine, self._options = engine, engine.options
+    def __init__(
+        self, engine: Engine, turn: Turn, store: Store, first: Context, query: Query
+    ) -> None:
+        self._engine, self._options, self._query = engine, engine.options, query
         self._turn, self._store, self._first = turn, store, first
         self._tasks = TaskGroup(engine.executor)
         self._triage: dict[str, Task[Done | Stopped]] = {}
@@ -120,14 +123,14 @@ class TurnStages:
     def _classify(self) -> Steps[Done | Stopped]:
         result = yield from self._stage(CLASSIFY, self._first)
         output = None if isinstance(result, Stopped) else result[0]
-        faint = all(sign.source == "faint" for sign in self._reread(output))
+        faint = all(sign.source == "faint" for sign in self.reread(output))
         if output is None or output["risk_flags"] or not faint:
             self.start_triage()  # each of the three opens an item
         return result
 
-    def _reread(self, output: Output | None) -> Sequence[Risk]:
+    def reread(self, output: Output | None) -> Sequence[Risk]:
         """Return the signs of danger once the model has said ``output``."""
-        if self._engine.model.reads_hints:  # a rule engine is no second reader
+        if not self._engine.model.reads:  # it is no second reader
             return self.risks
         return risk.reread(self.risks, output, self._engine.release)
 
@@ -206,11 +209,11 @@ class TurnStages:
             context=context,
             shortlist=self._engine.shortlist,
             limits=self._options.limits,
+            query=self._query,
             runtime_directive=turn.runtime_directive,
             languages=(turn.language or self._options.written_in, self._options.written_in),
             contacts=self._options.contacts,
             again=turn.again,
-            reads_hints=self._engine.model.reads_hints,
         )
 
     def _stage(self, stage_id: str, context: Context) -> Steps[Done | Stopped]:
@@ -362,7 +365,7 @@ class TurnStages:
             contract,
             judgement,
             context,
-            risks=[sign for sign in self._reread(passed) if sign.source not in risk.OF_MODEL],
+            risks=[sign for sign in self.reread(passed) if sign.source not in risk.OF_MODEL],
             key_patterns=self._options.key_patterns,
             own_words=self._options.own_words,
         )

@@ -25,10 +25,10 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate, grounding
 from ieim.pipeline.gate.gate import MINIMUM_SCORE, Judgement
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.ports import ModelAnswer, Ranking
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.cards import AROUND, CHECKLIST, SECTIONS
-from ieim.pipeline.reply.reply import LEAST_PARTS, Reply, render_several
+from ieim.pipeline.reply.reply import Reply, render_several
 from ieim.pipeline.reply.retelling import first_steps
 from ieim.pipeline.stages import (
     agency_detect,
@@ -43,6 +43,9 @@ from ieim.pipeline.work import Abstained, Chosen, Key
 
 LEAST, MOST = 2, 4
 """So many services are offered: with fewer there is nothing to choose, more are a list to read."""
+
+FLOOR = 0.03
+"""A service that is less likely than this is offered only where there are too few others."""
 
 SURE = Decimal("1.00")
 """The score of a choice by the citizen."""
@@ -79,30 +82,35 @@ def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -
 
 
 def ask_back(
-    stage: str,
-    findings: Iterable[Finding],
-    ranked: Sequence[Service],
-    output: Output | None,
-    inputs: Inputs,
+    stage: str, findings: Iterable[Finding], output: Output | None, inputs: Inputs
 ) -> Abstained | None:
     """Return that the citizen is asked back, None where there is nothing to offer.
 
-    ``ranked`` and ``output`` are as in :func:`offers`. In turns with ``ranked`` come the services
-    of the topics that were named, of each agency by itself. Several may be chosen where the message
-    has several requests, or was found to concern several agencies.
+    ``output`` is that of the stage that abstained. In turns with the services that match the
+    message come those of the topics that were named, of each agency by itself. Several may be
+    chosen where the message has several requests, or was found to concern several agencies.
     """
-    in_turns = zip_longest(*_of_topics(output or {}, inputs), ranked)
-    found = [service for turn in in_turns for service in turn if service is not None]
-    offered = offers(found, output, inputs.context)
-    if not offered:
-        return None
-    parts = inputs.shortlist.parts(inputs.text)
-    return Abstained(
-        stage,
-        tuple(findings),
-        offered,
-        several=inputs.context.complexity == "high" or len(parts) >= LEAST_PARTS,
-    )
+    several = inputs.context.complexity == "high" or bool(inputs.requests)
+    found = [*_of_topics(output or {}, inputs), matching(inputs)]
+    offered = offers(list(_in_turns(found)), output, inputs.context)
+    return Abstained(stage, tuple(findings), offered, several=several) if offered else None
+
+
+def matching(inputs: Inputs) -> list[Service]:
+    """Return the services that a citizen can be asked about, best first: those that are likely
+    enough, of each request in turns, and so many at least that there is something to choose."""
+    rankings = [ranking for _, ranking in inputs.requests] or [inputs.ranking]
+    return list(_in_turns([_likely(ranking) for ranking in rankings]))
+
+
+def _likely(ranking: Ranking) -> list[Service]:
+    ranked = ranking.services(limit=MOST)
+    return [each.item for each in ranked if each.rank <= LEAST or each.probability >= FLOOR]
+
+
+def _in_turns(found: Iterable[Iterable[Service]]) -> Iterator[Service]:
+    for turn in zip_longest(*found):
+        yield from filter(None, turn)
 
 
 def _of_topics(output: Output, inputs: Inputs) -> Iterator[list[Service]]:
@@ -110,7 +118,7 @@ def _of_topics(output: Output, inputs: Inputs) -> Iterator[list[Service]]:
     best match first."""
     for agency, candidates in _topics(output, inputs.context):
         everything = len(inputs.context.release.services)
-        ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=everything)
+        ranked = inputs.ranking_of(agency).services(agencies=[agency], limit=everything)
         named = {key for key, each in candidates.items() if each["score"] > 0}
         yield [each.item for each in ranked if named.intersection(each.item.categories)]
 

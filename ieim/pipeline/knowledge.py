@@ -180,6 +180,24 @@ class CaseText:
     text: str
 
 
+QUESTION_ORIGINS: tuple[str, ...] = ("editor", "citizen", "model", "import")
+"""Who wrote an example question; the first where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuestion:
+    """A question, in ``language`` (ISO 639-1), that the service with the key ``service`` answers.
+
+    Only the ranking reads it: no stage is given one. ``origin`` is one of :data:`QUESTION_ORIGINS`.
+    """
+
+    agency: str
+    service: str
+    language: str
+    text: str
+    origin: str = "editor"
+
+
 SERVICE_TEXTS: tuple[str, ...] = (
     "name",
     "overview",
@@ -213,6 +231,7 @@ class Release:
     help_lines: tuple[HelpLine, ...] = ()
     risk_examples: tuple[RiskExample, ...] = ()
     texts: tuple[CaseText, ...] = ()
+    questions: tuple[ExampleQuestion, ...] = ()
     language: str = ""
     original: Release | None = field(default=None, repr=False, compare=False)
     translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)

@@ -12,15 +12,15 @@ from decimal import Decimal
 
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.gate.subject import BEHIND, CLEAR, SURE, is_clear
-from ieim.pipeline.knowledge import Label, Service
+from ieim.pipeline.gate.subject import CLEAR, SURE
+from ieim.pipeline.knowledge import Label
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
-from ieim.pipeline.ports import Ranked
+from ieim.pipeline.ports import Query, Ranking
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import Reply, in_language, outside
-from ieim.pipeline.stages.base import Context, Inputs, Output
+from ieim.pipeline.stages.base import OUTSIDE, Context, Inputs, Output
 from ieim.pipeline.stages.triage import CLASSIFY, label_elements
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Stopped, Turn
@@ -40,8 +40,7 @@ def stopped(
         if _is_outside(result.output, inputs):
             release = inputs.context.release
             return Answered(in_language(outside(release), language, release))
-        matching = [each.item for each in _matching(inputs)]
-        asking = choosing.ask_back(stage, result.findings, matching, result.output, inputs)
+        asking = choosing.ask_back(stage, result.findings, result.output, inputs)
         if asking is not None:
             return asking
     return NeedsReview(stage, result.findings)
@@ -60,9 +59,7 @@ def apply(
     the languages that the deployment answers in, beside those of the release.
     """
     release = inputs.context.release
-    # A rule engine is no second reader.
-    seen = turn.risks if inputs.reads_hints else risk.reread(turn.risks, classified, release)
-    holds = decide(seen, classified, release.labels)
+    holds = decide(turn.risks, classified, release.labels)
     readable = release.languages.union(answered)
     reply = None if isinstance(outcome, Abstained) else outcome.reply
     if reply is not None and reply.kind in ("guidance", "outside"):
@@ -90,24 +87,16 @@ def apply(
 def _is_outside(output: Output | None, inputs: Inputs) -> bool:
     """Whether no service is about a message at which a stage abstained with this ``output``.
 
-    A model that read all agencies and named none knows, unless the search clearly finds something;
-    where it named one, something of that is meant. A rule engine has only the search: whether any
-    service is near enough.
+    Where a service was named for sure, something of that is meant, and so it is where the search
+    finds several requests. A model that read all agencies and named none knows, unless the search
+    is sure of a service.
     """
     said = output or {}
-    if inputs.reads_hints:
-        score = said.get("serviceSelection", {}).get("score", 0)
-        return not (Decimal(score) >= SURE or inputs.near_enough())
-    none = "agencyDetected" in said.get("judgements", {})
-    return none and not said["judgements"]["agencyDetected"] and not _search_is_clear(inputs)
-
-
-def _search_is_clear(inputs: Inputs) -> bool:
-    """Whether the search finds one service near enough, and every other far behind it."""
-    ranked = inputs.shortlist.services(inputs.text, agencies=None, limit=2)
-    found, _ = inputs.shortlist.evidence(inputs.text, [each.item for each in ranked])
-    own, *behind = sorted(found, reverse=True) or [0.0]
-    return own > 0 and inputs.near_enough() and all(each <= CLEAR * own for each in behind)
+    named = Decimal(said.get("serviceSelection", {}).get("score", 0)) >= SURE
+    if named or inputs.requests:
+        return False
+    none = said.get("judgements", {}).get("agencyDetected") == []
+    return inputs.ranking.outside >= OUTSIDE or (none and inputs.ranking.first < CLEAR)
 
 
 def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:
@@ -118,12 +107,14 @@ def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:
     """
     if reply.kind in ("guidance", "outside"):
         return True
-    if not reply.still_about:
-        return False
-    source = reply.sources[0]
-    about = inputs.context.release.services[source.agency_id, source.service_key]
-    (evidence,), best = inputs.shortlist.evidence(inputs.text, [about])
-    return evidence < best
+    alone = inputs.shortlist.rank(Query(inputs.text))
+    return bool(reply.still_about) and not _is_first(reply, alone)
+
+
+def _is_first(reply: Reply, ranking: Ranking) -> bool:
+    """Whether ``reply`` is made from the service that is ranked first."""
+    best = [(each.item.agency, each.item.key) for each in ranking.services(limit=1)]
+    return best == [(source.agency_id, source.service_key) for source in reply.sources[:1]]
 
 
 def model_is_sure(context: Context) -> bool:
@@ -133,17 +124,10 @@ def model_is_sure(context: Context) -> bool:
 
 
 def _search_is_sure(reply: Reply, inputs: Inputs) -> bool:
-    """Whether the search is clear that the message by itself is about the service that ``reply`` is
-    made from, and every other one is far behind it. Words alone cannot tell in another language."""
-    ranked = inputs.shortlist.services(inputs.text, agencies=None, limit=inputs.limits["services"])
-    if not reply.sources or any(each.meaning is None for each in ranked):
-        return False
-    services = [each.item for each in ranked]
-    found, best = inputs.shortlist.evidence(inputs.text, services)
-    evidence = {(s.agency, s.key): own for s, own in zip(services, found, strict=True)}
-    source = reply.sources[0]
-    own = evidence.pop((source.agency_id, source.service_key), 0.0)
-    return is_clear(own, best) and max(evidence.values(), default=0.0) <= BEHIND * own
+    """Whether the search is sure that the message is about the service that ``reply`` is made from.
+    Words alone cannot tell in another language."""
+    ranking = inputs.ranking
+    return ranking.by_meaning and ranking.first >= CLEAR and _is_first(reply, ranking)
 
 
 def _alternatives(reply: Reply, foreign: Sequence[Finding], inputs: Inputs) -> Abstained | None:
@@ -151,23 +135,14 @@ def _alternatives(reply: Reply, foreign: Sequence[Finding], inputs: Inputs) -> A
 
     None where words alone ranked: they tell little of a language that no entry is in.
     """
-    matching = _matching(inputs)
-    if not reply.sources or not matching or any(each.meaning is None for each in matching):
+    if not reply.sources or not inputs.ranking.by_meaning:
         return None
-    services = inputs.context.release.services
-    cited = [services[each.agency_id, each.service_key] for each in reply.sources]
-    ranked = [*cited, *(each.item for each in matching)]
-    return choosing.ask_back(REPLY, foreign, ranked, None, inputs)
-
-
-def _matching(inputs: Inputs) -> list[Ranked[Service]]:
-    """Return the services that match the message, best first; those of several requests in
-    turns."""
-    limit = inputs.limits["services"]
-    found = [
-        inputs.shortlist.services(query, agencies=None, limit=limit) for query in inputs.queries
-    ]
-    return [each for several in zip(*found, strict=True) for each in several if each.score > 0]
+    named = {
+        "sourcesUsed": [
+            {"agencyId": each.agency_id, "serviceKey": each.service_key} for each in reply.sources
+        ]
+    }
+    return choosing.ask_back(REPLY, foreign, named, inputs)
 
 
 def has_thresholds(labels: LabelSets) -> bool:

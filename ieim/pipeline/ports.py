@@ -19,6 +19,9 @@ from ieim.pipeline.knowledge import Agency, Category, Service
 Matrix: TypeAlias = NDArray[np.float32]
 """Vectors of length 1, one a row."""
 
+Key: TypeAlias = tuple[str, str]
+"""A service's agency and key."""
+
 T = TypeVar("T", Agency, Category, Service, covariant=True)
 
 
@@ -165,9 +168,8 @@ class Model(Protocol):
         ...
 
     @property
-    def reads_hints(self) -> bool:
-        """Whether it is given what the search makes of a message (``search_hints``): a rule engine
-        needs that, a language model reads the message itself."""
+    def reads(self) -> bool:
+        """Whether it reads the message itself: what it says of danger is a second opinion then."""
         ...
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
@@ -211,36 +213,32 @@ WORDS = "words"
 
 @dataclass(frozen=True, slots=True)
 class Ranked(Generic[T]):
-    """A candidate with its retrieval rank (1 is best) and score.
+    """A candidate with its rank (1 is best) and the probability, from 0 to 1, that it is right.
 
-    ``meaning`` is the part of the score that its meaning gives, below 0 where it is further from
-    the question than the average entry. It is None where words alone ranked; then a score of 0.0
-    is no match.
+    An agency and a category count by their best service.
     """
 
     item: T
     rank: int
-    score: float
-    meaning: float | None = None
+    probability: float
 
 
-class Likeness(NamedTuple):
-    """How similar a message is to an inquiry: ``like``, from about -1 (to nothing that is one) to
-    about 1; hardly any inquiry is below ``least``. ``nearest`` is the score by meaning of the
-    best service."""
+class Query(NamedTuple):
+    """What is searched for: the ``text`` of a message, and the talk that it is part of.
 
-    like: float
-    least: float
-    nearest: float
+    ``before`` is the citizen's question before, ``about`` are the services that the talk is about:
+    those of the last answer or, while a choice is open, those that it offers. ``without`` are
+    services that the citizen has said are not meant. Services are agency and key.
+    """
 
-    @property
-    def is_likely(self) -> bool:
-        """Whether it is more like an inquiry than not."""
-        return self.like > 0
+    text: str
+    before: str = ""
+    about: tuple[Key, ...] = ()
+    without: frozenset[Key] = frozenset()
 
 
-class Part(NamedTuple):
-    """A part of a message, half-open code points, that asks for something of its own."""
+class Span(NamedTuple):
+    """A part of a text, half-open code points."""
 
     start: int
     end: int
@@ -268,30 +266,6 @@ class Passages:
     sure: float
 
 
-POSITIONS: Final = ("first", "second", "third", "fourth")
-LAST, OTHER, ALL, YES, NO, NEXT = "last", "other", "all", "yes", "no", "next"
-TURN, NOT = "turn", "not"
-"""How a message, or a piece of one, steers a talk: it takes one, the other or all of what was
-offered; agrees or declines; asks what comes next; turns to another matter, or to the same for
-somebody else; says what is not meant."""
-
-
-class Piece(NamedTuple):
-    """A piece of a message, half-open code points, and how it steers a talk; ``move`` is empty
-    where it says something of its own."""
-
-    start: int
-    end: int
-    move: str
-
-
-class Turned(NamedTuple):
-    """The service that a message turns to, and how surely, from 0 to 1."""
-
-    service: Service
-    sure: float
-
-
 class Linked(NamedTuple):
     """A service that another one's entry sends on to, both as they were written, with the sentence
     that names it, empty where an editor wrote the link. ``before`` says that it is needed first."""
@@ -301,35 +275,74 @@ class Linked(NamedTuple):
     before: bool = False
 
 
+class Ranking(Protocol):
+    """All services of a release in the order in which they may be what a query is about."""
+
+    @property
+    def first(self) -> float:
+        """The probability that the first service is right, 0.0 where there is no service."""
+        ...
+
+    @property
+    def four(self) -> float:
+        """The probability that one of the first four services is right."""
+        ...
+
+    @property
+    def outside(self) -> float:
+        """The probability that no service of the release is about the query."""
+        ...
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the message by itself is near no service, and so goes on with the talk's."""
+        ...
+
+    @property
+    def by_meaning(self) -> bool:
+        """Whether meaning had a say; words alone cannot tell in another language."""
+        ...
+
+    def services(
+        self, *, agencies: Collection[str] | None = None, limit: int
+    ) -> Sequence[Ranked[Service]]:
+        """Return the ``limit`` best services of ``agencies`` (None: of all), best first."""
+        ...
+
+    def agencies(self, *, limit: int) -> Sequence[Ranked[Agency]]:
+        """Return the ``limit`` best agencies."""
+        ...
+
+    def categories(self, *, agencies: Collection[str], limit: int) -> Sequence[Ranked[Category]]:
+        """Return the ``limit`` best dictionary entries of ``agencies``."""
+        ...
+
+    def probability(self, service: Key) -> float:
+        """Return the probability that ``service`` (agency, key) is right; 0.0 for an unknown one or
+        one that the query is without."""
+        ...
+
+
 class Shortlist(Protocol):
-    """Retrieval over one release. Everything is returned when it is no more than ``limit``;
-    entries that do not match come last."""
+    """The search over one release. No method raises for any text."""
 
     @property
     def embedder(self) -> str:
         """The id of the embedder that complements the search by words, empty without one."""
         ...
 
-    def likeness(self, text: str, *, in_a_talk: bool) -> Likeness | None:
-        """Return how similar a message is to inquiries to an administration, or, in a talk, to any
-        request; None without an embedder that can decide it."""
+    def rank(self, query: Query) -> Ranking:
+        """Rank the services of the release; a ranking is remembered by its query."""
         ...
 
-    def takes_for_inquiry(self, text: str, *, in_a_talk: bool) -> bool:
-        """Whether a message reads as an inquiry before a model has judged it."""
+    def requests(self, text: str) -> Sequence[Span]:
+        """Return the parts of a message that each surely ask for a service of their own, in order;
+        fewer than two are no parts: nothing is returned then."""
         ...
 
-    def case(self, text: str) -> str:
-        """Return which of ``CASES`` a message is, should it ask nothing of an administration."""
-        ...
-
-    def goes_on(self, query: str) -> float:
-        """Return, from 0 to 1, how surely the message of ``query`` goes on with the talk in it."""
-        ...
-
-    def parts(self, text: str) -> Sequence[Part]:
-        """Return the requests of a message, in order, that say by themselves what they are about:
-        "and what does it cost?" is none. A statement is one only where meaning tells it apart."""
+    def kinds(self, text: str) -> Mapping[str, float]:
+        """Return the probability of each kind of message (``ieim.search.kinds``); only those that
+        exact words say, or none, without an embedder."""
         ...
 
     def passages(self, text: str, service: Service) -> Passages | None:
@@ -340,46 +353,4 @@ class Shortlist(Protocol):
     def next_services(self, service: Service) -> Sequence[Linked]:
         """Return the services that the entry of ``service`` sends on to, two at most where nobody
         wrote them; those are found by meaning only."""
-        ...
-
-    def pieces(self, text: str) -> Sequence[Piece]:
-        """Return the pieces of a message, in order, and how each steers a talk; of meaning alone:
-        without an embedder numbers are read, and nothing else."""
-        ...
-
-    def named(self, text: str, among: Sequence[Service]) -> Service | None:
-        """Return the one of ``among`` that a message clearly names, None for none or several."""
-        ...
-
-    def turns_to(
-        self, text: str, about: Service, without: Collection[tuple[str, str]]
-    ) -> Turned | None:
-        """Return the service that a message in a talk ``about`` another turns to, none of those
-        ``without``; None where it asks about that one, or that cannot be told by meaning."""
-        ...
-
-    def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
-        """Return what each of ``services`` shares with a message alone, by words and meaning, and
-        the most that any service of the release does."""
-        ...
-
-    def near_enough(self, text: str, services: Sequence[Service] | None = None) -> bool:
-        """Whether any of ``services`` (None: of the release) can be what a message is about; where
-        meaning cannot tell, it can."""
-        ...
-
-    def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
-        """Rank agencies by their own text and by that of their best services."""
-        ...
-
-    def categories(
-        self, query: str, *, agencies: Sequence[str], limit: int
-    ) -> Sequence[Ranked[Category]]:
-        """Rank dictionary entries of ``agencies``."""
-        ...
-
-    def services(
-        self, query: str, *, agencies: Sequence[str] | None, limit: int
-    ) -> Sequence[Ranked[Service]]:
-        """Rank services of ``agencies`` (of all agencies for None)."""
         ...

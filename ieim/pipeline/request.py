@@ -71,9 +71,10 @@ def build(
     finding names.
     """
     payload = _payload(contract, inputs, request_id)
-    retrieval = _retrieval(payload, inputs.shortlist.embedder)
-    if not inputs.reads_hints:
-        payload |= {s: in_brief(s, payload[s]) for s in CANDIDATE_SLOTS if s in payload}
+    slots = {slot: in_brief(payload[slot]) for slot in CANDIDATE_SLOTS if slot in payload}
+    payload |= slots
+    by_meaning = any(slots.values()) and inputs.ranking.by_meaning
+    retrieval = inputs.shortlist.embedder if by_meaning else WORDS if any(slots.values()) else ""
     first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if max_input_bytes is not None and bound(first) > max_input_bytes:
         payload = _with_slices(contract, payload)
@@ -106,24 +107,30 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         **_where_there_is(inputs),
         **contract.stage.build_input(inputs),
     }
-    if inputs.reads_hints and any(slot in payload for slot in CANDIDATE_SLOTS):
-        payload["search_hints"] = _search_hints(inputs, services="service_index" in payload)
+    if contract.stage.has_ranking:
+        payload |= _ranking(inputs)
     if contract.stage.has_session:
         payload["cached_state"] = dict(inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
 
 
-def _search_hints(inputs: Inputs, *, services: bool) -> dict[str, Any]:
-    """Return how surely the message goes on with the talk, as the search sees it, and with
-    ``services`` whether any is near enough. A language model knows both better by itself
-    (docs/decisions/0040-did-you-mean.md)."""
-    found: dict[str, Any] = {}
-    if inputs.history:
-        found |= {"goes_on": round(inputs.goes_on, 2), "new_subject": inputs.new_subject}
-    if services:
-        found["near_enough"] = inputs.near_enough()
-    return found
+def _ranking(inputs: Inputs) -> dict[str, Any]:
+    """Return what the search makes of the message, as probabilities with two decimals, and the
+    agencies of its requests where it has several of different ones."""
+    kinds, ranking = inputs.kinds, inputs.ranking
+    kind = max(kinds, key=lambda name: kinds[name])
+    said = {
+        "kind": kind,
+        "kind_probability": round(kinds[kind], 2),
+        "first": round(ranking.first, 2),
+        "four": round(ranking.four, 2),
+        "outside": round(ranking.outside, 2),
+        "goes_on": ranking.goes_on,
+    }
+    best = (part.services(limit=1) for _, part in inputs.requests)
+    agencies = list(dict.fromkeys(each.item.agency for found in best for each in found))
+    return {"ranking": said} | ({"requests": agencies} if len(agencies) > 1 else {})
 
 
 def _where_there_is(inputs: Inputs) -> dict[str, Any]:
@@ -136,13 +143,6 @@ def _where_there_is(inputs: Inputs) -> dict[str, Any]:
         "runtime_directive": inputs.runtime_directive,
     }
     return {name: value for name, value in extras.items() if value}
-
-
-def _retrieval(payload: Mapping[str, Any], embedder: str) -> str:
-    candidates = [each for slot in CANDIDATE_SLOTS for each in payload.get(slot, ())]
-    if not candidates:
-        return ""
-    return embedder if any("meaning" in each for each in candidates) else WORDS
 
 
 def _shorten(payload: Mapping[str, Any], previous: Sequence[Finding]) -> dict[str, Any]:

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 
 from ieim.pipeline import choosing, policy
 from ieim.pipeline.attempts import Engine, TurnStages
+from ieim.pipeline.kinds import SURE, WANTS_PERSON
+from ieim.pipeline.message.risk import PERSON_WANTED, Risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply
 from ieim.pipeline.reply.answering import lead_with_answer
 from ieim.pipeline.reply.checklist import in_order
 from ieim.pipeline.stages.base import Context
-from ieim.pipeline.talk import Steered, Steering, Talk, steer, talk_of
+from ieim.pipeline.talk import Reading, read
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
 from ieim.pipeline.work import (
     Answered,
@@ -48,12 +50,12 @@ class Runner(Engine):
         the one or the other; what was stored until then stays.
         """
         first = self._context(turn)
-        steering = self._steering(turn)
-        stages = TurnStages(self._steered(steering), turn, store, first)
-        if steering.chosen and (chosen := self._choose(turn, steering, first, store)):
+        reading = self._read(turn, first)
+        stages = TurnStages(self, turn, store, first, reading.query)
+        if reading.chosen and (chosen := self._choose(turn, reading, first, store)):
             turn = replace(turn, chosen=chosen, decided=True)
         try:
-            ended, context = self._flow(turn, stages, first, steering.asks)
+            ended, context = self._flow(turn, stages, first, reading.question)
         except ModelUnavailable:
             # Nobody waits for this run any more: time to learn which other calls cost nothing.
             stages.finish(settle=SETTLE)
@@ -69,39 +71,39 @@ class Runner(Engine):
             return outcome  # a person has the turn now: nothing that triage found would change it
         stages.finish()
         classified = stages.classified()
-        signed = replace(turn, risks=stages.risks)
+        risks = [*stages.reread(classified), *self._wish(first.seen)]
+        signed = replace(turn, risks=risks)
         final = policy.apply(outcome, signed, inputs, classified, self.options.languages)
         if isinstance(final, Held | NeedsReview) and not turn.decided:
             stages.run_triage()
         return final
 
-    def _steering(self, turn: Turn) -> Steering:
-        """Return what the message makes of the talk; nothing more where somebody has decided."""
-        text = prepare(turn.text).text
-        if turn.decided or turn.again:
-            return Steering(Talk(), text, asks=text)
-        said = talk_of(turn.history, self.shortlist, self.release)
-        return steer(text, said, self.shortlist, self.release)
+    def _read(self, turn: Turn, context: Context) -> Reading:
+        """Return what the message means; it chooses nothing where somebody has decided."""
+        reading = read(context.seen, turn.history, self.shortlist, self.release)
+        if not turn.decided and not turn.again:
+            return reading
+        return Reading(reading.query._replace(text=context.seen), context.seen)
 
-    def _steered(self, steering: Steering) -> Runner:
-        return replace(
-            self, shortlist=Steered(self.shortlist, steering, leads=self.model.reads_hints)
-        )
+    def _wish(self, text: str) -> list[Risk]:
+        """Return the sign that a message wants a person, where its kind says so."""
+        is_sure = self.shortlist.kinds(text).get(WANTS_PERSON, 0.0) >= SURE
+        return [Risk(PERSON_WANTED, 0, len(text), "meaning")] if is_sure else []
 
     def _choose(
-        self, turn: Turn, steering: Steering, context: Context, store: Store
+        self, turn: Turn, reading: Reading, context: Context, store: Store
     ) -> tuple[Key, ...]:
         """Store what a message takes by itself as the results of all stages, and return it; none
         where a stage has begun, or no valid results lead to it."""
         if store.attempts(FIRST) or store.done(FIRST) is not None:
             return ()
-        services = [self.release.services[key] for key in steering.chosen]
+        services = [self.release.services[key] for key in reading.chosen]
         try:
             made = choosing.in_words(services, context, turn.id)
         except choosing.NotOffered:
             return ()
-        store.choose(made, steering.chosen, steering.from_offer)
-        return steering.chosen
+        store.choose(made, reading.chosen, reading.options)
+        return reading.chosen
 
     def triage(self, turn: Turn, store: Store) -> None:
         """Run what is missing of triage for ``turn``, whose flow does not run meanwhile.
@@ -109,15 +111,16 @@ class Runner(Engine):
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` where no answer could be had for one of
         the contracts; what was stored until then stays.
         """
-        stages = TurnStages(self, turn, store, self._context(turn))
+        first = self._context(turn)
+        stages = TurnStages(self, turn, store, first, self._read(turn, first).query)
         stages.run_triage()
         stages.require_triage()
 
     def _flow(
-        self, turn: Turn, stages: TurnStages, context: Context, asks: str
+        self, turn: Turn, stages: TurnStages, context: Context, question: str
     ) -> tuple[Answered | tuple[str, Stopped], Context]:
         """Return the reply, or the stage that stopped, with the context of the last stage;
-        ``context`` is that of the first, ``asks`` the message that the reply answers."""
+        ``context`` is that of the first, ``question`` the one that the reply answers."""
         outputs: dict[str, Output] = {}
         stage_id = FIRST
         if any(not sign.weak for sign in stages.risks):
@@ -144,7 +147,7 @@ class Runner(Engine):
         )
         composed = reply.mark_continuation(composed, inputs)
         composed = reply.mark_next(composed, inputs)
-        composed = lead_with_answer(in_order(composed, inputs), replace(inputs, text=asks))
+        composed = lead_with_answer(in_order(composed, inputs), replace(inputs, text=question))
         return Answered(reply.mark_uncovered(composed, inputs)), context
 
     def _context(self, turn: Turn) -> Context:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +34,7 @@ _WORD = r"\p{L}\p{N}\p{M}"
 _INVISIBLE = r"\u{AD}\u{200B}-\u{200D}\u{2060}"
 _TOKEN = rf"[{_UNSPACED}]|[[{_WORD}]--[{_UNSPACED}]][[{_WORD}{_INVISIBLE}]--[{_UNSPACED}]]*"
 
+_PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _IGNORED = re.compile("[\u00ad\u200b-\u200d\u2060]")
 
@@ -76,6 +76,14 @@ def words(text: str) -> list[str]:
     """Return the folded words of ``text`` in order; scripts that separate none by the character."""
     found: list[str] = _WORDS.analyze(fold(text))
     return found
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of ``text`` in order, without stop words; repeated words repeat.
+
+    Placeholders of personal data (``[EMAIL_1]``) have none: they say nothing about the subject.
+    """
+    return list(STEMMED.analyze(fold(_PLACEHOLDER.sub(" ", text))))
 
 
 def query_words(text: str) -> list[tuple[str, str]]:
@@ -128,20 +136,3 @@ def _is_accent(character: str) -> bool:
     """
     combining = unicodedata.combining(character)
     return combining >= 200 or 10 <= combining <= 35
-
-
-def synonyms(stem: str) -> Sequence[tuple[str, str]]:
-    """Return the other words of the groups of ``stem`` in ``thesaurus.txt``, as
-    ``(stem, plain token)``."""
-    return _thesaurus().get(stem, ())
-
-
-@cache
-def _thesaurus() -> dict[str, Sequence[tuple[str, str]]]:
-    others: dict[str, dict[str, str]] = {}
-    path = Path(__file__).with_name("thesaurus.txt")
-    for line in path.read_text(encoding="utf-8").splitlines():
-        group = [] if line.startswith("#") else query_words(line)
-        for stem, _ in group:
-            others.setdefault(stem, {}).update(word for word in group if word[0] != stem)
-    return {stem: tuple(words.items()) for stem, words in others.items()}

@@ -1,6 +1,6 @@
-"""What a message is: a multinomial logistic classifier over its vector.
+"""What a message is, and what it asks about: multinomial logistic classifiers over its vector.
 
-``examples/kinds.yaml`` teaches it. ``kinds.npz`` has the weights for the embedded model, made by
+``examples/kinds.yaml`` and ``examples/aspects.yaml`` teach them. ``kinds.npz`` has the weights for the embedded model, made by
 ``python -m ieim.search.kinds`` after a change of the examples; a deployment with another embedder
 calls :func:`train` once. Figures: docs/decisions/0070-kinds-of-messages.md.
 """
@@ -25,6 +25,10 @@ from ieim.pipeline.ports import Matrix
 
 SHIPPED: Final = Path(__file__).with_suffix(".npz")
 INQUIRY, CORRECTION, UNCLEAR = "inquiry", "correction", "unclear"
+FOLLOW_UP, NEXT = "follow_up", "next"
+ASKS: Final = (INQUIRY, CORRECTION, FOLLOW_UP, NEXT)
+"""The kinds of messages that ask something of an administration."""
+
 
 RIDGE: Final = 0.3  # little changes from 0.1 to 1
 STEPS: Final = 60
@@ -35,6 +39,11 @@ under :attr:`Kinds.threshold`."""
 
 WORD_FOR_WORD: Final = 0.99
 
+WHOLE: Final = "none"
+"""In ``aspects.yaml`` what asks for a service as a whole."""
+_SUBJECTS: Final = 3
+"""A question with a subject is an example with so many."""
+
 Vector = npt.NDArray[np.float32]
 _Numbers = npt.NDArray[np.float64]
 _Places = npt.NDArray[np.intp]
@@ -43,16 +52,19 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """The trained classifier; safe for threads.
+    """The trained classifiers; safe for threads.
 
-    ``weights`` has a column for each of ``names``, the kinds; its last row is the bias.
-    ``embedder`` made the vectors; ``examples`` is :func:`examples_digest`.
+    ``weights`` has a column for each of ``names``, the kinds, and ``field_weights`` one for each of
+    ``field_names``, the fields of a service that a question asks about, empty for none of them; the
+    last row is the bias. ``embedder`` made the vectors; ``examples`` is :func:`examples_digest`.
     """
 
     embedder: str
     examples: str
     names: tuple[str, ...]
     weights: Vector
+    field_names: tuple[str, ...]
+    field_weights: Vector
     threshold: float
 
     def of(self, vector: Vector, text: str = "") -> dict[str, float]:
@@ -67,9 +79,15 @@ class Kinds:
             shares[~others] = 1 - shares[others].sum()
         return dict(zip(self.names, shares.tolist(), strict=True))
 
+    def fields(self, vector: Vector) -> dict[str, float]:
+        """Return the probability that a message asks about each field of a service."""
+        shares = _softmax(vector[None] @ self.field_weights[:-1] + self.field_weights[-1])[0]
+        found = zip(self.field_names, shares.tolist(), strict=True)
+        return {name: share for name, share in found if name}
+
     def may_ask(self, probabilities: Mapping[str, float]) -> bool:
-        """Whether a message may ask something of an administration: an inquiry or a correction."""
-        return probabilities[INQUIRY] + probabilities[CORRECTION] >= self.threshold
+        """Whether a message may ask something of an administration."""
+        return sum(probabilities[kind] for kind in ASKS) >= self.threshold
 
     def to_bytes(self) -> bytes:
         """Return it as an npz file."""
@@ -86,6 +104,8 @@ class Kinds:
                 examples=str(stored["examples"]),
                 names=tuple(stored["names"].tolist()),
                 weights=stored["weights"],
+                field_names=tuple(stored["field_names"].tolist()),
+                field_weights=stored["field_weights"],
                 threshold=float(stored["threshold"]),
             )
 
@@ -96,18 +116,43 @@ def shipped() -> Kinds:
     return Kinds.from_bytes(SHIPPED.read_bytes())
 
 
+Texts = Mapping[str, Mapping[str, Sequence[str]]]
+
+
 @cache
-def examples() -> Mapping[str, Mapping[str, Sequence[str]]]:
+def examples() -> Texts:
     """Return the examples by kind and language."""
-    text = (Path(__file__).parent / "examples" / "kinds.yaml").read_text(encoding="utf-8")
+    return _file("kinds")
+
+
+def questions() -> list[tuple[str, str]]:
+    """Return questions about a service, each with the field that it asks about, empty for the
+    service as a whole; ``{s}`` in a text stands for one of the subjects of its language."""
+    content = dict(_file("aspects"))
+    subjects = content.pop("subjects")
+    rows = [
+        (
+            text.replace("{s}", subjects[language][(place + 2 * step) % len(subjects[language])]),
+            name,
+        )
+        for name, languages in content.items()
+        for language, texts in languages.items()
+        for place, text in enumerate(texts)
+        for step in range(_SUBJECTS)
+    ]
+    return [(text, "" if name == WHOLE else name) for text, name in dict.fromkeys(rows)]
+
+
+def _file(name: str) -> Texts:
+    text = (Path(__file__).parent / "examples" / f"{name}.yaml").read_text(encoding="utf-8")
     # As safe as SafeLoader, and ten times as fast.
-    content: Mapping[str, Mapping[str, Sequence[str]]] = yaml.load(text, Loader=yaml.CSafeLoader)
+    content: Texts = yaml.load(text, Loader=yaml.CSafeLoader)
     return content
 
 
 def examples_digest() -> str:
     """Return the digest of the examples, texts and kinds."""
-    return canonical.digest(examples())
+    return canonical.digest([examples(), questions()])
 
 
 def kind_of_words(text: str) -> str | None:
@@ -126,12 +171,22 @@ def train(embed: Callable[[Sequence[str]], Matrix], embedder: str) -> Kinds:
     logits = left_out(vectors, kinds, np.array([fold for _, _, fold in rows]))
     temperature = best_temperature(logits, kinds)
     judged = _softmax(logits / temperature)
-    asks = judged[:, names.index(INQUIRY)] + judged[:, names.index(CORRECTION)]
+    asks = judged[:, [names.index(kind) for kind in ASKS]].sum(axis=1)
+    asked = questions()
+    # Who tells a story speaks of time and papers too: inquiries of all sorts ask for no field.
+    stories = [place for place, (_, kind, _) in enumerate(rows) if kind == INQUIRY]
+    fields = ["" for _ in stories] + [field for _, field in asked]
+    field_names = tuple(dict.fromkeys(fields))
+    field_vectors = np.concatenate([vectors[stories], embed([text for text, _ in asked])])
     return Kinds(
         embedder=embedder,
         examples=examples_digest(),
         names=names,
         weights=(fit(vectors, kinds) / temperature).astype(np.float32),
+        field_names=field_names,
+        field_weights=fit(
+            field_vectors, np.array([field_names.index(field) for field in fields])
+        ).astype(np.float32),
         threshold=float(np.quantile(asks[kinds == names.index(INQUIRY)], MISSED)),
     )
 

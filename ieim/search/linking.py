@@ -17,7 +17,7 @@ import numpy as np
 
 from ieim.pipeline.knowledge import NO_NEXT, Service
 from ieim.pipeline.ports import Linked, Matrix
-from ieim.search.clauses import stems
+from ieim.search.analysis import stems
 
 NAMES: Final = 1.0
 """From this sum on, of the share of a name's words and the nearness to it, a sentence names it."""

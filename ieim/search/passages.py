@@ -1,9 +1,8 @@
 """Which passages of a service's entry answer a message: its sentences and items, ranked.
 
-By meaning, by words, and by what a question of its kind is answered with: the lines of
-:mod:`ieim.search.inquiry` say how much a message asks for each field, and a question of how long
-something takes wants a figure. ``benchmarks/bench_passages.py --fit`` fits the weights and leaves
-whole services out (docs/decisions/0042-passages.md).
+By meaning, by words, and by what a question of its kind is answered with: a classifier says how
+much a message asks for each field, and a question of how long something takes wants a figure.
+Figures: docs/decisions/0042-passages.md.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -21,8 +19,8 @@ from numpy.typing import NDArray
 from ieim.pipeline import quoting
 from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import Matrix, Passage
-from ieim.search.clauses import stems, topic
+from ieim.pipeline.ports import Matrix, Passage, Passages
+from ieim.search.analysis import stems
 
 FIELDS: Final = (
     *("overview", "applicability_summary", "requirements", "fees"),
@@ -45,6 +43,10 @@ LEAST: Final = 1.4
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
 
+CLEAR: Final = 0.6
+"""A message clearly asks for a field that it asks for with this probability."""
+
+_ASKS: Final = ("?", "؟", "？")
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 _PERCENT = re.compile(r"\d\s?[%٪]")
 
@@ -66,74 +68,68 @@ def _texts(service: Service, field: str) -> Iterator[str]:
             yield from (text[start:end] for start, end in quoting.sentences(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The passages of a service, read once: ``vectors`` has a row for each."""
-
-    passages: Sequence[tuple[str, str]]
-    vectors: Matrix
-    words: Sequence[frozenset[str]]
-    figures: Numbers
-    sums: Numbers
-
-    def features(self, text: str, vector: Matrix, asked: Mapping[str, float]) -> Numbers:
-        """Return what the :data:`WEIGHTS` are of, a row for each passage: ``vector`` is that of
-        ``text``, ``asked`` says how much it asks for each field."""
-        near = (self.vectors @ vector).astype(np.float64)
-        return np.column_stack(
-            [
-                near,
-                near - near.mean(),
-                self._shares(text),
-                np.maximum(
-                    np.array([asked.get(field, -1.0) for field, _ in self.passages]),
-                    np.where(self.sums, asked.get(AMOUNT, -1.0), -1.0),
-                ),
-                self.figures,
-                asked.get("processing_time", -1.0) * self.figures,
-            ]
-        )
-
-    def _shares(self, text: str) -> Numbers:
-        """Return the share of the topic of ``text`` that is in each passage; rare words count
-        most."""
-        count = Counter(stem for words in self.words for stem in words)
-        weights = {w: math.log(len(self.words) / count.get(w, 1)) for w in topic(text)}
-        whole = sum(weights.values()) or 1.0
-        shares = [sum(weights[w] for w in words & weights.keys()) / whole for words in self.words]
-        return np.array(shares)
+def asked(text: str) -> tuple[str, bool]:
+    """Return the questions of a message, and that there are any; else the whole of it."""
+    sentences = [text[each.start : each.end] for each in quoting.sentences(text)]
+    questions = [each for each in sentences if each.rstrip().endswith(_ASKS)]
+    return (" ".join(questions), True) if questions else (text, False)
 
 
-def read(service: Service, vectors: Matrix) -> Entry:
-    """Return the entry of a ``service`` with the ``vectors`` of its passages' texts."""
+def rank(
+    service: Service,
+    vectors: Matrix,
+    text: str,
+    vector: Matrix,
+    fields: Mapping[str, float],
+    *,
+    question: bool,
+) -> Passages:
+    """Return the passages of ``service``, the best answer to ``text`` first.
+
+    ``vectors`` has a row for each of :func:`of_service`, ``vector`` is that of ``text``, ``fields``
+    the probability that it asks for each field. What stands in a field that it clearly asks for is
+    an answer, however it is written.
+    """
     passages = of_service(service)
-    texts = [text for _, text in passages]
-    return Entry(
-        passages,
-        vectors,
-        [frozenset(stems(text)) for text in texts],
-        np.array([float(any(map(str.isdigit, text))) for text in texts]),
-        np.array([float(_has_sum(text)) for text in texts]),
+    if not passages:
+        return Passages((), (), question, LEAST, SURE)
+    wants = {field: 2 * probability - 1 for field, probability in fields.items()}
+    near = (vectors @ vector).astype(np.float64)
+    figures = np.array([float(any(map(str.isdigit, said))) for _, said in passages])
+    sums = np.array([_has_sum(said) for _, said in passages])
+    by_field = np.array([wants.get(field, -1.0) for field, _ in passages])
+    features = np.column_stack(
+        [
+            near,
+            near - near.mean(),
+            _shares([frozenset(stems(said)) for _, said in passages], text),
+            np.maximum(by_field, np.where(sums, wants.get(AMOUNT, -1.0), -1.0)),
+            figures,
+            wants.get("processing_time", -1.0) * figures,
+        ]
     )
+    clear = [field for field, probability in fields.items() if probability >= CLEAR]
+    if AMOUNT in clear and "fees" not in clear:
+        clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
+    meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
+    scores = features @ WEIGHTS
+    scores = np.where(meant, np.maximum(scores, LEAST), scores)
+    ranked = [
+        Passage(*passages[place], float(scores[place]))
+        for place in np.argsort(-scores, kind="stable")
+    ]
+    return Passages(tuple(ranked), tuple(clear), question, LEAST, SURE)
+
+
+def _shares(passages: Sequence[frozenset[str]], text: str) -> Numbers:
+    """Return the share of the words of ``text`` in each passage; rare words count most."""
+    count = Counter(stem for words in passages for stem in words)
+    weights = {stem: math.log(len(passages) / count.get(stem, 1)) for stem in stems(text)}
+    whole = sum(weights.values()) or 1.0
+    return np.array([sum(weights[w] for w in ws & weights.keys()) / whole for ws in passages])
 
 
 def _has_sum(text: str) -> bool:
     # A knowledge may have a currency of its own.
     found = facts(text, currencies=set(_CODE.findall(text)))
-    return bool(_PERCENT.search(text)) or any(each.kind == "money" for each in found)
-
-
-def rank(
-    entry: Entry, text: str, vector: Matrix, asked: Mapping[str, float], clear: Collection[str]
-) -> list[Passage]:
-    """Return the passages of ``entry``, the best answer to ``text`` first.
-
-    What stands in a field that is ``clear`` to be asked for is an answer, however it is written.
-    """
-    scores = entry.features(text, vector, asked) @ WEIGHTS
-    meant = np.array([field in clear for field, _ in entry.passages])
-    meant |= (entry.sums > 0) & (AMOUNT in clear)
-    scores = np.where(meant, np.maximum(scores, LEAST), scores)
-    order = np.argsort(-scores, kind="stable")
-    found = [(entry.passages[place], float(scores[place])) for place in order]
-    return [Passage(field, said, score) for (field, said), score in found]
+    return bool(_PERCENT.search(text)) or any(fact.kind == "money" for fact in found)

@@ -39,6 +39,7 @@ COLUMNS: Mapping[str, StrPromise] = {
     "next_services": _("next services"),
     "note": _("note"),
     "number": _("number"),
+    "origin": _("origin"),
     "overview": _("overview"),
     "path": _("path"),
     "position": _("position"),

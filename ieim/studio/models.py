@@ -26,9 +26,10 @@ from ieim.knowledge.bundles.columns import (
     TEXT_LIMIT,
     VALUE_LIMIT,
 )
+from ieim.knowledge.bundles.questions import QUESTION_LIMIT
 from ieim.knowledge.bundles.rows import Table
 from ieim.knowledge.models import Release
-from ieim.pipeline.knowledge import CASES, LABEL_SETS, SITUATIONS
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, QUESTION_ORIGINS, SITUATIONS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -51,6 +52,10 @@ _CHOICES: dict[str, StrPromise] = {
     "about_office": _("about the office"),
     "condolence": _("condolence: after a death"),
     "worry": _("worry: in danger, or with somebody ill"),
+    "editor": _("an editor"),
+    "citizen": _("a citizen"),
+    "model": _("a model"),
+    "import": _("another system"),
 }
 
 
@@ -364,7 +369,41 @@ class CaseText(DraftEntry):
         return f"{self.case} {self.language}"
 
 
-_MODELS = (Agency, Category, Service, Label, Translation, HelpLine, RiskExample, CaseText)
+class ExampleQuestion(DraftEntry):
+    """A question that a service answers, as people ask it: by it the search finds the service."""
+
+    table = "questions"
+
+    agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="questions")
+    service = models.CharField(
+        max_length=ID_LIMIT, help_text=_("The key of the service within the agency.")
+    )
+    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    text = models.CharField(
+        max_length=QUESTION_LIMIT, help_text=_("As people ask it, without anybody's data.")
+    )
+    origin = models.CharField(
+        max_length=ID_LIMIT,
+        choices=_choices(QUESTION_ORIGINS),
+        default=QUESTION_ORIGINS[0],
+        help_text=_("Who wrote it."),
+    )
+
+    class Meta(DraftEntry.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agency", "service", "language", "text"], name="knowledge_question_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.language} {self.text[:80]}"
+
+
+_MODELS = (
+    *(Agency, Category, Service, Label, Translation),
+    *(HelpLine, RiskExample, CaseText, ExampleQuestion),
+)
 DRAFT_MODELS: Mapping[Table, type[DraftEntry]] = {model.table: model for model in _MODELS}
 
 

@@ -71,7 +71,7 @@ class AgencyForm(Form):
         desk, chosen = self.desk, self.data.getlist("agency")
         by_model = desk.model_answer.get("judgements", {}).get("agencyDetected", [])
         given = {agency["agencyId"] for agency in desk.given.get("agencies", [])}
-        ranked = desk.index.agencies(desk.turn.text, limit=len(desk.release.agencies))
+        ranked = desk.ranking.agencies(limit=len(desk.release.agencies))
         return [
             Option(
                 value=each.item.id,
@@ -135,7 +135,7 @@ class TopicForm(Form):
         desk, picked, by_model = self.desk, self.data.getlist("topic"), self._model_topics(agency)
         given = desk.given.get("KnowledgeBase_Dictionary", [])
         keys = {entry["key"] for entry in given if entry["agencyId"] == agency}
-        ranked = desk.index.categories(desk.turn.text, agencies=[agency], limit=MOST_TOPICS)
+        ranked = desk.ranking.categories(agencies=[agency], limit=MOST_TOPICS)
         return [
             Option(
                 value=(value := pointer(agency, each.item.key)),

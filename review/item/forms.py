@@ -18,7 +18,7 @@ from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer, steps
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.ports import Shortlist
+from ieim.pipeline.ports import Query, Ranking, Shortlist
 from review.item.message import last_answer
 from review.item.stages import call_payload
 from review.labels import agency_name
@@ -28,6 +28,8 @@ SURE = Decimal("1.00")
 """How sure a person is who picks something and says no number."""
 MOST_FOUND = 8
 """Services that a search shows."""
+LEAST = 0.01
+"""A service that is less likely than this is not what the words are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,11 @@ class Desk:
     def index(self) -> Shortlist:
         """The search over the turn's release."""
         return shortlist_for(self.release)
+
+    @property
+    def ranking(self) -> Ranking:
+        """The ranking of the turn's message."""
+        return self.index.rank(Query(self.turn.text))
 
     @cached_property
     def attempts(self) -> list[Attempt]:
@@ -194,8 +201,9 @@ class ServicePicker(Form):
             for key in by_model
             if key in services and (agencies is None or key[0] in agencies)
         ]
-        ranked = desk.index.services(words or desk.turn.text, agencies=agencies, limit=MOST_FOUND)
-        found += [each.item for each in ranked if each.score > 0 or not words]
+        ranking = desk.index.rank(Query(words or desk.turn.text))
+        ranked = ranking.services(agencies=agencies, limit=MOST_FOUND)
+        found += [each.item for each in ranked if each.probability >= LEAST or not words]
         given = {(s["agencyId"], s["serviceKey"]) for s in desk.given.get("service_index", [])}
         return [
             Option(

@@ -14,12 +14,13 @@ from django.utils.translation import gettext, gettext_noop
 from conversations.models import Attempt, Stage
 from conversations.record import calls
 from conversations.states import StageStatus
+from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate.strict_json import MAX_DEPTH
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Query
 from ieim.pipeline.stages.slots import with_agencies
 from ieim.pipeline.topology import ANSWERING
-from ieim.search import ON_TOPIC_SCORE, index_for
 from ieim.studio.labels import stage_label
 from review import finding_texts, labels
 from review.item.outputs import (
@@ -32,6 +33,8 @@ from review.labels import agency_name
 LONGEST = 20_000
 """Characters of an answer that are shown."""
 MOST_LINES = 1_000
+LIKELY = 0.1
+"""From this probability on a service fits a message."""
 _INDENT = 2
 
 
@@ -195,16 +198,11 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dic
     """Return the services (or agencies) of the whole release that fit ``text`` better than any
     that a stage's attempts were given.
 
-    Empty for stages that get neither, and where no service scores high enough for a match: some
-    service shares a word with nearly everything.
+    Empty for stages that get neither, and where no service is likely enough.
     """
     payload = next((p for p in map(call_payload, attempts) if p), {})
-    index = index_for(release)
-    matches = [
-        each
-        for each in index.services(text, agencies=None, limit=LOOKED_AT)
-        if each.score >= ON_TOPIC_SCORE
-    ]
+    ranking = shortlist_for(release).rank(Query(text))
+    matches = [each for each in ranking.services(limit=LOOKED_AT) if each.probability >= LIKELY]
     if not matches:
         return []
     below = gettext("It ranked below what was sent.")
@@ -224,22 +222,21 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dic
     if payload.get("contract") == "agency_detect_v1":
         ids = {agency["agencyId"] for agency in payload["agencies"]}
         ranked = takewhile(
-            lambda r: r.score > 0 and r.item.id not in ids, index.agencies(text, limit=LOOKED_AT)
+            lambda r: r.probability >= LIKELY and r.item.id not in ids,
+            ranking.agencies(limit=LOOKED_AT),
         )
         return [{"name": r.item.name, "agency": "", "why": below} for r in ranked]
     return []
 
 
 def _offer(slot: str, each: Mapping[str, Any], release: Release) -> dict[str, Any]:
-    """Return one candidate with its retrieval rank (1 is best; 0 where it has none) and score."""
+    """Return one candidate with its rank (1 is best; 0 where it has none)."""
     _, name, key = _SLOTS[slot]
-    score = each.get("score")
     return {
         "name": each.get(name, ""),
         "key": each.get(key, ""),
         "agency": "" if slot == "agencies" else agency_name(release, each["agencyId"]),
         "rank": each.get("rank", 0),
-        "score": "" if score is None else f"{score:.2f}",
     }
 
 

@@ -49,6 +49,7 @@ CHOICE_OUTCOMES: Mapping[str, str] = {
     ChoiceOutcome.CHOSEN.value: gettext_noop("Chose one or more"),
     ChoiceOutcome.NONE.value: gettext_noop("Asked for a person"),
     ChoiceOutcome.EXPIRED.value: gettext_noop("Chose nothing in time"),
+    ChoiceOutcome.REPLACED.value: gettext_noop("Asked something else"),
     "open": gettext_noop("Not yet"),
 }
 """What comes of asking a citizen back, in the order of the chart."""

@@ -31,8 +31,8 @@ class Spoiled:
         return self.client.name
 
     @property
-    def reads_hints(self) -> bool:
-        return self.client.reads_hints
+    def reads(self) -> bool:
+        return self.client.reads
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         self.calls.append(request.contract)

@@ -10,16 +10,28 @@ from ieim.llm.openai_client import OpenAIModel
 from ieim.pipeline.ports import Message, ModelRequest
 
 KEY = "sk-secret-0123456789"
+RANKING = {
+    "kind": "inquiry",
+    "kind_probability": 0.97,
+    "first": 0.81,
+    "four": 0.95,
+    "outside": 0.03,
+    "goes_on": False,
+}
+"""What a request says of the ranking."""
 
 
-def request(text: str = "I want to extend my tourist visa", **changes: Any) -> ModelRequest:
-    """Return a judgement_v1 request; ``changes`` replace fields of it."""
+def request(
+    text: str = "I want to extend my tourist visa", *, kind: str = "inquiry", **changes: Any
+) -> ModelRequest:
+    """Return a judgement_v1 request for a message of a ``kind``; ``changes`` replace fields."""
     asked = {
         "contract": "judgement_v1",
         "attempt": 1,
         "user_prompt": text,
         "chat_context_summary": [],
-        "guidance": {"case": "unclear", "language": "en", "texts": {"unclear": "Please say more."}},
+        "guidance": {"language": "en", "texts": {"greeting": "Hello."}},
+        "ranking": {**RANKING, "kind": kind},
     }
     messages = (
         Message("system", "persona"),

@@ -31,7 +31,7 @@ class Server:
     """A model that is up or down."""
 
     name = OfflineModel().name
-    reads_hints = True
+    reads = False
 
     def __init__(self) -> None:
         self.up = True

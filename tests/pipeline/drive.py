@@ -27,15 +27,15 @@ from ieim.pipeline.work import (
     Stopped,
     Turn,
 )
-from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY, valid
+from tests.pipeline.searching import FakeSearch
 
 
 class ScriptedModel:
     """Gives the scripted answers of each contract in order, its right answer after them."""
 
     name = "scripted"
-    reads_hints = True
+    reads = False
 
     def __init__(self, script: Mapping[str, Sequence[Any]] | None = None) -> None:
         self.script = {contract: list(answers) for contract, answers in (script or {}).items()}
@@ -173,7 +173,7 @@ def run(
     pauses: list[float] = model.pauses
     runner = Runner(
         model=model,
-        shortlist=shortlist or index_for(release),
+        shortlist=shortlist or FakeSearch(release),
         release=release,
         clock=lambda: float(next(ticks)),
         pause=pauses.append,

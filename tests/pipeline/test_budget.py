@@ -14,13 +14,13 @@ from ieim.pipeline import budget, request
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.budget import Budget, Count, Spent
 from ieim.pipeline.findings import Code
-from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest
+from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, Query
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.topology import STAGES
 from ieim.pipeline.work import Answered, NeedsReview, Options
-from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY
 from tests.pipeline.drive import MemoryStore, ScriptedModel, payload, run
+from tests.pipeline.searching import FakeSearch
 
 
 def asked(contract: str, limit: int | None = None, attempt: int = 1) -> ModelRequest:
@@ -32,7 +32,8 @@ def asked(contract: str, limit: int | None = None, attempt: int = 1) -> ModelReq
         today=TODAY,
         history=(),
         context=Context(attempt, TEXT, state, RELEASE),
-        shortlist=index_for(RELEASE),
+        shortlist=FakeSearch(),
+        query=Query(TEXT),
         limits=Options().limits,
     )
     return request.build(

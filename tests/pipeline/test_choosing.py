@@ -25,6 +25,7 @@ from ieim.pipeline.topology import STAGES
 from ieim.pipeline.work import Abstained, Answered, NeedsReview
 from tests.pipeline.build import PAVILION, RELEASE, RENEW, REPLACE, RETURN, state, valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, payload, run
+from tests.pipeline.searching import FakeSearch
 
 
 def unsure(score: float = 0.2) -> dict[str, Any]:
@@ -57,7 +58,8 @@ def test_nobody_in_danger_is_asked_to_choose(turn: dict[str, Any]) -> None:
 
 def test_no_agency_is_final_and_offers_services() -> None:
     model = ScriptedModel({"agency_detect_v1": [nobody()]})
-    outcome, _ = run(model, text="passport replace renew")
+    odds = {KEY[REPLACE]: 0.85, KEY[RENEW]: 0.1}
+    outcome, _ = run(model, shortlist=FakeSearch(odds=odds))
     assert model.asked()[-1] == ("agency_detect_v1", 1)
     assert isinstance(outcome, Abstained)
     assert set(outcome.offered) >= {REPLACE, RENEW}
@@ -243,16 +245,13 @@ def test_an_entity_is_repeated_where_there_is_one() -> None:
 
 # ---- several of them
 
-TWO = (
-    "Can I renew my passport and replace a lost passport with a passport? "
-    "And can I reserve the pavilion for guests?"
-)
+TWO = ("Can I replace a lost passport", "Can I book a pavilion")
 
 
 def test_several_may_be_chosen_where_several_were_wished() -> None:
     one, _ = run(ScriptedModel({"service_select_v1": [unsure()]}))
     low = ScriptedModel({"service_select_v1": [unsure()]})
-    parts, _ = run(low, text=TWO)
+    parts, _ = run(low, text=". ".join(TWO), shortlist=FakeSearch(parts=TWO))
     high, _ = run(ScriptedModel({**high_script(), "service_select_v1": [unsure()]}))
     outcomes = [one, parts, high]
     assert all(isinstance(each, Abstained) for each in outcomes)
@@ -263,9 +262,41 @@ def test_several_may_be_chosen_where_several_were_wished() -> None:
 
 def test_of_several_requests_each_has_its_services_offered() -> None:
     model = ScriptedModel({"agency_detect_v1": [nobody()]})
-    outcome, _ = run(model, text=TWO)
+    outcome, _ = run(model, text=". ".join(TWO), shortlist=FakeSearch(parts=TWO))
     assert isinstance(outcome, Abstained)
-    assert PAVILION in outcome.offered[:2]
+    assert set(outcome.offered[:2]) == {REPLACE, PAVILION}
+
+
+@pytest.mark.parametrize(
+    ("odds", "offered"),
+    [
+        ((0.4, 0.3, 0.2, 0.05), 4),
+        ((0.4, 0.3, 0.2, 0.01), 3),
+        ((0.9, 0.02, 0.01, 0.01), 2),  # what comes next, so that there is something to choose
+        ((0.02, 0.02, 0.02, 0.02), 0),
+    ],
+)
+def test_what_is_likely_enough_is_offered(odds: tuple[float, ...], offered: int) -> None:
+    search = FakeSearch(odds=dict(zip(KEY.values(), odds, strict=True)))
+    answer = unsure()
+    answer["serviceSelection"] |= {"serviceKey": RENEW.key, "name": RENEW.name, "path": RENEW.path}
+    outcome, _ = run(ScriptedModel({"service_select_v1": [answer]}), shortlist=search)
+    if not offered:
+        assert isinstance(outcome, Answered)
+        assert outcome.reply.kind == "outside"
+    else:
+        assert isinstance(outcome, Abstained)
+        assert outcome.offered == tuple(KEY)[:offered]
+
+
+def test_a_model_that_names_a_service_for_sure_means_something() -> None:
+    search = FakeSearch(odds={KEY[REPLACE]: 0.02, KEY[RENEW]: 0.01})
+    sure, _ = run(ScriptedModel({"service_select_v1": [unsure(0.8)]}), shortlist=search)
+    assert isinstance(sure, Answered)
+    assert sure.reply.kind == "service"
+    none, _ = run(ScriptedModel({"agency_detect_v1": [nobody()]}), shortlist=search)
+    assert isinstance(none, Answered)
+    assert none.reply.kind == "outside"
 
 
 def test_services_of_the_topics_that_a_stage_named_are_offered() -> None:

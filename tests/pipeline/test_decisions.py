@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.findings import WAIVABLE, Code, Finding
-from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.ports import ModelAnswer, Query
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered, NeedsReview
-from ieim.search import index_for
 from tests.pipeline.build import (
     CONTRACTS,
-    RELEASE,
     STAGE_CONTRACTS,
     TODAY,
     context,
@@ -26,6 +24,7 @@ from tests.pipeline.build import (
     valid,
 )
 from tests.pipeline.drive import ScriptedModel, high_script, payload, run
+from tests.pipeline.searching import FakeSearch
 
 
 def inputs(contract: str, attempt: int, **changes: Any) -> Inputs:
@@ -34,7 +33,8 @@ def inputs(contract: str, attempt: int, **changes: Any) -> Inputs:
         "today": TODAY,
         "history": [],
         "context": context(contract, attempt=attempt),
-        "shortlist": index_for(RELEASE),
+        "shortlist": FakeSearch(),
+        "query": Query("my passport was stolen"),
         "limits": {"agencies": 12, "categories": 40, "services": 12},
     }
     return Inputs(**{**values, **changes})
@@ -209,7 +209,8 @@ def test_what_each_stage_is_given() -> None:
     run(model)
     given_slots = {request.contract: set(payload(request)) for request in model.requests}
     common = {"contract", "attempt", "user_prompt", "chat_context_summary", "today", "redacted"}
-    assert given_slots["judgement_v1"] == common | {"guidance"}
+    assert given_slots["judgement_v1"] == common | {"guidance", "ranking"}
+    assert "ranking" in given_slots["classify"]
     assert given_slots["agency_detect_v1"] >= common | {"agencies", "cached_state"}
     assert "KnowledgeBase_Dictionary" in given_slots["semantic_analysis_v1"]
     assert "service_index" in given_slots["service_select_v1"]
@@ -217,18 +218,32 @@ def test_what_each_stage_is_given() -> None:
     assert [s["rank"] for s in services] == list(range(1, len(services) + 1))
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [("And how much does it cost?", False), ("Where do I rent a pavilion for a party?", True)],
-)
-def test_it_says_whether_the_message_has_left_the_talk(text: str, left: bool) -> None:
-    history = [{"role": "user", "text": "I want to renew my passport"}]
+def test_every_answering_stage_and_classify_is_told_the_ranking() -> None:
     model = ScriptedModel()
-    run(model, text=text, history=history)
-    judged, *chosen = [payload(request) for request in model.flow]
-    assert "search_hints" not in judged
-    assert len(chosen) == 3
-    assert {given["search_hints"]["new_subject"] for given in chosen} == {left}
+    odds = {("passports", "passports.replace"): 0.8123, ("passports", "passports.renew"): 0.1}
+    search = FakeSearch(odds=odds, kinds={"And how much is it?": "follow_up"})
+    history = [
+        {"role": "user", "text": "My passport is gone"},
+        {"role": "assistant", "text": "x", "agency": "passports", "service": "passports.replace"},
+    ]
+    run(model, shortlist=search, text="And how much is it?", history=history)
+    for asked in map(payload, model.flow):
+        assert asked["ranking"] == {
+            "kind": "follow_up",
+            "kind_probability": 0.95,
+            "first": 0.81,
+            "four": 0.91,
+            "outside": 0.09,
+            "goes_on": True,
+        }
+        assert "requests" not in asked
+
+
+def test_several_requests_are_told_by_their_agencies() -> None:
+    model = ScriptedModel(high_script())
+    parts = ["My passport is gone", "Book a pavilion"]
+    run(model, shortlist=FakeSearch(parts=parts), text=". ".join(parts))
+    assert payload(model.flow[1])["requests"] == ["passports", "parks"]
 
 
 def test_it_lets_a_person_waive_low_scores_and_policy_only() -> None:

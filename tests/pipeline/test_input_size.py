@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
@@ -14,7 +12,7 @@ from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import load
 from ieim.pipeline.knowledge import CASES, Label, Service
-from ieim.pipeline.ports import Likeness, Ranked, Shortlist
+from ieim.pipeline.ports import Query, Ranked, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.stages.slots import (
     LONGEST_SUMMARY,
@@ -24,10 +22,10 @@ from ieim.pipeline.stages.slots import (
     service_slot,
 )
 from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
-from ieim.search import index_for
 from tests.fixtures import demo_bundle
-from tests.pipeline.build import CONTRACTS, REPLACE, TODAY, context
+from tests.pipeline.build import CONTRACTS, TODAY, context
 from tests.pipeline.drive import payload
+from tests.pipeline.searching import FakeSearch
 from tests.pipeline.test_portable import asked
 
 LONG = Service("a", "a.b", "Name", "https://a.example", overview="A long story. " * 100)
@@ -74,13 +72,6 @@ def test_a_state_that_is_not_within_the_budget_is_sent_in_slices() -> None:
     assert fitted["service_index"] == payload(whole)["service_index"]
 
 
-def test_the_dictionary_of_a_service_is_that_of_the_candidates() -> None:
-    sent = payload(asked("service_select_v1", reads_hints=True))
-    under = {key for service in sent["service_index"] for key in service["categories"]}
-    assert {entry["key"] for entry in sent["KnowledgeBase_Dictionary"]} == under
-    assert under == set(REPLACE.categories)
-
-
 FAR = "and when may I vote here?"
 """About citizenship, in no word of its entries."""
 
@@ -93,7 +84,8 @@ def asked_about_far(state: dict[str, Any], shortlist: Shortlist | None = None) -
         today=TODAY,
         history=(),
         context=Context(1, FAR, state, release, {}),
-        shortlist=shortlist or index_for(release),
+        shortlist=shortlist or FakeSearch(release),
+        query=Query(FAR),
         limits={"agencies": 8, "categories": 6, "services": 5},
     )
 
@@ -109,26 +101,34 @@ def offered(agency: str, category: str) -> tuple[dict[str, Any], dict[str, Any]]
     return first, second
 
 
-@pytest.mark.parametrize(("like", "texts"), [(0.4, {"unclear"}), (-0.2, set(CASES))])
-def test_what_may_be_no_inquiry_comes_with_every_text(like: float, texts: set[str]) -> None:
-    shortlist = Mock(index_for(demo_bundle().release()))
-    shortlist.case.return_value = "unclear"
-    shortlist.likeness.return_value = Likeness(like, -0.38, 0.5)
-    sent = load("judgement_v1").stage.build_input(asked_about_far({}, shortlist))
+@pytest.mark.parametrize(
+    ("kind", "far", "texts"),
+    [
+        ("inquiry", False, {"unclear"}),
+        ("correction", False, {"unclear"}),
+        ("inquiry", True, set(CASES)),
+        ("greeting", False, set(CASES)),
+    ],
+)
+def test_what_may_be_no_inquiry_comes_with_every_text(
+    kind: str, far: bool, texts: set[str]
+) -> None:
+    release = demo_bundle().release()
+    odds = {next(iter(release.services)): 0.2 if far else 0.9}
+    search = FakeSearch(release, odds=odds, kinds={FAR: kind})
+    sent = load("judgement_v1").stage.build_input(asked_about_far({}, search))
     assert sent["guidance"]["texts"].keys() == texts
-    # And says which of them it seems to be only there.
-    assert ("case" in sent["guidance"]) is (like < 0)
 
 
 def test_a_small_dictionary_is_sent_with_all_its_keywords() -> None:
     entries = offered("immigration", "citizenship")[0]["KnowledgeBase_Dictionary"]
     assert [entry["rank"] for entry in entries] == list(range(1, 11))
     categories = demo_bundle().release().categories
-    sent = in_brief("KnowledgeBase_Dictionary", entries)
+    sent = in_brief(entries)
     for entry in sent:
         assert entry["keywords"] == list(categories["immigration", entry["key"]].keywords)
     # Of many, only the first of the best.
-    many = in_brief("KnowledgeBase_Dictionary", [e | {"keywords": ["a"] * 20} for e in entries])
+    many = in_brief([e | {"keywords": ["a"] * 20} for e in entries])
     assert [len(entry.get("keywords", ())) for entry in many] == [3] * 3 + [0] * 7
 
 
@@ -138,16 +138,14 @@ def test_services_of_the_selected_category_are_offered_wherever_they_rank() -> N
     assert len(index) <= 7
 
 
-def test_a_language_model_is_not_given_what_only_a_rule_engine_needs() -> None:
+def test_a_candidate_carries_its_rank_and_nothing_else_of_the_search() -> None:
     sent = {contract: payload(asked(contract)) for contract in CONTRACTS}
-    assert all("likeness" not in each and "search_hints" not in each for each in sent.values())
-    assert all("rank" in each for each in sent["agency_detect_v1"]["agencies"])
+    slots = ("agencies", "KnowledgeBase_Dictionary", "service_index")
+    candidates = [each for call in sent.values() for slot in slots for each in call.get(slot, ())]
+    assert any("rank" in each for each in candidates)
+    others = {"score", "meaning", "own", "blank", "categories", "probability"}
+    assert all(others.isdisjoint(each) for each in candidates)
     assert "KnowledgeBase_Dictionary" not in sent["service_select_v1"]
-    services = {each["serviceKey"]: each for each in sent["service_select_v1"]["service_index"]}
-    assert all("categories" not in each for each in services.values())
-    assert services[REPLACE.key]["blank"] == ["processing_time", "contact"]
-    only_named = replace(REPLACE, overview=REPLACE.name)
-    assert "overview" in service_slot(Ranked(only_named, 1, 1.0), detail=False)["blank"]
 
 
 def test_a_code_is_said_to_mean_something_once() -> None:
@@ -159,6 +157,6 @@ def test_a_code_is_said_to_mean_something_once() -> None:
     assert meaning(Label("i", "passport", "Passport", "")) == "Passport: "
     assert len(meaning(Label("i", "a", "A", "Call us. " * 30))) <= LONGEST_MEANING
     complaint = Label("i", "appeal_complain", "Appeal or complain", "Disagrees.")
-    assert meaning(complaint, brief=True) == "Disagrees."
+    assert meaning(complaint) == "Disagrees."
     crisis = Label("risk_flags", "minor_at_risk", "Child at risk", "Call 112.", effect="escalate")
-    assert meaning(crisis, brief=True) == "Child at risk"
+    assert meaning(crisis) == "Child at risk"

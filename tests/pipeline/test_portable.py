@@ -15,11 +15,11 @@ from ieim.llm.capabilities import Format, response_format
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.contract import Validator
-from ieim.pipeline.ports import ModelRequest
+from ieim.pipeline.ports import ModelRequest, Query
 from ieim.pipeline.stages.base import Inputs
-from ieim.search import index_for
-from tests.pipeline.build import CONTRACTS, RELEASE, TEXT, TODAY, context, valid
+from tests.pipeline.build import CONTRACTS, TEXT, TODAY, context, valid
 from tests.pipeline.drive import payload
+from tests.pipeline.searching import FakeSearch
 
 KNOWN = {
     "$defs",
@@ -39,18 +39,16 @@ KNOWN = {
 
 
 @cache
-def asked(
-    contract: str, *, attempt: int = 1, limit: int | None = None, reads_hints: bool = False
-) -> ModelRequest:
+def asked(contract: str, *, attempt: int = 1, limit: int | None = None) -> ModelRequest:
     """Return the request of a contract over the small release."""
     inputs = Inputs(
         text=TEXT,
         today=TODAY,
         history=(),
         context=context(contract, attempt=attempt),
-        shortlist=index_for(RELEASE),
+        shortlist=FakeSearch(),
+        query=Query(TEXT),
         limits={"agencies": 8, "categories": 8, "services": 8},
-        reads_hints=reads_hints,
     )
     return request.build(
         contracts.load(contract),

@@ -12,9 +12,9 @@ import pytest
 from ieim.pipeline.budget import Budget, bound
 from ieim.pipeline.ports import ModelAnswer, ModelUnavailable
 from ieim.pipeline.work import Answered, NeedsReview, Options
-from tests.fixtures import demo_bundle
 from tests.pipeline.build import TEXT, valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, run
+from tests.pipeline.searching import FakeSearch
 
 AHEAD = Options(speculative=True)
 LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
@@ -141,18 +141,22 @@ TALK = [
 
 
 @pytest.mark.parametrize("history", [[], TALK], ids=["first", "in a talk"])
-@pytest.mark.parametrize(
-    "text", ["hello", "Good morning, how are you?", "Hi, can you help me?", "Thank you very much"]
-)
-def test_a_greeting_costs_one_call(text: str, history: list[dict[str, str]]) -> None:
-    """By words alone too: what was said before, and everyday words, make no inquiry of it."""
+@pytest.mark.parametrize("likely", [True, False])
+def test_only_a_likely_inquiry_is_asked_ahead(likely: bool, history: list[dict[str, str]]) -> None:
     answer = valid("judgement_v1")
     said = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
     answer.update(judgements={"inquiry": False}, **said)
     rounds, model = Rounds(), ScriptedModel({"judgement_v1": [answer]})
-    release = demo_bundle().release()
-    run(model, options=AHEAD, executor=rounds, release=release, text=text, history=history)
-    assert rounds.rounds == [["judgement_v1"]]
+    search = FakeSearch(kinds={"lost passport": "follow_up" if likely else "thanks"})
+    run(
+        model,
+        options=AHEAD,
+        executor=rounds,
+        shortlist=search,
+        text="lost passport",
+        history=history,
+    )
+    assert (rounds.rounds == [["judgement_v1"]]) is not likely
 
 
 def test_an_inquiry_behind_a_greeting_keeps_its_two_rounds() -> None:

@@ -32,7 +32,7 @@ Who = frozenset[Role] | str
 
 _TABLES = (
     *("agencies", "dictionary", "services", "labels", "translations"),
-    *("help_lines", "risk_examples", "texts"),
+    *("help_lines", "risk_examples", "texts", "questions"),
 )
 """The tables of the draft, as REST calls them."""
 
@@ -221,7 +221,7 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "studio_agency": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ},
     **{
         f"studio_{name}": {Role.EDITOR: _ALL, Role.PUBLISHER: _READ}
-        for name in ("category", "service", "translation")
+        for name in ("category", "service", "translation", "examplequestion")
     },
     "studio_label": {},
     "studio_helpline": {},

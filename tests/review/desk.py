@@ -39,7 +39,7 @@ class Scripted:
     """Answers like the offline engine, but for what is scripted by contract, in order."""
 
     name = "scripted"
-    reads_hints = True
+    reads = False
 
     def __init__(self, script: Mapping[str, Sequence[Says]] | None = None) -> None:
         self.script = {name: list(answers) for name, answers in (script or {}).items()}

@@ -94,7 +94,7 @@ KINDS: Mapping[str, Kind] = {
     **{f"knowledge_api:{name}": Kind.SERVICE for name in ("versions", "answers")},
     **{
         f"knowledge_api:{name}_entry": Kind.ENTRY
-        for name in ("dictionary", "services", "translations")
+        for name in ("dictionary", "services", "translations", "questions")
     },
     "knowledge_api:agencies_entry": Kind.AGENCY,
     "knowledge_api:labels_entry": Kind.LABEL,
@@ -135,7 +135,9 @@ IN_AND_OUT = ("admin:login", "admin:logout")
 """What of the admin is for those too to whom nobody has given a role."""
 PROVEN_AGAIN = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate")
 """Who one is, by a password or a second factor: people here have neither, and so no way to."""
-OF_AGENCY = frozenset(f"studio_{n}" for n in ("agency", "category", "service", "translation"))
+OF_AGENCY = frozenset(
+    f"studio_{n}" for n in ("agency", "category", "service", "translation", "examplequestion")
+)
 _RIGHTS = {"changelist": "v", "history": "v", "add": "a", "delete": "d", "password": "c"} | {
     "import": "c",
     "process": "c",

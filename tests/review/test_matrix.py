@@ -35,6 +35,7 @@ BODIES = {
     "help_lines_entry": {"text": "X"},
     "risk_examples_entry": {"kind": "near_miss"},
     "texts_entry": {"text": "X"},
+    "questions_entry": {"origin": "citizen"},
     "dictionary_entry": {"value": "X"},
 }
 """What is sent where an empty body would be refused before anything else is looked at."""

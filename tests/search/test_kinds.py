@@ -12,7 +12,7 @@ from ieim.search import kinds
 from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.kinds import Kinds
 
-LANGUAGES = ["en", "de", "es", "fr", "zh", "ar", "fil"]
+LANGUAGES = {"en", "de", "es", "fr", "zh", "ar", "fil"}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,8 @@ def by_kind(texts: Sequence[str]) -> Matrix:
     }
     rows = np.random.default_rng(1).normal(0, 0.1, (len(texts), 16)).astype(np.float32)
     for row, text in zip(rows, texts, strict=True):
-        row[names.index(of[text])] += 1
+        if text in of:  # else a question that teaches fields
+            row[names.index(of[text])] += 1
     vectors: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return vectors
 
@@ -51,7 +52,7 @@ def test_every_kind_has_examples_in_every_language_and_none_has_two_kinds() -> N
         for line in by.values()
         for text in line
     ]
-    assert all(list(by) == LANGUAGES for by in kinds.examples().values())
+    assert all(set(by) == LANGUAGES for by in kinds.examples().values())
     assert all(text for text, _ in texts)
     assert len({text for text, _ in texts}) == len(texts)
 
@@ -77,9 +78,11 @@ def test_every_kind_has_examples_in_every_language_and_none_has_two_kinds() -> N
 )
 def test_it_tells_what_a_message_is(embedder: EmbeddedEmbedder, text: str, kind: str) -> None:
     probabilities = told(embedder, text)
-    assert max(probabilities, key=lambda name: probabilities[name]) == kind
+    best = max(probabilities, key=lambda name: probabilities[name])
+    assert ("inquiry" if best in ("follow_up", "next") else best) == kind
     assert sum(probabilities.values()) == pytest.approx(1)
-    assert kinds.shipped().may_ask(probabilities) is (kind in (kinds.INQUIRY, kinds.CORRECTION))
+    asks, talk = kind in kinds.ASKS, kind in ("thanks", "off_topic", "abuse", "unclear")
+    assert not (asks or talk) or kinds.shipped().may_ask(probabilities) is asks
 
 
 def test_an_example_word_for_word_needs_no_vector(embedder: EmbeddedEmbedder) -> None:

@@ -11,7 +11,7 @@ from ieim import knowledge
 from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.situations import Situations
 
-QUESTIONS = Path(knowledge.__file__).parent / "demo" / "questions.jsonl"
+QUESTIONS = Path(knowledge.__file__).parent / "demo" / "golden.jsonl"
 
 
 @pytest.fixture(scope="module")

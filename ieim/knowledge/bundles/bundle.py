@@ -22,6 +22,7 @@ from ieim.knowledge.bundles.columns import (
     opens,
 )
 from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
+from ieim.knowledge.bundles.questions import misplaced
 from ieim.knowledge.bundles.rows import (
     OPTIONAL,
     TABLES,
@@ -35,6 +36,7 @@ from ieim.pipeline.knowledge import (
     Agency,
     CaseText,
     Category,
+    ExampleQuestion,
     HelpLine,
     Label,
     Release,
@@ -47,7 +49,15 @@ from ieim.pipeline.message.language import told_as
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
 Entry: TypeAlias = (
-    Agency | Category | Service | Label | Translation | HelpLine | RiskExample | CaseText
+    Agency
+    | Category
+    | Service
+    | Label
+    | Translation
+    | HelpLine
+    | RiskExample
+    | CaseText
+    | ExampleQuestion
 )
 """A checked row of a table, in the order of :data:`TABLES`."""
 
@@ -56,7 +66,7 @@ Content: TypeAlias = dict[str, list[dict[str, Any]]]
 
 A table that a bundle may do without is there only where it has a row."""
 
-Localized = TypeVar("Localized", Translation, HelpLine, CaseText)
+Localized = TypeVar("Localized", Translation, HelpLine, CaseText, ExampleQuestion)
 
 _TYPES: Mapping[Table, type] = dict(zip(TABLES, get_args(Entry), strict=True))
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
@@ -78,6 +88,7 @@ class Bundle:
     help_lines: tuple[HelpLine, ...] = ()
     risk_examples: tuple[RiskExample, ...] = ()
     texts: tuple[CaseText, ...] = ()
+    questions: tuple[ExampleQuestion, ...] = ()
 
     @property
     def content(self) -> Content:
@@ -128,6 +139,7 @@ class Bundle:
             help_lines=tuple(map(_with_normal_language, self.help_lines)),
             risk_examples=self.risk_examples,
             texts=tuple(map(_with_normal_language, self.texts)),
+            questions=tuple(map(_with_normal_language, self.questions)),
         )
 
 
@@ -170,6 +182,7 @@ def bundle_of(
         good[table] = [values for _, values, _ in checked]
     found.extend(dangling(tables, good))
     found.extend(flagless(tables, good, good["labels"] or map(asdict, default_labels())))
+    found.extend(misplaced(list(zip(tables.get("questions", ()), good["questions"], strict=True))))
     if len(good["risk_examples"]) > EXAMPLES_LIMIT:
         many = f"has {len(good['risk_examples']):,} risk_examples: {EXAMPLES_LIMIT} is the limit"
         found.append(BundleProblem(file, None, many))

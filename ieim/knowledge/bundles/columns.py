@@ -10,9 +10,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from ieim.knowledge.bundles.questions import QUESTION_LIMIT, personal_data
 from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table, Value, Wrong
 from ieim.pipeline.canonical import two_decimals
-from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT, SITUATIONS
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT, QUESTION_ORIGINS, SITUATIONS
 
 ID_LIMIT = 200
 NAME_LIMIT = 500
@@ -139,6 +140,17 @@ def _days(value: Value) -> tuple[str, Iterator[Complaint]]:
 def _id_extra(value: str) -> Iterator[str]:
     if value != value.strip() or _CONTROL.search(value):
         yield "begins or ends with a space or has a control character: ids are compared exactly"
+
+
+def _question_extra(value: str) -> Iterator[str]:
+    yield from _id_extra(value)
+    yield from personal_data(value)
+
+
+def _origin(value: Value) -> tuple[str, Iterator[Complaint]]:
+    options = _one_of(QUESTION_ORIGINS, f"one of {', '.join(QUESTION_ORIGINS)}")
+    read, complaints = _text(ID_LIMIT, options).read(value)
+    return read or QUESTION_ORIGINS[0], complaints
 
 
 def _language_extra(value: str) -> Iterator[str]:
@@ -288,6 +300,13 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "language": _LANGUAGE_OF,
         "text": _required(_text(GUIDANCE_LIMIT)),
     },
+    "questions": {
+        "agency": _ID,
+        "service": _ID,
+        "language": _LANGUAGE_OF,
+        "text": _required(_text(QUESTION_LIMIT, _question_extra)),
+        "origin": Column(_origin, blank=QUESTION_ORIGINS[0]),
+    },
 }
 
 TRANSLATED: Mapping[str, tuple[str, ...]] = {
@@ -398,7 +417,7 @@ def dangling(
     entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
     services = {(values["agency"], values["key"]) for values in good["services"]}
     references = {NO_NEXT, *("/".join(service) for service in services)}
-    for table in ("dictionary", "services", "translations"):
+    for table in ("dictionary", "services", "translations", "questions"):
         for row, values in zip(tables.get(table, ()), good[table], strict=True):
             for each in values.get("next_services", ()):
                 if each not in references:
@@ -413,7 +432,7 @@ def dangling(
             if "dictionary" in tables:
                 named += [("categories", "category", key) for key in values.get("categories", ())]
                 named += [("category", "category", values.get("category", ""))]
-            if "services" in tables and table == "translations":
+            if "services" in tables and table in ("translations", "questions"):
                 named.append(("service", "service", values["service"]))
             for column, what, key in named:
                 if key and (agency, key) not in (entries if what == "category" else services):

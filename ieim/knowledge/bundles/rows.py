@@ -16,6 +16,7 @@ Table: TypeAlias = Literal[
     "help_lines",
     "risk_examples",
     "texts",
+    "questions",
 ]
 TABLES: tuple[Table, ...] = get_args(Table)
 """What refers comes after what it refers to."""
@@ -30,6 +31,7 @@ IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "help_lines": ("language", "flag"),
     "risk_examples": ("language", "text"),
     "texts": ("case", "language"),
+    "questions": ("agency", "service", "language", "text"),
 }
 """The columns that identify a row."""
 

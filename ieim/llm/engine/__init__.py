@@ -1,12 +1,27 @@
-"""The offline engine: its answer to each contract, by ranking and templates."""
+"""The offline engine: its answer to each contract, from the ranking in the request."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ieim.llm.engine.thresholds import SURE_ENOUGH
+from ieim.pipeline.gate.gate import MINIMUM_SCORE
+
+Payload = Mapping[str, Any]
+"""The per-call JSON."""
+
+Slot = Mapping[str, Any]
+"""A candidate of the per-call JSON."""
+
+_LOWEST: Final = float(MINIMUM_SCORE)
+"""The lowest score that passes the gate."""
+
+_UNSURE: Final = 0.49
+"""The highest score that abstains."""
 
 
-def telemetry(payload: Mapping[str, Any]) -> dict[str, str | None]:
+def telemetry(payload: Payload) -> dict[str, str | None]:
     """Return the telemetry block: a second attempt names the findings of the first."""
     if payload["attempt"] == 1:
         return {"notes": None}
@@ -14,24 +29,7 @@ def telemetry(payload: Mapping[str, Any]) -> dict[str, str | None]:
     return {"notes": f"Asked again after: {', '.join(codes) or 'an answer that did not pass'}."}
 
 
-def search_hints(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the search makes of the message, as far as the request says it."""
-    found: Mapping[str, Any] = payload.get("search_hints", {})
-    return found
-
-
-def is_new_subject(payload: Mapping[str, Any]) -> bool:
-    """Whether the message has left the talk."""
-    return bool(search_hints(payload).get("new_subject"))
-
-
-def may_not_go_on(payload: Mapping[str, Any]) -> bool:
-    """Whether there is a talk that the message may not go on with."""
-    surely = search_hints(payload).get("goes_on", 1.0) >= 1.0
-    return bool(payload["chat_context_summary"]) and not surely
-
-
-def envelope(payload: Mapping[str, Any], next_step: str, **fields: Any) -> dict[str, Any]:
+def envelope(payload: Payload, next_step: str, **fields: Any) -> dict[str, Any]:
     """Return a stage's answer with its ``fields``."""
     return {
         "session_id": payload["cached_state"]["session_id"],
@@ -41,3 +39,28 @@ def envelope(payload: Mapping[str, Any], next_step: str, **fields: Any) -> dict[
         "nextStep": next_step,
         "telemetry": telemetry(payload),
     }
+
+
+def is_high(payload: Payload) -> bool:
+    """Whether several agencies were detected."""
+    return bool(payload["cached_state"]["agency_detect_v1"]["complexity"] == "high")
+
+
+def score(payload: Payload) -> float:
+    """Return the score of whatever is ranked first, with two decimals: it passes the gate where the
+    ranking is sure enough, else it abstains.
+
+    On the high branch it always passes: the search names several agencies only where it is sure of
+    each, and the probability of one of their services says nothing of the others.
+    """
+    first: float = round(payload["ranking"]["first"], 2)
+    if is_high(payload) or first >= SURE_ENOUGH:
+        return max(first, _LOWEST)
+    return min(first, _UNSURE)
+
+
+def best(slots: Iterable[Slot], agency: str = "") -> Slot | None:
+    """Return the slot with the best rank, of an ``agency`` where one is given; None where there is
+    none. Slots without an agency belong to any."""
+    eligible = [slot for slot in slots if not agency or slot.get("agencyId", agency) == agency]
+    return min(eligible, key=lambda slot: slot["rank"], default=None)

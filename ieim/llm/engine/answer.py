@@ -3,101 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from typing import Any
 
-from ieim.llm.engine import envelope
-from ieim.llm.engine.selection import MINIMUM, Slot, best_service, questions
+from ieim.llm.engine import Payload, Slot, best, envelope
 
 _TOO_MUCH = ("sources.missing", "reply.ungrounded")
-"""After one of these the second attempt leaves out all free text: only names stay."""
-
-_OWN_SHARE = 0.5
-"""A service that is not sure by its words is told of where it is the nearest of an agency that the
-message names, with so much of the best evidence for a part of it: who reads the answer sees what it
-is, and nobody waits for a person with the rest."""
+"""After one of these the second attempt has no text but names."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
-def compose(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer multi_agency_service_answer_v1, the primary agency first.
-
-    An agency without a matching service is left out, and the gate stops the answer: no answer cites
-    a service that is not about the message.
-    """
-    names = {agency["agencyId"]: agency["name"] for agency in payload["agencies"]}
+def compose(payload: Payload) -> dict[str, Any]:
+    """Answer multi_agency_service_answer_v1 with the service ranked first at each agency, the
+    primary agency first. An agency without a service is left out, which the gate stops."""
+    agencies = {agency["agencyId"]: agency["name"] for agency in payload["agencies"]}
     primary = payload["cached_state"]["semantic_analysis_v1"]["primaryAgency"]["agencyId"]
-    ordered = sorted(names, key=lambda agency_id: agency_id != primary)
-    used = [service for agency_id in ordered if (service := _service(payload, agency_id))]
-    foreign = _foreign_names(payload, names, used)
+    ordered = sorted(agencies, key=lambda agency_id: agency_id != primary)
+    services = [s for agency_id in ordered if (s := best(payload["service_index"], agency_id))]
+    names = {*agencies.values(), *(slot["name"] for slot in payload["service_index"])}
+    cited = {name for s in services for name in (agencies[s["agencyId"]], s["name"])}
     terse = any(f["code"] in _TOO_MUCH for f in payload.get("previous_findings", ()))
+    texts = [s["name"] if terse else _first_step(s, names - cited) for s in services]
     return envelope(
         payload,
         "session_end",
         assistantReply="\n\n".join(
-            _sentence(f"{names[each['agencyId']]}: {_first(each, [] if terse else foreign, terse)}")
-            for each in used
+            _with_full_stop(f"{agencies[service['agencyId']]}: {text}")
+            for service, text in zip(services, texts, strict=True)
         ),
         sourcesUsed=[
-            {name: service[name] for name in ("agencyId", "serviceKey", "path")} for service in used
+            {name: service[name] for name in ("agencyId", "serviceKey", "path")}
+            for service in services
         ],
     )
 
 
-def _service(payload: Mapping[str, Any], agency_id: str) -> Slot | None:
-    """Return the service to tell of: the one that was selected, else the best that fits."""
-    services = [slot for slot in payload["service_index"] if slot["agencyId"] == agency_id]
-    state = payload["cached_state"]
-    if agency_id == state["semantic_analysis_v1"]["primaryAgency"]["agencyId"]:
-        key = state["service_select_v1"]["serviceSelection"]["serviceKey"]
-        return next((slot for slot in services if slot["serviceKey"] == key), None)
-    if not services:
-        return None
-    choice = best_service(payload, services, questions(payload))
-    if choice.score >= MINIMUM:
-        return choice.slot
-    nearest = max(services, key=lambda slot: slot.get("own", 0.0))
-    return nearest if nearest.get("own", 0.0) >= _OWN_SHARE else None
-
-
-def _foreign_names(
-    payload: Mapping[str, Any], names: Mapping[str, str], used: Sequence[Slot]
-) -> list[str]:
-    """Return the names that the reply must not mention, because it does not cite their owners."""
-    cited = {(service["agencyId"], service["serviceKey"]) for service in used}
-    cited_names = {service["name"] for service in used}
-    agencies = {service["agencyId"] for service in used}
-    services = [
-        slot["name"]
-        for slot in payload["service_index"]
-        if (slot["agencyId"], slot["serviceKey"]) not in cited and slot["name"] not in cited_names
-    ]
-    return services + [name for agency_id, name in names.items() if agency_id not in agencies]
-
-
-def _first(service: Slot, foreign: Sequence[str], terse: bool) -> str:
-    """Return what to do first, as the index has it: the first step, or what the service is.
-
-    Without what names something that is not cited; the service's card holds the rest.
-    """
-    if terse:
-        return str(service["name"])
-    about = _SENTENCE_END.split(service["overview"])
-    return next(
-        iter(_without_names([*service["how_to_apply"], *about], foreign)), str(service["name"])
-    )
-
-
-def _without_names(texts: Sequence[str], foreign: Sequence[str]) -> list[str]:
-    return [
+def _first_step(service: Slot, foreign: Collection[str]) -> str:
+    """Return the first step, else the first sentence of the overview, that names nothing
+    ``foreign``: a reply may name only what it cites. Else the service's name."""
+    texts = [*service["how_to_apply"], *_SENTENCE_END.split(service["overview"])]
+    names = [name.casefold() for name in foreign if name]
+    usable = (
         text.strip()
         for text in texts
-        if text.strip() and not any(name and name.casefold() in text.casefold() for name in foreign)
-    ]
+        if text.strip() and not any(name in text.casefold() for name in names)
+    )
+    return next(usable, str(service["name"]))
 
 
-def _sentence(text: str) -> str:
+def _with_full_stop(text: str) -> str:
     """Return ``text`` with an end, unless it has one or ends in an address."""
     last = text.rpartition(" ")[2]
     return text if last.endswith((".", "!", "?", ":")) or "/" in last or "@" in last else f"{text}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -59,15 +59,6 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     }
 
 
-class Texts(NamedTuple):
-    """The texts that a request has, by case. ``case`` is what the message is as far as the search
-    can tell, or ``UNCLEAR``."""
-
-    language: str
-    texts: Mapping[str, str]
-    case: str = UNCLEAR
-
-
 def slot(
     release: Release,
     languages: Sequence[str],
@@ -76,7 +67,8 @@ def slot(
     *,
     contacts: Callable[[], str] = str,
 ) -> dict[str, Any]:
-    """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases.
+    """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases, and the
+    language of that of ``case``.
 
     What ``contacts`` returns takes the place of :data:`CONTACTS`; if it is empty, the paragraph is
     left out.
@@ -85,7 +77,7 @@ def slot(
     sent = {
         name: _filled(found[name].text, contacts) for name in CASES if only is None or name in only
     }
-    return Texts(found[case].language, sent, case)._asdict()
+    return {"language": found[case].language, "texts": sent}
 
 
 def _filled(text: str, contacts: Callable[[], str]) -> str:
@@ -98,10 +90,11 @@ def _filled(text: str, contacts: Callable[[], str]) -> str:
 
 def chosen(reply: str, request: Mapping[str, Any]) -> str:
     """Return the text that is shown in place of a model's reply: the one that it repeats word for
-    word, or else that of the case."""
-    sent = Texts(**request["guidance"])
-    by_words = {" ".join(text.split()): text for text in sent.texts.values()}
-    return by_words.get(" ".join(reply.split()), sent.texts[sent.case])
+    word, or else that of the kind of message that the search takes it for."""
+    sent: Mapping[str, str] = request["guidance"]["texts"]
+    by_words = {" ".join(text.split()): text for text in sent.values()}
+    kind = request.get("ranking", {}).get("kind", UNCLEAR)
+    return by_words.get(" ".join(reply.split()), sent.get(kind, sent[UNCLEAR]))
 
 
 def check(

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ieim.pipeline import quoting
-from ieim.pipeline.gate.subject import LIKE_THE_BEST, SURE, about_before
+from ieim.pipeline.gate.subject import about_before
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.reply import template
@@ -43,8 +43,8 @@ OUTSIDE: Final = "None of our services is about this."
 
 NEAREST: Final = 4
 """So many services of an agency stand below a reply about it."""
-LEAST_PARTS: Final = 2
-"""A message that asks for one thing only has no part that could be left over."""
+COVERED: Final = 0.1
+"""A source is about a part of a message from this probability on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,19 +343,13 @@ def _not_translated(
 
 
 def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
-    """Return ``reply`` with the name of the service that it is still about, where it goes on.
-
-    It goes on when its first source is the service of the last answer that had one, and the message
-    has not left the talk: as a sure model says by its choice, else by :attr:`Inputs.new_subject`.
-    """
+    """Return ``reply`` with the name of the service that it is still about: its first source is the
+    service of the last answer that had one."""
     before = about_before(inputs.history)
     if before is None or not reply.sources:
         return reply
     first = reply.sources[0]
-    if (first.agency_id, first.service_key) != before:
-        return reply
-    score = inputs.context.cached("service_select_v1", "serviceSelection", "score") or 0
-    goes_on = score >= SURE or not inputs.new_subject
+    goes_on = (first.agency_id, first.service_key) == before
     return replace(reply, still_about=first.service_name) if goes_on else reply
 
 
@@ -368,7 +362,7 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
     first = reply.sources[0]
     if reply.is_about_agency:
         agency = release.agencies[first.agency_id]
-        ranked = inputs.shortlist.services(inputs.query, agencies=[agency.id], limit=NEAREST)
+        ranked = inputs.ranking.services(agencies=[agency.id], limit=NEAREST)
         nearest = tuple(source(service.item, agency) for service in ranked)
         return replace(reply, next_services=nearest)
     linked = inputs.shortlist.next_services(release.services[first.agency_id, first.service_key])
@@ -386,20 +380,14 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
 def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:
     """Return ``reply`` with the parts of the message that none of its sources is about.
 
-    By the search's evidence, as in ``route.subject``: a source is about a part when it has a share
-    of what the release's best service has for that part alone. Spans are of the citizen's text as
-    sent, because a model may have been given another.
+    Spans are of the citizen's text as sent, because a model may have been given another.
     """
     if not reply.sources:
         return reply
-    parts = inputs.shortlist.parts(inputs.text)
-    if len(parts) < LEAST_PARTS:
-        return reply
-    services = inputs.context.release.services
-    cited = [services[source.agency_id, source.service_key] for source in reply.sources]
-    left = []
-    for part in parts:
-        scores, best = inputs.shortlist.evidence(inputs.text[part.start : part.end], cited)
-        if max(scores) < LIKE_THE_BEST * best or best <= 0:
-            left.append(inputs.context.original(part.start, part.end))
-    return replace(reply, uncovered=tuple(left))
+    cited = [(source.agency_id, source.service_key) for source in reply.sources]
+    left = tuple(
+        inputs.context.original(span.start, span.end)
+        for span, ranking in inputs.requests
+        if max(map(ranking.probability, cited)) < COVERED
+    )
+    return replace(reply, uncovered=left)

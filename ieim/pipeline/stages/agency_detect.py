@@ -8,21 +8,17 @@ from typing import Any
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Agency
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, unknown
-from ieim.pipeline.stages.slots import retrieved
 
 EXAMPLE_SERVICES = 3
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    query = inputs.query
-    ranked = inputs.shortlist.agencies(query, limit=inputs.limits["agencies"])
+    ranked = inputs.ranking.agencies(limit=inputs.limits["agencies"])
     best: dict[str, list[str]] = {}
-    for service in inputs.shortlist.services(
-        query, agencies=None, limit=inputs.limits["services"] * 4
-    ):
+    for service in inputs.ranking.services(limit=inputs.limits["services"] * 4):
         # An agency's name alone seldom says what it does: its best services do.
         names = best.setdefault(service.item.agency, [])
-        if service.score > 0 and len(names) < EXAMPLE_SERVICES:
+        if len(names) < EXAMPLE_SERVICES:
             names.append(service.item.name)
     return {
         "agencies": [
@@ -31,7 +27,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
                 "name": r.item.name,
                 "path": r.item.path,
                 "description": r.item.description,
-                **retrieved(r),
+                "rank": r.rank,
                 "services": best.get(r.item.id, []),
             }
             for r in ranked
@@ -133,7 +129,7 @@ def output_for(*agencies: Agency) -> dict[str, Any]:
 
 
 def _guess(inputs: Inputs) -> Output | None:
-    best = inputs.shortlist.agencies(inputs.query, limit=inputs.limits["agencies"])[:1]
+    best = inputs.ranking.agencies(limit=1)
     return output_for(best[0].item) if best else None
 
 

@@ -13,15 +13,19 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.knowledge import Release, Service
+from ieim.pipeline.kinds import INQUIRIES, INQUIRY
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import Redacted
-from ieim.pipeline.ports import Shortlist
-from ieim.pipeline.reply.reply import LEAST_PARTS, Reply
+from ieim.pipeline.ports import Query, Ranking, Shortlist, Span
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.reply.retelling import Retelling
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
 MAX_ATTEMPTS = 2
+
+OUTSIDE = 0.5
+"""From this probability on no service is about a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,33 +113,14 @@ class Context:
         return self.detected[0] if len(self.detected) == 1 else None
 
 
-APART = "\x1e"
-"""The record separator, between the parts of a query. No word has it."""
-
-_ANSWER_CHARS = 300
-"""Of an earlier answer so much is searched with: it begins with what it is about."""
-
-
-def searched(text: str, history: Sequence[Mapping[str, Any]]) -> str:
-    """Return what to search with: the message, what was asked before, the last answers.
-
-    A follow-up such as "and how much does it cost?" carries no topic of its own: what was asked
-    before has it, and so have the answers. The three stand apart by ``APART``, so that the search
-    can read a message with a topic of its own alone.
-    """
-    questions = [str(item["text"]) for item in history if item.get("role") == "user"]
-    answers = [str(item["text"])[:_ANSWER_CHARS] for item in history if item.get("role") != "user"]
-    parts = (text, "\n".join(questions[-3:]), "\n".join(answers[-2:]))
-    return APART.join(part.replace(APART, " ") for part in parts)
-
-
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What a stage builds its input from.
 
     ``text`` is the screened message, ``today`` the day on which it was asked; ``history`` at most
     20 items, oldest first, each ``{"role", "text"}`` and, for an answer, ``"agency"`` and
-    ``"service"``. ``runtime_directive`` is what the administration tells every stage at the moment.
+    ``"service"``. ``query`` is what the search is asked for it. ``runtime_directive`` is what the
+    administration tells every stage at the moment.
     """
 
     text: str
@@ -144,41 +129,48 @@ class Inputs:
     context: Context
     shortlist: Shortlist
     limits: Mapping[str, int]
+    query: Query = field(kw_only=True)
     runtime_directive: str | None = None
     languages: Sequence[str] = ()  # ISO 639-1: the citizen's first, then the knowledge's
     again: bool = False  # asked as something else than what it was answered with
-    reads_hints: bool = False  # see ports.Model
     contacts: Callable[[], str] = str  # see work.Options
 
     @property
-    def goes_on(self) -> float:
-        """From 0 to 1, how surely the message goes on with the talk; 0.0 where there is none."""
-        if not self.history:
-            return 0.0
-        return self.shortlist.goes_on(searched(self.text, self.history))
+    def ranking(self) -> Ranking:
+        """The services in the order in which the message, read with its talk, may be about them."""
+        return self.shortlist.rank(self.query)
 
     @property
-    def new_subject(self) -> bool:
-        """Whether the message has left what the talk was about, as far as the search can tell."""
-        return bool(self.history) and not self.goes_on
+    def requests(self) -> list[tuple[Span, Ranking]]:
+        """The parts of a message that asks for several services, each ranked by itself; none for
+        any other message."""
+        spans = self.shortlist.requests(self.text)
+        return [(span, self.shortlist.rank(self._part(span))) for span in spans]
+
+    def _part(self, span: Span) -> Query:
+        return Query(self.text[span.start : span.end], without=self.query.without)
+
+    def ranking_of(self, agency: str) -> Ranking:
+        """Return the ranking for an agency's services: of the part of the message that is best
+        answered there, where it has parts."""
+        for _, ranking in self.requests:
+            if any(best.item.agency == agency for best in ranking.services(limit=1)):
+                return ranking
+        return self.ranking
 
     @property
-    def query(self) -> str:
-        """What to search with: see :func:`searched`; the message alone, where it left the talk."""
-        return self.text if self.new_subject else searched(self.text, self.history)
+    def kinds(self) -> Mapping[str, float]:
+        """The probability of each kind of message; an inquiry for certain where the citizen has
+        said that it is one, and where nothing tells."""
+        return (not self.again and self.shortlist.kinds(self.text)) or {INQUIRY: 1.0}
 
     @property
-    def queries(self) -> list[str]:
-        """Everything that the message may mean: each of several requests, or, where nobody can tell
-        whether the talk goes on, what either would lead to."""
-        parts = self.shortlist.parts(self.text)
-        if len(parts) >= LEAST_PARTS:
-            return [self.text[part.start : part.end] for part in parts]
-        return [self.text, self.query] if 0 < self.goes_on < 1 else [self.query]
-
-    def near_enough(self, services: Sequence[Service] | None = None) -> bool:
-        """Whether any of ``services`` (None: of the release) can be what the message is about."""
-        return any(self.shortlist.near_enough(query, services) for query in self.queries)
+    def is_likely_inquiry(self) -> bool:
+        """Whether the message asks something that a service of the release is about."""
+        kinds = self.kinds
+        return (
+            max(kinds, key=lambda kind: kinds[kind]) in INQUIRIES and self.ranking.outside < OUTSIDE
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +209,8 @@ class Stage:
     state_slice: Callable[[Output], dict[str, Any]]
     legal_next: Callable[[Output, Context], str | None] = lambda _output, _context: None
     has_session: bool = True
+    has_ranking: bool = True
+    """Whether it is given what the search makes of the message."""
     reads: tuple[str, ...] = ()
     """Slices of ``cached_state`` that the stage reads: all of it that attempt 2 is sent."""
     branch: Callable[[Context], bool] = lambda _context: True

@@ -6,28 +6,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.knowledge import CASES
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import Reply, render_guidance
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    # A message that continues about a service is not off-topic, whatever its words alone are.
-    case = guidance.UNCLEAR if inputs.again else inputs.shortlist.case(inputs.text)
-    inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
+    kinds = inputs.kinds
+    case = max(CASES, key=lambda name: (kinds.get(name, 0.0), name == guidance.UNCLEAR))
     # A likely inquiry needs only the text that would be shown if it were none.
-    likely = inquiry is not None and inquiry.is_likely
-    only = {case, guidance.UNCLEAR} if likely else None
+    only = {case, guidance.UNCLEAR} if inputs.is_likely_inquiry else None
     release, contacts = inputs.context.release, inputs.contacts
-    slots = {"guidance": guidance.slot(release, inputs.languages, case, only, contacts=contacts)}
-    if likely and not inputs.reads_hints:
-        # To a language model a case beside a plain question reads as a verdict.
-        del slots["guidance"]["case"]
-    if inquiry is None or not inputs.reads_hints:
-        return slots
-    return slots | {
-        "likeness": {name: round(value, 2) for name, value in inquiry._asdict().items()}
-    }
+    return {"guidance": guidance.slot(release, inputs.languages, case, only, contacts=contacts)}
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
@@ -54,8 +45,7 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
 def _guess(inputs: Inputs) -> Output | None:
     """Return the output for what the search takes for an inquiry. Nothing is asked ahead of any
     other message: a greeting costs one call."""
-    likely = inputs.shortlist.takes_for_inquiry(inputs.text, in_a_talk=bool(inputs.history))
-    return {"judgements": {"inquiry": True}} if likely else None
+    return {"judgements": {"inquiry": True}} if inputs.is_likely_inquiry else None
 
 
 STAGE = Stage(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline import quoting
@@ -19,10 +18,9 @@ from ieim.pipeline.stages.base import (
     Output,
     Stage,
     mismatch,
-    scored,
     unknown,
 )
-from ieim.pipeline.stages.slots import agency_names, message_evidence, service_slot
+from ieim.pipeline.stages.slots import agency_names, service_slot
 
 LEAST_SERVICES = 4
 """So many services of each agency are offered at least, as far as it has them."""
@@ -33,12 +31,9 @@ MOST_SERVICES = 8
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     context = inputs.context
     found = [each for agency in context.answered for each in _offered(inputs, agency)]
-    slots = [service_slot(r, detail=True) for r in found]
-    evidence = message_evidence(inputs, slots, [r.item for r in found], by_part=True)
     return {
         "agencies": agency_names(context, context.answered),
-        "service_index": slots,
-        **evidence,
+        "service_index": [service_slot(r, detail=True) for r in found],
     }
 
 
@@ -52,7 +47,7 @@ def _offered(inputs: Inputs, agency: str) -> list[Ranked[Service]]:
     context = inputs.context
     selected = frozenset(context.analysed(agency) or ())
     every = len(context.release.services_by_agency.get(agency, ()))
-    ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=every)
+    ranked = inputs.ranking_of(agency).services(agencies=[agency], limit=every)
     first, fitting, others = [], [], []
     for each in ranked:
         if (agency, each.item.key) == _chosen(context):
@@ -120,15 +115,7 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
             key = (source["agencyId"], source["serviceKey"])
             if key != chosen:  # that one was judged when it was chosen
                 path = pointer("sourcesUsed", i, "serviceKey")
-                yield from subject.check(*key, context.request, _score(key, context), path=path)
-
-
-def _score(key: tuple[str, str], context: Context) -> Decimal | float:
-    """Return how sure the model was of what led to a service: of the best of its categories."""
-    service = context.release.services.get(key)
-    candidates = scored(context.analysed(key[0]))
-    categories = service.categories if service else ()
-    return max((candidates[c]["score"] for c in categories if c in candidates), default=0)
+                yield from subject.check(*key, context.request, path=path)
 
 
 def _says_anything(text: str, cited: Sequence[Service], release: Release) -> bool:

@@ -23,18 +23,12 @@ from ieim.pipeline.stages.base import (
     selected_category,
     unknown,
 )
-from ieim.pipeline.stages.slots import message_evidence, service_slot
+from ieim.pipeline.stages.slots import service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    high = inputs.context.complexity == "high"
-    ranked = _offered(inputs)
-    found, hints = [r.item for r in ranked], inputs.reads_hints
-    slots = [service_slot(r, detail=False) for r in ranked]
     return {
-        "service_index": slots,
-        **message_evidence(inputs, slots, found, by_part=high),
-        **({"KnowledgeBase_Dictionary": _entries(inputs.context, found)} if hints else {}),
+        "service_index": [service_slot(r, detail=False) for r in _offered(inputs)],
         "entity_types": sorted(inputs.context.labels.get("entity_types", ())),
     }
 
@@ -44,7 +38,7 @@ def _offered(inputs: Inputs) -> list[Ranked[Service]]:
     behind them the best of the selected categories."""
     agency, limit = inputs.context.answering_agency or "", inputs.limits["services"]
     every = len(inputs.context.release.services_by_agency.get(agency, ()))
-    ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=max(limit, every))
+    ranked = inputs.ranking_of(agency).services(agencies=[agency], limit=max(limit, every))
     selected = selected_categories(inputs.context).keys()
     fitting = [r for r in ranked[limit:] if not selected.isdisjoint(r.item.categories)]
     return [*ranked[:limit], *fitting[:OF_SELECTED]]
@@ -56,18 +50,6 @@ wrong, so it takes no better ranked service's place."""
 
 SHOWN = ("service_name", *(f"service_{field}" for field in SECTIONS), *AROUND)
 """The placeholders that a reply shows something for: what else there is stands in it anyway."""
-
-
-def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, Any]]:
-    """Return the dictionary's entries of the candidates, where they have keywords:
-    without them an entry says no more than the key that the candidate carries."""
-    keys = dict.fromkeys((each.agency, key) for each in services for key in each.categories)
-    found = (context.release.categories[key] for key in keys if key in context.release.categories)
-    return [
-        {"agencyId": c.agency, "key": c.key, "value": c.value, "keywords": list(c.keywords)}
-        for c in found
-        if c.keywords
-    ]
 
 
 def _branch(context: Context) -> bool:
@@ -106,9 +88,8 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
         entities=context.entities,
     )
     if context.request is not None:
-        yield from subject.check(
-            agency_id, key, context.request, output["serviceSelection"]["score"]
-        )
+        score = None if context.complexity == "high" else output["serviceSelection"]["score"]
+        yield from subject.check(agency_id, key, context.request, score)
 
 
 def _legal_next(_output: Output, context: Context) -> str:

@@ -29,7 +29,7 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
     found = []
     for agency in agencies:
-        ranked = inputs.shortlist.categories(inputs.query, agencies=[agency], limit=FEW + 1)
+        ranked = inputs.ranking_of(agency).categories(agencies=[agency], limit=FEW + 1)
         small = len(ranked) <= FEW
         offered = ranked if small else _with_services(inputs, agency, ranked[:limit])
         of = {"agencyId": agency} if len(agencies) > 1 else {}
@@ -41,9 +41,8 @@ def _with_services(
     inputs: Inputs, agency: str, ranked: Sequence[Ranked[Category]]
 ) -> list[Ranked[Category]]:
     """Return ``ranked`` and behind them the entries of the agency's best services."""
-    best = inputs.shortlist.services(
-        inputs.query, agencies=[agency], limit=inputs.limits["services"]
-    )
+    limit = inputs.limits["services"]
+    best = inputs.ranking_of(agency).services(agencies=[agency], limit=limit)
     keys = dict.fromkeys((agency, key) for each in best for key in each.item.categories)
     there = {(each.item.agency, each.item.key) for each in ranked}
     categories = inputs.context.release.categories
@@ -56,12 +55,8 @@ def _with_services(
 
 def _entry(ranked: Ranked[Category], *, whole: bool) -> dict[str, Any]:
     entry = ranked.item
-    found = {"key": entry.key, "value": entry.value}
-    if not whole:
-        return found | {"rank": ranked.rank}
-    return (
-        found | ({"keywords": list(entry.keywords)} if entry.keywords else {}) | retrieved(ranked)
-    )
+    keywords = {"keywords": list(entry.keywords)} if whole and entry.keywords else {}
+    return {"key": entry.key, "value": entry.value, **keywords, "rank": ranked.rank}
 
 
 def with_agencies(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +98,7 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer.
 
     Without ``detail`` blank fields and what repeats the name are left out, and long texts cut: they
-    only help to choose. ``blank`` then names the fields of which a reply has nothing to show.
+    only help to choose.
     """
     service = ranked.item
     slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
@@ -115,19 +110,9 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
                 continue
             value = cut_at_sentence(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
-    slot["categories"] = list(service.categories)
-    blank = [name for name in SUMMARY_FIELDS if not slot.get(name)]
-    blank += [name for name in DETAIL_FIELDS if not getattr(service, name)]
-    if blank and not detail:
-        slot["blank"] = blank
-    return slot | retrieved(ranked)
+    return slot | {"rank": ranked.rank}
 
 
-_COUNTED: Mapping[str, frozenset[str]] = {
-    "agencies": frozenset({"meaning"}),
-    "KnowledgeBase_Dictionary": frozenset(),
-    "service_index": frozenset({"categories"}),
-}
 _MOST: Mapping[str, int] = {"keywords": 3, "services": 2}
 """So many of the words that only show what a candidate is about, of the :data:`_BEST` ones."""
 SMALL_DICTIONARY = 150
@@ -141,19 +126,17 @@ LONGEST_WORD = 40
 """Characters: what has no space for so long is in a script without them, and is cut anywhere."""
 
 
-def in_brief(slot: str, candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the candidates of a slot as a language model is given them: without what only a rule
-    engine counts, and with the beginning of what is only to choose by."""
+def in_brief(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the candidates of a slot as a model is given them: with the beginning of what is only
+    to choose by."""
     keywords = sum(len(candidate.get("keywords", ())) for candidate in candidates)
     small = keywords <= SMALL_DICTIONARY
     whole = {"keywords"} if small else frozenset[str]()
-    return [_brief(candidate, without=_COUNTED[slot], whole=whole) for candidate in candidates]
+    return [_brief(candidate, whole=whole) for candidate in candidates]
 
 
-def _brief(
-    candidate: Mapping[str, Any], *, without: Collection[str], whole: Collection[str]
-) -> dict[str, Any]:
-    kept = {name: value for name, value in candidate.items() if name not in without}
+def _brief(candidate: Mapping[str, Any], *, whole: Collection[str]) -> dict[str, Any]:
+    kept = dict(candidate)
     for name, most in _MOST.items():
         if name in kept and name not in whole:
             kept[name] = kept[name][: most if kept["rank"] <= _BEST else 0]
@@ -185,34 +168,3 @@ def cut(text: str, longest: int) -> str:
     words = beginning if text[longest - 1].isspace() else beginning.rpartition(" ")[0]
     spaced = words and len(beginning) - len(words) <= LONGEST_WORD
     return f"{words.rstrip() if spaced else beginning}…"
-
-
-def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
-    """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
-    found = {"rank": ranked.rank, "score": round(ranked.score, 2)}
-    return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 2)}
-
-
-def message_evidence(
-    inputs: Inputs,
-    slots: Sequence[dict[str, Any]],
-    services: Sequence[Service],
-    *,
-    by_part: bool,
-) -> dict[str, Any]:
-    """Return the best evidence of the release for the message alone, which ``route.subject`` is
-    judged by, and give each slot that of its service where its ``score`` says something else.
-
-    With ``by_part`` it is that of the part of the message nearest to the service, as a share of the
-    best in the release: a message to two agencies has little to say about each.
-    """
-    evidence, best = inputs.shortlist.evidence(inputs.text, services)
-    if by_part:
-        parts = (inputs.text[part.start : part.end] for part in inputs.shortlist.parts(inputs.text))
-        found = [(evidence, best), *(inputs.shortlist.evidence(part, services) for part in parts)]
-        shares = [[each / most if most > 0 else 0.0 for each in scores] for scores, most in found]
-        evidence, best = [max(of_service) for of_service in zip(*shares, strict=True)], 1.0
-    if inputs.history or by_part:
-        for slot, share in zip(slots, evidence, strict=True):
-            slot["own"] = round(share, 3)
-    return {"best_own": round(best, 3)}

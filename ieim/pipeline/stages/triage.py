@@ -41,18 +41,16 @@ def label_elements(output: Output) -> Iterable[Element]:
         yield ("risk_flags", i), "risk_flags", element
 
 
-def meaning(label: Label, *, brief: bool = False) -> str:
-    """Return the meaning of a code: ``name: description``, without a name that only repeats the
-    code. Of a description only the beginning is given.
+def meaning(label: Label) -> str:
+    """Return the meaning of a code: ``name: description``, of which only the beginning is given.
 
-    ``brief`` leaves out a name that has the code's words among its own, and a description that is a
-    text for citizens.
+    A name that has the code's words among its own is left out, and a description that is a text for
+    citizens.
     """
-    description = cut(label.description, LONGEST_MEANING)
-    if brief and label.escalates:
+    if label.escalates:
         return label.name
-    code, name = _words(label.code), _words(label.name)
-    repeats = name == code or (brief and set(code) <= set(name))
+    description = cut(label.description, LONGEST_MEANING)
+    repeats = set(_words(label.code)) <= set(_words(label.name))
     if repeats and description and ": " not in description:
         return description
     return f"{label.name}: {description}"
@@ -80,8 +78,7 @@ def _stage(
         return {
             "labels": {
                 name: {
-                    label.code: meaning(label, brief=not inputs.reads_hints)
-                    + (MASK if label.is_masked else "")
+                    label.code: meaning(label) + (MASK if label.is_masked else "")
                     for label in labels.get(name, {}).values()
                 }
                 for name in sets
@@ -104,6 +101,7 @@ def _stage(
         build_input=build_input,
         state_slice=lambda _output: {},
         has_session=False,
+        has_ranking=contract == "classify",
         labels=labels,
         claims=claims,
         semantics=semantics,

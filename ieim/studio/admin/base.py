@@ -204,7 +204,7 @@ class DraftAdmin(Scoped):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         problems: dict[str, Problems] = {}
-        with _collected(problems, form):
+        with collected(problems, form):
             saved = _save(request, form)
             _become(obj, saved)
         if problems:
@@ -220,12 +220,12 @@ class DraftAdmin(Scoped):
             if row in formset.deleted_forms:
                 if not new:
                     # A row that goes shows nothing: what is wrong stands over the page.
-                    with _collected(problems, form, about=str(entry)):
+                    with collected(problems, form, about=str(entry)):
                         _remove(request, entry, row.seen_version())
                         formset.deleted_objects.append(entry)
             elif row.has_changed():
                 entry.agency_id = form.instance.pk  # type: ignore[attr-defined]
-                with _collected(problems, row):
+                with collected(problems, row):
                     _become(entry, _save(request, row))
                 if new:
                     formset.new_objects.append(entry)
@@ -317,7 +317,7 @@ def _become(entry: DraftEntry, saved: DraftEntry) -> None:
 
 
 @contextmanager
-def _collected(problems: dict[str, Problems], form: DraftForm, about: str = "") -> Iterator[None]:
+def collected(problems: dict[str, Problems], form: DraftForm, about: str = "") -> Iterator[None]:
     """Note in ``problems`` what editing refuses, instead of raising it."""
     found = problems.setdefault(form.prefix or "", {})
     try:
@@ -355,6 +355,16 @@ def related(entry: DraftEntry) -> list[tuple[str, str]]:
         return [
             (gettext("Translations"), _url("translation", "changelist", listed | key)),
             (gettext("Add a translation"), _url("translation", "add", added | key)),
+            *(
+                [
+                    (
+                        gettext("Example questions"),
+                        _url("examplequestion", "changelist", listed | key),
+                    )
+                ]
+                if isinstance(entry, Service)
+                else []
+            ),
         ]
     return [
         (gettext("Services"), _url("service", "changelist", listed)),

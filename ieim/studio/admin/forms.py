@@ -18,6 +18,7 @@ from ieim.knowledge.headings import headings
 from ieim.knowledge.selectors import current_release
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.knowledge import NO_NEXT
+from ieim.studio.admin.questions import lines_of
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problems, attribute
 from ieim.studio.models import Agency, Category, DraftEntry, Service, Translation
@@ -278,6 +279,18 @@ class ServiceForm(DraftForm):
         ),
     )
 
+    questions = Lines(
+        label=gettext_lazy("Questions that people ask"),
+        rows=10,
+        # Compared with what the page had: what others have changed meanwhile stays as it is.
+        show_hidden_initial=True,
+        help_text=gettext_lazy(
+            "Write five or more that differ, one a line, as people ask them and not as the office "
+            "calls it: by them the search finds the service. Before one in another language write "
+            "its code: “de: Wo bekomme ich einen Pass?”. Citizens never see them."
+        ),
+    )
+
     class Meta:
         model = Service
         fields = list(COLUMNS["services"])
@@ -285,6 +298,8 @@ class ServiceForm(DraftForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         service: Any = self.instance
+        if "questions" in self.fields and service.pk:
+            self.initial["questions"] = lines_of(service)
         if "next_services" in self.fields and service.pk:
             self.fields["next_services"].help_text += f" {_found(service)}"
         if "categories" not in self.fields:
@@ -301,6 +316,13 @@ class ServiceForm(DraftForm):
         self.fields["categories"] = Categories(
             dictionary, service.categories, label=gettext_lazy("Categories"), help_text=what
         )
+
+    def question_lines(self, change: bool) -> tuple[list[str], list[str]]:
+        """Return the questions as the page had them, and as they were typed."""
+        bound = self["questions"]
+        name = bound.html_initial_name if change else ""
+        before = bound.field.clean(self.data.get(name, ""))
+        return before, self.cleaned_data["questions"]
 
     def clean_next_services(self) -> list[str]:
         """Return the references; refuse those of which there is no service in the draft."""

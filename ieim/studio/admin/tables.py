@@ -16,15 +16,18 @@ from ieim.knowledge.selectors import current_number
 from ieim.people.access import member
 from ieim.people.reading import note_listed
 from ieim.pipeline.message.screen import spelled
-from ieim.studio.admin.base import refused
+from ieim.studio.admin.base import Refused, collected, refused
 from ieim.studio.admin.files import FilesAdmin
 from ieim.studio.admin.forms import CategoryForm, Rows, ServiceForm, TranslationForm
+from ieim.studio.admin.questions import lines_of, save_lines
+from ieim.studio.drafts.entries import Problems
 from ieim.studio.drafts.selectors import link_warnings
 from ieim.studio.models import (
     Agency,
     CaseText,
     Category,
     DraftEntry,
+    ExampleQuestion,
     GoldenQuestion,
     HelpLine,
     Label,
@@ -120,15 +123,27 @@ class ServiceAdmin(FilesAdmin):
             {"fields": ["fees", "processing_time", "deadline_days", "contact"]},
         ),
         (gettext_lazy("Links"), {"fields": ["path", "url", "next_services"]}),
+        (gettext_lazy("How it is found"), {"fields": ["questions"]}),
     ]
 
     @admin.display(boolean=True, description=gettext_lazy("overview"))
     def has_overview(self, service: Service) -> bool:
         return bool(service.overview.strip())
 
+    @admin.display(description=gettext_lazy("Questions that people ask"))
+    def questions(self, service: Service) -> str:
+        """Return what who may not change the service reads."""
+        return "\n".join(lines_of(service))
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save, and say what to look at again among the links."""
+        """Save it with its questions, and say what to look at again among the links."""
         super().save_model(request, obj, form, change)
+        problems: dict[str, Problems] = {}
+        with collected(problems, form):
+            before, after = form.question_lines(change)
+            save_lines(obj, before, after, member(request))
+        if problems:
+            raise Refused(problems)
         same = Service.objects.filter(url=obj.url).exclude(pk=obj.pk) if obj.url else ()
         others = [(f"{service.agency_id} {service.key}", service.url) for service in same]
         for warning in link_warnings([(f"{obj.agency_id} {obj.key}", obj.url)], others):
@@ -185,6 +200,15 @@ class CaseTextAdmin(FilesAdmin):
     list_display_links = ["case", "language"]
     list_filter = ["case", "language"]
     search_fields = ["case", "text"]
+
+
+@admin.register(ExampleQuestion)
+class ExampleQuestionAdmin(FilesAdmin):
+    table = "questions"
+    list_display = ["text", "language", "agency", "service", "origin"]
+    list_filter = ["language", "origin", ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["text", "service", "agency__id", "agency__name"]
 
 
 class ReadOnly:

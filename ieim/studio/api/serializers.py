@@ -202,7 +202,7 @@ class CandidateSerializer(serializers.Serializer[Any]):
     """One line of a shortlist."""
 
     rank = serializers.IntegerField()
-    score = serializers.FloatField()
+    probability = serializers.FloatField(help_text="From 0 to 1, that it is right.")
     agency = serializers.CharField()
     key = serializers.CharField()
     name = serializers.CharField()

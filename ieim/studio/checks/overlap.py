@@ -13,12 +13,13 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Category, Release, Service
+from ieim.pipeline.ports import Query
 from ieim.search import index_for
 from ieim.search.analysis import fold, query_words
 from ieim.studio.checks.rules import Remark, few, warning
 
-CLOSE = 0.97
-"""A second one with this share of the score is as good as the first."""
+CLOSE = 0.8
+"""A second one with this share of the first one's probability is as good."""
 _ALIKE = 0.6
 """Two names with this share of common words are worth a search."""
 
@@ -39,19 +40,23 @@ def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterato
     """Yield services and categories that another one of the agency outranks, or equals, for their
     own words; ``release`` is the bundle's."""
     yield from _shared_keywords(bundle.dictionary)
-    index = index_for(release)
+    search = index_for(release)
     services = list(suspects(bundle.services, lambda each: each.name))
     categories = list(suspects(bundle.dictionary, lambda each: each.value))
     total = len(services) + len(categories)
     pairs: set[tuple[str, frozenset[str]]] = set()
     for done, service in enumerate(services):
         progress(done, total)
-        found = index.services(service.name, agencies=[service.agency], limit=2)
-        if len(found) < 2 or found[0].score <= 0:
+        ranking = search.rank(Query(service.name))
+        found = ranking.services(agencies=[service.agency], limit=2)
+        if len(found) < 2:
             continue
         first, second = found
         other = second.item if first.item == service else first.item
-        close = second.score >= CLOSE * first.score and service in (first.item, second.item)
+        close = second.probability >= CLOSE * first.probability and service in (
+            first.item,
+            second.item,
+        )
         pair = (service.agency, frozenset((service.key, other.key)))
         if close and pair not in pairs:
             pairs.add(pair)
@@ -64,10 +69,10 @@ def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterato
             yield warning("service.outranked", "services", service, sentence)
     for done, entry in enumerate(categories, start=len(services)):
         progress(done, total)
-        ranked = index.categories(entry.value, agencies=[entry.agency], limit=2)
-        if ranked and ranked[0].score > 0 and ranked[0].item != entry:
+        ranked = search.rank(Query(entry.value)).categories(agencies=[entry.agency], limit=2)
+        if ranked and ranked[0].item != entry:
             same = len(ranked) > 1 and ranked[1].item == entry
-            if not (same and ranked[1].score >= CLOSE * ranked[0].score):
+            if not (same and ranked[1].probability >= CLOSE * ranked[0].probability):
                 better = ranked[0].item
                 sentence = (
                     f"Who asks in its words is led to “{_name(better)}” ({better.key}): give it "

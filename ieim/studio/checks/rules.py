@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from html.entities import html5
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED, opens
+from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.knowledge.headings import headings
 from ieim.pipeline.canonical import dumps
@@ -103,7 +104,7 @@ def dangling_references(bundle: Bundle) -> Iterator[Remark]:
             if reference not in references:
                 yield _dangling("services", service, "service", reference)
     flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
-    tables: tuple[Table, ...] = ("dictionary", "services", "translations")
+    tables: tuple[Table, ...] = ("dictionary", "services", "translations", "questions")
     for table in tables:
         for row in getattr(bundle, table):
             if row.agency not in agencies:
@@ -123,6 +124,17 @@ def dangling_references(bundle: Bundle) -> Iterator[Remark]:
 def _dangling(table: Table, row: Any, what: str, key: str) -> Remark:
     sentence = f"It names the {what} “{key}”, which is not there: add it, or take it out here."
     return _remark("reference.dangling", Severity.ERROR, table, row, sentence)
+
+
+def golden_examples(bundle: Bundle, golden: Collection[str]) -> Iterator[Remark]:
+    """Yield an error for every example question whose text is among ``golden``, folded texts."""
+    for question in bundle.questions:
+        if folded(question.text) in golden:
+            sentence = (
+                "It is a golden question too. Golden questions test what the search has learned "
+                "from examples, so none can be both: take it out here, or remove the golden one."
+            )
+            yield _remark("question.golden", Severity.ERROR, "questions", question, sentence)
 
 
 def unreached(bundle: Bundle) -> Iterator[Remark]:
@@ -187,10 +199,10 @@ def _link_form(table: Table, row: Agency | Service, link: str) -> Iterator[Remar
 def markup(bundle: Bundle) -> Iterator[Remark]:
     """Yield a warning for each text with HTML that somebody reads: it is shown as it was typed.
 
-    Examples of risk flags are left out: nobody reads them.
+    Examples of risk flags and example questions are left out: no citizen reads them.
     """
     for table in TABLES:
-        for row in getattr(bundle, table) if table != "risk_examples" else ():
+        for row in getattr(bundle, table) if table not in ("risk_examples", "questions") else ():
             for column in COLUMNS[table]:
                 if tags := _tags(getattr(row, column)):
                     name = headings().get(column, column.replace("_", " ").capitalize())

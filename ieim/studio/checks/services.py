@@ -19,7 +19,9 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Release
 from ieim.studio import runs
 from ieim.studio.checks import Remark, Severity, at_once, by_search, examine, in_order
+from ieim.studio.checks.rules import golden_examples
 from ieim.studio.drafts import cached as drafts
+from ieim.studio.drafts import selectors
 from ieim.studio.drafts.cached import Draft
 from ieim.studio.models import CheckRun
 
@@ -66,6 +68,13 @@ def checked(bundle: Bundle, release: Release) -> Checked:
 
     The first to ask of a large one has a worker begin.
     """
+    found = _checked(bundle, release)
+    # Golden questions are no part of a draft, so what is said of them is not cached with it.
+    golden = golden_examples(bundle, selectors.golden_texts() if bundle.questions else ())
+    return replace(found, remarks=[*golden, *found.remarks])
+
+
+def _checked(bundle: Bundle, release: Release) -> Checked:
     key = (release.sha256, budget())
     remarks = _cache.get(key)
     if remarks is None and len(bundle.services) <= SMALL:

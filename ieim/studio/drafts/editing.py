@@ -127,7 +127,7 @@ def save_all(
 
 @transaction.atomic
 def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Change.Source) -> None:
-    """Remove an entry, with its translations.
+    """Remove an entry, with its translations and questions.
 
     Raises :class:`Invalid` while something else refers to it (an agency with services, a category
     of a service), :class:`Stale` and :class:`OutOfScope`; then nothing has changed.
@@ -142,7 +142,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
         raise Stale(after_you_opened(table, entry_name(table, identity)))
     if problem := not_removable(table, identity):
         raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
-    for group in (with_it(table, identity), entries):
+    for group in (*with_it(table, identity), entries):
         removed = [
             change(table=group.table, before=group.values_of(one), after=None, by=by, source=source)
             for one in group.stored.values()

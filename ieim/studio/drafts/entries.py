@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,15 +11,23 @@ from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, check_row
+from ieim.knowledge.bundles.questions import (
+    QUESTIONS_LIMIT,
+    folded,
+    stands_elsewhere,
+    too_many,
+)
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
 from ieim.people.models import User
 from ieim.studio.drafts.history import change, who_and_when
+from ieim.studio.drafts.selectors import golden_texts
 from ieim.studio.models import (
     DRAFT_MODELS,
     Agency,
     Category,
     Change,
     DraftEntry,
+    ExampleQuestion,
     HelpLine,
     Label,
     RiskExample,
@@ -117,6 +126,8 @@ class Entries:
             merged.append(values)
         if self.table == "risk_examples":
             self._too_many(first, wrong)
+        if self.table == "questions":
+            self._misplaced(merged, wrong)
         return wrong, merged
 
     def _too_many(self, rows: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
@@ -126,6 +137,35 @@ class Entries:
             message = gettext("there are {limit} examples, which is the limit: remove one first")
             problem = Problem.of(message.format(limit=EXAMPLES_LIMIT))
             wrong.setdefault(index, {}).setdefault("text", []).append(problem)
+
+    def _misplaced(self, merged: Sequence[Values], wrong: dict[int, Problems]) -> None:
+        """Note in ``wrong`` the questions that stand at another service or are golden questions,
+        and those that are one too many for their service."""
+        given = set(self.identities)
+        identities = ExampleQuestion.objects.values_list("agency_id", "service", "language", "text")
+        rows = [
+            *((None, stored) for stored in identities if stored not in given),
+            *enumerate(_identity(self.table, values) for values in merged),
+        ]
+        golden = golden_texts()
+        places: dict[str, tuple[str, str]] = {}
+        counts: Counter[tuple[str, str]] = Counter()
+        for index, (agency, service, _, text) in rows:
+            other = places.setdefault(folded(text), (agency, service))
+            counts[agency, service] += 1
+            if index is None or not text.strip():
+                continue
+            found = [stands_elsewhere(*other)] if other != (agency, service) else []
+            if folded(text) in golden:
+                found.append(
+                    "is a golden question: those test what is learned from examples, so no text "
+                    "can be both"
+                )
+            problems = [Problem(f"text {each}", f"this {each}") for each in found]
+            if counts[agency, service] > QUESTIONS_LIMIT:
+                problems.append(Problem.of(too_many(agency, service)))
+            if problems:
+                wrong.setdefault(index, {}).setdefault("text", []).extend(problems)
 
     def put(self, index: int, values: Values, *, changed: bool = True) -> None:
         """Note that the entry of ``index`` becomes ``values``, one version on if it ``changed``."""
@@ -188,7 +228,11 @@ class References:
         agencies = {identity[place] for identity in identities}
         found = Agency.objects.filter(pk__in=agencies) if len(agencies) <= _FEW else Agency.objects
         self._agencies = set(found.values_list("pk", flat=True))
-        models = {"services": (Category,), "translations": (Category, Service)}
+        models: Mapping[str, tuple[type[DraftEntry], ...]] = {
+            "services": (Category,),
+            "translations": (Category, Service),
+            "questions": (Service,),
+        }
         for model in models.get(table, ()):
             rows = model._default_manager.values_list("agency_id", "key")
             if len(agencies) <= _FEW:
@@ -228,7 +272,7 @@ def attribute(column: str) -> str:
 
 
 def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
-    """Return why an entry must stay, None when nothing but translations refers to it."""
+    """Return why an entry must stay, None when nothing but translations and questions refers to it."""
     if table == "agencies":
         services = Service.objects.filter(agency=identity["id"]).count()
         categories = Category.objects.filter(agency=identity["id"]).count()
@@ -258,8 +302,8 @@ def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
     return None
 
 
-def with_it(table: Table, identity: Mapping[str, str]) -> Entries:
-    """Return the translations of an entry: they have no meaning without it."""
+def with_it(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
+    """Yield the translations and the questions of an entry: they have no meaning without it."""
     translations: Sequence[Mapping[str, Any]] = ()
     if table in ("agencies", "dictionary", "services"):
         agency = identity["id" if table == "agencies" else "agency"]
@@ -268,7 +312,12 @@ def with_it(table: Table, identity: Mapping[str, str]) -> Entries:
         translations = Translation.objects.filter(
             agency=agency, category=category, service=service
         ).values(*IDENTITY["translations"])
-    return Entries("translations", list(translations))
+    yield Entries("translations", list(translations))
+    if table == "services":
+        questions = ExampleQuestion.objects.filter(
+            agency=identity["agency"], service=identity["key"]
+        )
+        yield Entries("questions", list(questions.values(*IDENTITY["questions"])))
 
 
 def _identity(table: Table, values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from django.utils.translation import gettext, ngettext
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle, bundle_of
 from ieim.knowledge.bundles.columns import COLUMNS, opens
+from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
-from ieim.studio.models import DRAFT_MODELS, Agency, DraftEntry
+from ieim.studio.models import DRAFT_MODELS, Agency, DraftEntry, ExampleQuestion, GoldenQuestion
 
 _SHOWN = 5
 
@@ -38,6 +39,17 @@ def agency_names() -> Mapping[str, str]:
     drafted = dict(Agency.objects.order_by("position", "id").values_list("id", "name"))
     names = {pk: published.get(pk) or new.format(name=name) for pk, name in drafted.items()}
     return {**names, **published}
+
+
+def example_texts() -> frozenset[str]:
+    """Return the texts of the draft's example questions, folded."""
+    return frozenset(map(folded, ExampleQuestion.objects.values_list("text", flat=True)))
+
+
+def golden_texts() -> frozenset[str]:
+    """Return the texts of the golden questions, folded."""
+    texts = GoldenQuestion.objects.values_list("case__text", flat=True)
+    return frozenset(map(folded, texts))
 
 
 def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:

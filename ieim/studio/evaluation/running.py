@@ -16,6 +16,7 @@ from django.utils import timezone
 from conversations.selectors import HISTORY_CHARS
 from conversations.turns import languages, running
 from ieim.knowledge import crisis
+from ieim.pipeline import talk
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.knowledge import Release
@@ -24,7 +25,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.results import Result
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
+from ieim.pipeline.stages.base import HISTORY_ITEMS
 from ieim.pipeline.stages.slots import cut
 from ieim.pipeline.topology import CLASSIFY, REPLY
 from ieim.pipeline.work import (
@@ -255,16 +256,11 @@ class Asker:
         """Return the keys of the shortlist over the agencies that are right, best first."""
         if not case.expected.agencies:
             return ()
-        inputs = Inputs(
-            text=prepare(case.text).text,
-            today=timezone.localdate(),
-            history=_recent(case.history),
-            context=Context(1, case.text, {}, self.release),
-            shortlist=self.shortlist,
-            limits=self.options.limits,
+        text, history = prepare(case.text).text, _recent(case.history)
+        query = talk.read(text, history, self.shortlist, self.release).query
+        ranked = self.shortlist.rank(query).services(
+            agencies=case.expected.agencies, limit=self.options.limits["services"]
         )
-        agencies, limit = sorted(case.expected.agencies), self.options.limits["services"]
-        ranked = self.shortlist.services(inputs.query, agencies=agencies, limit=limit)
         return tuple(each.item.key for each in ranked)
 
 

@@ -16,14 +16,17 @@ from conversations.models import Citation, Correction
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.formats import csv_lines
 from ieim.knowledge.models import Release
+from ieim.knowledge.vectors import shortlist_for
 from ieim.people.scope import agencies_of
-from ieim.search import index_for
+from ieim.pipeline.ports import Query
 from ieim.studio.labels import column_name
 
 User = AbstractBaseUser | AnonymousUser
 
 FOUND = 20
 """How many services a search shows."""
+LEAST = 0.01
+"""A service that is less likely than this is not what the words are about."""
 COMPARED = 20
 """Of so many versions, the newest, is shown what changed: each costs the reading of a release."""
 
@@ -74,12 +77,11 @@ def search(user: User, words: str) -> list[Found]:
     if release is not None:
         # All agencies for an unlimited user: the search expects None for that.
         ids = None if scope is None else sorted(scope & release.agencies.keys())
-        ranked = index_for(release).services(words, agencies=ids, limit=FOUND) if ids != [] else ()
-        for each in ranked:
-            if each.score > 0:
-                service = each.item
-                name = release.agencies[service.agency].name
-                found.append(Found(service.agency, name, service.key, service.name))
+        ranking = shortlist_for(release).rank(Query(words))
+        ranked = ranking.services(agencies=ids, limit=FOUND)
+        for service in (each.item for each in ranked if each.probability >= LEAST):
+            name = release.agencies[service.agency].name
+            found.append(Found(service.agency, name, service.key, service.name))
     return found + _gone(scope, words, set(release.services) if release else set())
 
 

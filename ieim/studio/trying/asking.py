@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
@@ -17,7 +17,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Model, Ranked, Shortlist
+from ieim.pipeline.ports import Model, Query, Ranked, Ranking, Shortlist
 from ieim.pipeline.stages.slots import with_agencies
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.evaluation.running import Asker, MemoryStore, Run, language_of
@@ -51,7 +51,7 @@ class Candidate:
     candidates or by the token ``budget``; empty where it was."""
 
     rank: int
-    score: float
+    probability: float
     agency: str
     key: str
     name: str
@@ -84,39 +84,51 @@ class RecordingShortlist:
 
     def __init__(self, shortlist: Shortlist, release: Release) -> None:
         self._shortlist = shortlist
-        self._release = release
+        self.release = release
         self.stage = ""
         self.searches: dict[str, dict[tuple[str, ...], Search]] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._shortlist, name)
 
-    def agencies(self, query: str, *, limit: int) -> Any:
-        of = len(self._release.agencies)
-        return self._ranked("agencies", query, limit, of)
+    def rank(self, query: Query) -> RecordingRanking:
+        return RecordingRanking(self._shortlist.rank(query), self)
 
-    def categories(self, query: str, *, agencies: Sequence[str], limit: int) -> Any:
-        of = _count(self._release.categories_by_agency, agencies)
-        return self._ranked("categories", query, limit, of, agencies=agencies)
 
-    def services(self, query: str, *, agencies: Sequence[str] | None, limit: int) -> Any:
+class RecordingRanking:
+    """A ranking whose lists to choose from are kept."""
+
+    def __init__(self, ranking: Ranking, shortlist: RecordingShortlist) -> None:
+        self._ranking, self._shortlist = ranking, shortlist
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ranking, name)
+
+    def agencies(self, *, limit: int) -> Any:
+        return self._ranked("agencies", limit, len(self._shortlist.release.agencies))
+
+    def categories(self, *, agencies: Collection[str], limit: int) -> Any:
+        of = _count(self._shortlist.release.categories_by_agency, agencies)
+        return self._ranked("categories", limit, of, agencies=agencies)
+
+    def services(self, *, agencies: Collection[str] | None = None, limit: int) -> Any:
         if agencies is None:  # examples for the agencies, nothing to choose from
-            return self._shortlist.services(query, agencies=None, limit=limit)
-        of = _count(self._release.services_by_agency, agencies)
-        return self._ranked("services", query, limit, of, agencies=agencies)
+            return self._ranking.services(limit=limit)
+        of = _count(self._shortlist.release.services_by_agency, agencies)
+        return self._ranked("services", limit, of, agencies=agencies)
 
     def _ranked(
-        self, kind: Kind, query: str, limit: int, of: int, **agencies: Sequence[str]
+        self, kind: Kind, limit: int, of: int, **agencies: Collection[str]
     ) -> Sequence[Ranked[Any]]:
-        rank = getattr(self._shortlist, kind)
-        found = rank(query, limit=limit + BEYOND, **agencies)
-        searches = self.searches.setdefault(self.stage, {})
+        found: Sequence[Ranked[Any]] = getattr(self._ranking, kind)(
+            limit=limit + BEYOND, **agencies
+        )
+        searches = self._shortlist.searches.setdefault(self._shortlist.stage, {})
         searches[(kind, *agencies.get("agencies", ()))] = Search(kind, found, limit, of)
-        ranked: Sequence[Ranked[Any]] = rank(query, limit=limit, **agencies)
-        return ranked
+        return found[:limit]
 
 
-def _count(entries: Mapping[str, Sequence[Any]], agencies: Sequence[str]) -> int:
+def _count(entries: Mapping[str, Sequence[Any]], agencies: Collection[str]) -> int:
     return sum(len(entries.get(agency, ())) for agency in set(agencies))
 
 
@@ -193,7 +205,7 @@ def _shortlist(
                 "" if was_given else "limit" if ranked.rank > search.limit else cut_by
             )
             candidates.append(
-                Candidate(ranked.rank, round(ranked.score, 2), agency, key, name, why)
+                Candidate(ranked.rank, round(ranked.probability, 2), agency, key, name, why)
             )
     limit = search.limit if cut_by == "budget" else sum(not each.cut for each in candidates)
     return ShortlistView(search.kind, tuple(candidates), limit, search.of - len(candidates))

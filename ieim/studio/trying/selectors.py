@@ -12,9 +12,10 @@ from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.vectors import shortlist_for
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
-from ieim.search import index_for
+from ieim.pipeline.ports import Query
 from ieim.studio import runs
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.labels import stage_label
@@ -148,7 +149,7 @@ def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[C
     Only those of ``scope`` (None: every agency) are offered.
     """
     agencies = None if scope is None else sorted(scope)
-    ranked = index_for(release).services(text, agencies=agencies, limit=OFFERED)
+    ranked = shortlist_for(release).rank(Query(text)).services(agencies=agencies, limit=OFFERED)
     found = [each.item for each in ranked]
     names = {service.agency: release.agencies[service.agency].name for service in found}
     services = [Choice(f"service {s.agency} {s.key}", s.name, names[s.agency]) for s in found]

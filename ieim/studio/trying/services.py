@@ -13,21 +13,24 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.models import Turn
-from conversations.turns import running
+from conversations.turns import languages, running
 from ieim.administration import selectors as administration
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for
 from ieim.people.models import User
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model
 from ieim.studio import runs
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.selectors import example_texts
 from ieim.studio.evaluation.cases import Case, MalformedCase, read_case
 from ieim.studio.evaluation.outcomes import CaseResult
 from ieim.studio.evaluation.running import PATIENCE, Asker
-from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.models import Change, GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.trying.comparing import differs, is_loss, kind_of, outcome_of
 
 OUTAGE = "The model could not be reached: {}. Start the run again when it can."
@@ -48,16 +51,52 @@ def keep(
 
     Its texts are redacted. One whose words are those of a turn is named by what it came of, so
     that :func:`forget` finds it when the conversation is erased. Raises :class:`GoldenError` when
-    that has happened already.
+    that has happened already, and for an example question of the draft.
     """
-    # Erasing holds the turns first: whatever is kept before is found by it.
-    if turn_id and not Turn.objects.select_for_update().filter(pk=turn_id).exclude(text=""):
-        raise GoldenError(gettext("This conversation was erased: its words cannot be kept."))
+    if folded(case["text"]) in example_texts():
+        message = gettext(
+            "This is an example question of a service. Golden questions test what the search has "
+            "learned from examples, so none can be both: use other words."
+        )
+        raise GoldenError(message)
+    _hold(turn_id)
     defaults = {"case": redacted(case), "created_by": by}
     question, new = GoldenQuestion.objects.get_or_create(name=case["id"], defaults=defaults)
     if new:
         _record("golden.kept", question, by.actor)
     return question, new
+
+
+def _hold(turn_id: UUID | None) -> None:
+    """Lock the turn whose words are kept. Raises :class:`GoldenError` for one that is erased."""
+    # Erasing holds the turns first: whatever is kept before is found by it.
+    if turn_id and not Turn.objects.select_for_update().filter(pk=turn_id).exclude(text=""):
+        raise GoldenError(gettext("This conversation was erased: its words cannot be kept."))
+
+
+@transaction.atomic
+def add_example(
+    *, text: str, agency: str, service: str, by: User, turn_id: UUID | None = None
+) -> None:
+    """Add an example question of a service to the draft, in the language that it seems to be in.
+
+    ``turn_id`` is the turn whose words it began with. Raises :class:`GoldenError` for what editing
+    refuses.
+    """
+    _hold(turn_id)
+    values = {
+        "agency": agency,
+        "service": service,
+        "language": languages.detect(text, knowledge.current_release()) or languages.written_in(),
+        "text": " ".join(text.split()),
+        "origin": "citizen" if turn_id else "editor",
+    }
+    source = Change.Source.ADMIN
+    try:
+        editing.save(table="questions", values=values, by=by, seen=None, source=source)
+    except (editing.Invalid, editing.OutOfScope) as error:
+        message = gettext("This cannot be kept. {reason}.")
+        raise GoldenError(message.format(reason=str(error).rstrip("."))) from error
 
 
 def said_in(turn_id: UUID) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from conversations.turns.refusing import Refused
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
+from ieim.people.models import User
 from ieim.people.reading import note_listed
 from ieim.people.scope import agencies_of
 from ieim.pipeline.message.screen import MAX_CHARS, refusal
@@ -111,30 +113,54 @@ def add(request: HttpRequest) -> HttpResponse:
     scope = agencies_of(user)
     if not error:
         page["choices"] = selectors.choices(release, data["search"] or data["text"], scope)
-    if not error and "keep" in request.POST:
+    is_example = "example" in request.POST
+    if not error and (is_example or "keep" in request.POST):
         expected = selectors.expected(release, data["expected"], scope)
-        if expected is None:
-            error, page["unchosen"] = gettext("Choose what is right."), True
+        if expected is None or (is_example and not expected["service"]):
+            unchosen = (
+                gettext("Choose a service.") if is_example else gettext("Choose what is right.")
+            )
+            error, page["unchosen"] = unchosen, True
         else:
+            keep = _keep_example if is_example else _keep_golden
             try:
-                _, new = services.keep_written(
-                    text=data["text"],
-                    expected=expected,
-                    note=data["note"][:500],
-                    by=user,
-                    turn_id=UUID(data["turn"]) if data["turn"] else None,
-                )
+                messages.success(request, keep(data, expected, user))
             except services.GoldenError as refused:
                 error = str(refused)
             else:
-                added = gettext("The golden question is kept.")
-                notice = gettext(
-                    "This question is a golden question already; it was left as it is."
-                )
-                messages.success(request, added if new else notice)
                 return redirect("trying:questions")
     page["error"] = error
     return render(request, "studio/trying/question_add.html", page, status=422 if error else 200)
+
+
+def _keep_golden(data: Mapping[str, str], expected: dict[str, Any], by: User) -> str:
+    """Keep a golden question, and return what to say. Raises GoldenError."""
+    _, new = services.keep_written(
+        text=data["text"],
+        expected=expected,
+        note=data["note"][:500],
+        by=by,
+        turn_id=_turn_id(data),
+    )
+    added = gettext("The golden question is kept.")
+    notice = gettext("This question is a golden question already; it was left as it is.")
+    return added if new else notice
+
+
+def _keep_example(data: Mapping[str, str], expected: dict[str, Any], by: User) -> str:
+    """Make an example question of the draft, and return what to say. Raises GoldenError."""
+    services.add_example(
+        text=data["text"],
+        agency=expected["agencies"][0],
+        service=expected["service"],
+        by=by,
+        turn_id=_turn_id(data),
+    )
+    return gettext("The question is an example question of the service, in the draft.")
+
+
+def _turn_id(data: Mapping[str, str]) -> UUID | None:
+    return UUID(data["turn"]) if data["turn"] else None
 
 
 def _is_turn(given: str) -> bool:

@@ -59,7 +59,7 @@ def failing(words: str) -> None:
 
 class Raises:
     name = "raises"
-    reads_hints = True
+    reads = False
 
     def __init__(self, error: Exception) -> None:
         self.error = error

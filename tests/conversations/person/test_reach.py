@@ -27,11 +27,8 @@ def test_it_says_nothing_while_nothing_is_set() -> None:
     assert reach.contacts(wording.words("en")) == ""
 
 
-def test_a_question_about_the_office_is_answered_from_the_settings(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_about_the_office_is_answered_from_the_settings(ask: Ask) -> None:
     put("contacts", telephone="+44 20 7946 0100")
-    monkeypatch.setattr("ieim.search.index.ReleaseIndex.case", lambda *_: "about_office")
     turn = ask("When are you open?")
     reply = turn.reply
     assert reply.body["kind"] == "guidance"

@@ -30,7 +30,7 @@ class Silent:
     """A server that counts no tokens."""
 
     name = "silent"
-    reads_hints = True
+    reads = False
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         return ModelAnswer(OfflineModel().complete(request, deadline=deadline).raw)

@@ -36,7 +36,7 @@ class Meeting:
     """A model that answers judgements only when all turns wait for theirs."""
 
     name = "meeting"
-    reads_hints = True
+    reads = False
 
     def __init__(self) -> None:
         self.all_here = threading.Barrier(TURNS, action=self.look)
@@ -92,7 +92,7 @@ def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> Non
 
     class Late:
         name = "late"
-        reads_hints = True
+        reads = False
 
         def complete(self, request: Any, *, deadline: float) -> Any:
             asked.append(request.contract)
@@ -118,7 +118,7 @@ def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
 
     class Slow:
         name = "slow"
-        reads_hints = True
+        reads = False
 
         def complete(self, request: Any, *, deadline: float) -> Any:
             if not told:

@@ -47,7 +47,7 @@ def test_it_is_replayed_and_remembered(ask: Ask, far: None) -> None:
 class Reader(ScriptedModel):
     """Reads messages itself, as a language model does."""
 
-    reads_hints = False
+    reads = True
 
 
 def chosen(score: float) -> ScriptedModel:

@@ -25,7 +25,7 @@ class Listening:
     """The offline engine, and everything that it was sent."""
 
     name = "listening"
-    reads_hints = True
+    reads = False
 
     def __init__(self) -> None:
         self.sent: list[str] = []
@@ -127,7 +127,7 @@ def _judgement(ask: Ask) -> ModelRequest:
 
     class Catching:
         name = "catching"
-        reads_hints = True
+        reads = False
 
         def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
             if request.contract == "judgement_v1":

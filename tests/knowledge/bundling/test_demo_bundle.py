@@ -30,7 +30,7 @@ def rows(table: str) -> list[dict[str, Any]]:
 @cache
 def questions() -> list[dict[str, Any]]:
     """The example questions, in the order of the file."""
-    lines = (DEMO / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (DEMO / "golden.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 

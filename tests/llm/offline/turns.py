@@ -21,7 +21,6 @@ from tests.pipeline.drive import MemoryStore
 
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
-SHARED = ROOT.parent / "shared" / "data"
 
 
 @dataclass(frozen=True)
@@ -33,9 +32,9 @@ class Told:
 
 
 @cache
-def release(path: Path = DEMO) -> Release:
-    """Return the release of a bundle."""
-    return read_bundle(path).release()
+def release() -> Release:
+    """Return the release of the demo."""
+    return read_bundle(DEMO).release()
 
 
 def ask(
@@ -43,14 +42,13 @@ def ask(
     history: Sequence[dict[str, Any]] = (),
     *,
     model: Model | None = None,
-    bundle: Path = DEMO,
 ) -> Told:
     """Run one turn."""
     store = MemoryStore()
     runner = Runner(
         model or OfflineModel(),
-        index_for(release(bundle)),
-        release(bundle),
+        index_for(release()),
+        release(),
         clock=time.monotonic,
         pause=lambda _seconds: None,
         backoff=lambda _number: 0.0,
@@ -58,11 +56,3 @@ def ask(
     outcome = runner.run(Turn("turn", "session", text, history, today=TODAY), store)
     answers = {name: dict(record.judgement.output or {}) for name, record in store.records}
     return Told(outcome, answers)
-
-
-def talk(history: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
-    """Return the history of a case as the pipeline gives it."""
-    return [
-        {"role": "user" if item["role"] == "user" else "assistant", "text": item["text"]}
-        for item in history
-    ]

@@ -13,9 +13,10 @@ from django.conf import settings
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Label
+from ieim.pipeline.ports import Query
 from ieim.pipeline.stages.base import Inputs
-from ieim.search import index_for
 from tests.pipeline.build import RELEASE, TODAY, context, found, judged
+from tests.pipeline.searching import FakeSearch
 
 TYPES = {
     "person_name": Label("entity_types", "person_name", "Name", effect="mask"),
@@ -62,7 +63,8 @@ def test_the_model_is_told_which_types_are_masked() -> None:
         today=TODAY,
         history=[],
         context=context("extract", release=ROE),
-        shortlist=index_for(ROE),
+        shortlist=FakeSearch(ROE),
+        query=Query(TEXT),
         limits={},
     )
     told = contracts.load("extract").stage.build_input(given)["labels"]["entity_types"]

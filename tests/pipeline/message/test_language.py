@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ieim.pipeline.message import language
 from ieim.pipeline.message.language import best, detect, unsupported
 
-DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
+DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "golden.jsonl"
 CASES = Path(__file__).parents[4] / "shared" / "data" / "cases"
 
 TEXTS = yaml.safe_load(Path(__file__).with_name("language.yaml").read_text(encoding="utf-8"))

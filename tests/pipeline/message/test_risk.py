@@ -17,7 +17,7 @@ from ieim.pipeline.knowledge import HelpLine, Label, Release
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 
-DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
+DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "golden.jsonl"
 TEXTS = yaml.safe_load(Path(__file__).with_name("risk.yaml").read_text(encoding="utf-8"))
 FOUND = [(codes, text) for codes, texts in TEXTS["found"].items() for text in texts]
 LABELS = {label.code: label for label in default_labels() if label.set == "risk_flags"}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ieim.pipeline.findings import Code
-from ieim.pipeline.knowledge import Label, Service
+from ieim.pipeline.knowledge import Label
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.work import Answered, Held, Outcome
-from ieim.search import index_for
 from tests.pipeline.build import RELEASE, REPLACE, valid
 from tests.pipeline.drive import ScriptedModel, run
 
@@ -40,23 +38,6 @@ def test_what_a_person_has_decided_goes_out() -> None:
     assert isinstance(answered("Hm hm", in_danger=True, decided=True), Answered)
 
 
-class Asked:
-    """The search of the test release, to which a message goes on and has so much of a service."""
-
-    def __init__(self, own: float) -> None:
-        self._index = index_for(RELEASE)
-        self._own = own
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._index, name)
-
-    def goes_on(self, query: str) -> float:
-        return 1.0
-
-    def evidence(self, text: str, services: Sequence[Service]) -> tuple[list[float], float]:
-        return [self._own] * len(services), 1.0
-
-
 DANGER = Label("risk_flags", "fraud", "Fraud", effect="escalate", description="Call 110.")
 LABELS = {**RELEASE.labels, "risk_flags": {"fraud": DANGER}}
 TALK = [
@@ -65,27 +46,26 @@ TALK = [
 ]
 
 
-def going_on(*, own: float, **turn: Any) -> Outcome:
-    """What comes of a message in a talk about a service, of which its own words have so much."""
-    asked: Any = Asked(own)
-    labels = replace(RELEASE, labels=LABELS)
-    outcome, _ = run(ScriptedModel(), shortlist=asked, release=labels, history=TALK, **turn)
+def going_on(text: str, **turn: Any) -> Outcome:
+    """What comes of a message in a talk about a lost passport that is answered with the same."""
+    release = replace(RELEASE, labels=LABELS)
+    outcome, _ = run(ScriptedModel(), release=release, text=text, history=TALK, **turn)
     assert isinstance(outcome, Answered | Held)
     assert outcome.reply.still_about == REPLACE.name
     return outcome
 
 
 def test_it_does_not_go_on_with_what_was_asked_before() -> None:
-    outcome = going_on(own=0.9, in_danger=True)
+    outcome = going_on("I must file my tax return", in_danger=True)
     assert isinstance(outcome, Held)
     assert [finding.code for finding in outcome.findings] == [Code.POLICY_RISK]
 
 
 def test_who_asks_for_that_service_gets_it() -> None:
-    assert isinstance(going_on(own=1.0, in_danger=True), Answered)
+    assert isinstance(going_on("How do I replace a lost passport?", in_danger=True), Answered)
 
 
 def test_a_weak_sign_holds_nothing() -> None:
     weak, speaking = (Risk("fraud", 0, 4, "hint"),), replace(RELEASE, labels=LABELS)
     assert isinstance(answered("Hm hm", risks=weak, release=speaking), Answered)
-    assert isinstance(going_on(own=0.1, risks=weak), Answered)
+    assert isinstance(going_on("I must file my tax return", risks=weak), Answered)

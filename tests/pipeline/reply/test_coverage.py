@@ -8,6 +8,7 @@ import pytest
 
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import WAIVABLE, Code
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.stages import multi_agency_answer, semantic_analysis
 from tests.pipeline.build import PAVILION, REPLACE, context, found, judged, valid
 
@@ -96,18 +97,18 @@ def test_every_agency_has_a_cited_service() -> None:
     assert Code.REPLY_UNCOVERED not in WAIVABLE
 
 
-def request(**own: float) -> dict[str, Any]:
-    """Return what the last stage was sent: two services with what they share with the message."""
+def request(*services: Service) -> dict[str, Any]:
+    """Return what the last stage was sent: these services."""
     slots = [
-        {"agencyId": service.agency, "serviceKey": service.key, "score": share, "meaning": share}
-        for service, share in zip((REPLACE, PAVILION), own.values(), strict=True)
+        {"agencyId": each.agency, "serviceKey": each.key, "rank": rank}
+        for rank, each in enumerate(services, 1)
     ]
-    return {"chat_context_summary": [], "service_index": slots}
+    return {"chat_context_summary": [], "service_index": slots, "ranking": {"first": 0.99}}
 
 
-def test_every_cited_service_is_about_the_message_and_not_only_the_primary_one() -> None:
-    assert judged(ANSWER, valid(ANSWER), request=request(replace=0.9, pavilion=0.2)).passed
-    judgement = judged(ANSWER, valid(ANSWER), request=request(replace=0.9, pavilion=-0.2))
+def test_every_cited_service_was_among_the_candidates() -> None:
+    assert judged(ANSWER, valid(ANSWER), request=request(REPLACE, PAVILION)).passed
+    judgement = judged(ANSWER, valid(ANSWER), request=request(REPLACE))
     assert found(judgement) == [(Code.ROUTE_SUBJECT, "/sourcesUsed/1/serviceKey")]
     # The citizen is asked then: the model cannot know better.
     assert abstains(multi_agency_answer.STAGE, judgement.output, judgement.findings)

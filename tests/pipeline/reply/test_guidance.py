@@ -12,9 +12,9 @@ from ieim.pipeline.knowledge import CASES, SITUATIONS, CaseText
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import render_guidance
 from ieim.pipeline.work import Answered, AttemptRecord, Held, NeedsReview, Options, Outcome
-from ieim.search import index_for
 from tests.pipeline.build import RELEASE, judged, valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, payload, run
+from tests.pipeline.searching import FakeSearch
 
 LANGUAGES = ["en", "fr", "de", "es", "zh", "ar", "fil"]
 OWN = (
@@ -23,6 +23,13 @@ OWN = (
 )
 SHIPPED = {(each.case, each.language): each.text for each in guidance.shipped()}
 GREETING = SHIPPED["greeting", "en"]
+KINDS = {
+    "hello": "greeting",
+    "kumusta": "greeting",
+    "谢谢": "thanks",
+    "Danke": "thanks",
+    "أنت غبي": "abuse",
+}
 
 
 def says(reply: str, **more: Any) -> dict[str, Any]:
@@ -36,7 +43,8 @@ def again(reply: str) -> dict[str, Any]:
 
 
 def ended(reply: str, text: str = "hello", **turn: Any) -> tuple[Outcome, MemoryStore]:
-    return run(ScriptedModel({"judgement_v1": [says(reply), again(reply)]}), text=text, **turn)
+    model = ScriptedModel({"judgement_v1": [says(reply), again(reply)]})
+    return run(model, shortlist=FakeSearch(kinds=KINDS), text=text, **turn)
 
 
 def judgements(store: MemoryStore) -> list[AttemptRecord]:
@@ -105,7 +113,7 @@ def test_no_word_of_the_models_is_shown(reply: str, shown: str) -> None:
     assert record.judgement.output is not None
     assert record.judgement.output["assistantReply"] == reply
     assert "judgement_v1" not in store.failed
-    resumed, _ = run(ScriptedModel(), store, text="hello")
+    resumed, _ = run(ScriptedModel(), store, shortlist=FakeSearch(kinds=KINDS), text="hello")
     assert resumed == outcome  # the fallback is what a second delivery finds
 
 
@@ -126,7 +134,7 @@ def test_what_a_person_writes_states_no_fact_of_its_own() -> None:
         ("Danke", "de", "thanks"),
         ("أنت غبي", "ar", "abuse"),
         ("kumusta", "tl", "greeting"),
-        ("kumusta ang araw", "tl", "unclear"),  # only an example's words are known, without meaning
+        ("kumusta ang araw", "tl", "unclear"),
         ("zdravo", "sl", "unclear"),
     ],
 )
@@ -153,15 +161,16 @@ def test_an_answer_that_is_wrong_otherwise_is_asked_again_and_then_a_persons() -
 
 def test_a_second_attempt_is_replaced_as_well() -> None:
     second = says("The office is closed.", telemetry={"notes": "JSON only"})
-    outcome, _ = run(ScriptedModel({"judgement_v1": ["not json", second]}), text="hello")
+    model = ScriptedModel({"judgement_v1": ["not json", second]})
+    outcome, _ = run(model, text="hello", shortlist=FakeSearch(kinds=KINDS))
     assert told(outcome) == GREETING
 
 
 def test_a_model_is_given_the_texts_of_the_release() -> None:
     model = ScriptedModel()
-    run(model, text="thank you", language="fr", shortlist=index_for(RELEASE))
+    run(model, text="Danke", language="fr", shortlist=FakeSearch(kinds=KINDS))
     given = payload(model.requests[0])["guidance"]
-    assert (given["case"], given["language"]) == ("thanks", "fr")
+    assert given["language"] == "fr"
     assert set(given["texts"]) == set(CASES)
     assert given["texts"]["thanks"] == SHIPPED["thanks", "fr"]
 
@@ -176,14 +185,12 @@ def test_it_knows_a_text_of_the_administrations_word_for_word() -> None:
     assert not guidance.is_prepared(replace(render_guidance(GREETING), kind="answer"), release)
 
 
-def test_a_question_about_the_office_is_answered_with_its_contacts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_question_about_the_office_is_answered_with_its_contacts() -> None:
     contacts = "Telephone: +999 20 555 0110\n\nOpen: Monday, 09:00–17:00"
     options = Options(contacts=lambda: contacts)
     model = ScriptedModel({"judgement_v1": [says("You are welcome!"), again("You are welcome!")]})
-    monkeypatch.setattr("ieim.search.index.ReleaseIndex.case", lambda *_: "about_office")
-    outcome, _ = run(model, text="when are you open", options=options)
+    search = FakeSearch(kinds={"when are you open": "about_office"})
+    outcome, _ = run(model, text="when are you open", options=options, shortlist=search)
     assert isinstance(outcome, Answered)
     ours = SHIPPED["about_office", "en"].removeprefix("{contacts}\n\n")
     assert outcome.reply.paragraphs == (*contacts.split("\n\n"), ours)

@@ -84,7 +84,7 @@ class Obedient:
     """The offline engine, if it did what an injected text says."""
 
     name = "obedient"
-    reads_hints = True
+    reads = False
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         payload = json.loads(request.messages[2].content)
@@ -101,7 +101,7 @@ class Silent:
     """A model that cannot be reached for some messages; counts how often it was asked."""
 
     name = "silent"
-    reads_hints = True
+    reads = False
 
     def __init__(self, *texts: str, error: Exception | None = None) -> None:
         self.texts = texts

@@ -182,7 +182,7 @@ def test_its_report_stands_alone(tmp_path: Path) -> None:
 
 
 def test_it_measures_the_demo_questions() -> None:
-    value = measured(DEMO / "questions.jsonl", "--bundle", DEMO)
+    value = measured(DEMO / "golden.jsonl", "--bundle", DEMO)
     measures = value["measures"]
     assert value["cases_run"] == value["cases_in_file"] == 89
     assert measures["wrong_answered"]["share"] <= 0.1

@@ -13,7 +13,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.canonical import dumps
 from ieim.studio.evaluation.cases import read_case
-from ieim.studio.models import GoldenQuestion
+from ieim.studio.models import ExampleQuestion, GoldenQuestion
 from ieim.studio.trying import selectors
 from tests.fixtures import VISA
 from tests.review.people import browser, person
@@ -136,3 +136,18 @@ def test_it_takes_back_every_choice_that_it_offers() -> None:
         offered = selectors.choices(release, VISA, scope)
         assert len({choice.value for choice in offered}) == len(offered) > 3
         assert all(selectors.expected(release, choice.value, scope) for choice in offered)
+
+
+def test_it_becomes_an_example_question_instead(editor: Client) -> None:
+    page = press(
+        editor, 422, example="1", expected=selectors.NOTHING, text="stay  three more weeks"
+    )
+    assert "Choose a service." in page
+    page = press(editor, example="1", expected=EXTEND, text="stay  three more weeks")
+    assert "The question is an example question of the service, in the draft." in page
+    question = ExampleQuestion.objects.get(text="stay three more weeks")
+    assert (question.service, question.language) == ("immigration.extend-tourist-visa", "en")
+    assert question.origin == "editor"
+    assert not GoldenQuestion.objects.exists()
+    page = press(editor, 422, example="1", expected=EXTEND, text="mail me: eva@home.example")
+    assert "an e-mail address" in page

@@ -55,7 +55,7 @@ A bad line is named on standard error with its number, every one of them, and no
 exit code is 0 only when every case was run, whatever came of it.
 
 examples:
-  manage.py evaluate ieim/knowledge/demo/questions.jsonl --bundle ieim/knowledge/demo
+  manage.py evaluate ieim/knowledge/demo/golden.jsonl --bundle ieim/knowledge/demo
   manage.py evaluate cases.jsonl --json > before.json
   manage.py evaluate cases.jsonl --compare before.json --html report.html"""
     requires_system_checks: list[str] = []

@@ -168,7 +168,7 @@ def test_it_asks_for_classify_and_the_next_stage_at_the_same_time(published: Non
 
     class Meeting:
         name = "meeting"
-        reads_hints = True
+        reads = False
 
         def complete(self, request: Any, *, deadline: float) -> Any:
             if request.contract in together:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0006_entity_masks'),
+        ('studio', '0007_example_questions'),
     ]
 
     operations = [

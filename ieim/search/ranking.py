@@ -1,0 +1,483 @@
+"""The search over one release: one ranking by meaning, example questions and words.
+
+The score of a service is a weighted sum of the cosine of its entry, the largest cosine of its
+questions, that of its name, the largest cosine of its passages, and BM25. Beside the services
+stands "none of them", whose score is the likeness to a background of what administrations are asked
+everywhere. A softmax over all makes the probabilities. In a talk the services that it is about have
+more the more a message reads as one that goes on. How the weights were fitted:
+docs/decisions/0073-one-ranking.md.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ieim.pipeline.knowledge import Agency, Category, Release, Service
+from ieim.pipeline.ports import (
+    Embedder,
+    EmbedderUnavailable,
+    Key,
+    Linked,
+    Matrix,
+    Passages,
+    Query,
+    Ranked,
+    Ranking,
+    Span,
+)
+from ieim.search import passages as answering
+from ieim.search.caching import Cache
+from ieim.search.kinds import FOLLOW_UP, INQUIRY, Kinds, kind_of_words
+from ieim.search.linking import Links
+from ieim.search.requests import segments
+from ieim.search.words import Words
+
+Numbers = NDArray[np.float64]
+
+LONGEST_ENTRY: Final = 1_500
+"""Characters of an entry that its vector is made of; it begins with what it is about."""
+
+LONGEST_MESSAGE: Final = 600
+"""Characters of a message that its vector is made of."""
+
+_REMEMBERED: Final = 64
+"""Texts whose vectors, and queries whose rankings, are remembered: a turn asks several times."""
+
+_CACHE_SIZE: Final = 4
+"""Releases whose indexes (one a language) are kept in a process: the current one and those of turns
+that began before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each likeness counts, in the order of :meth:`Search.features`, for a service that has
+    example questions and for one that has none; ``none`` is what "none of them" starts with,
+    ``background`` what its likeness to the background counts.
+
+    In a talk ``before`` is the share of the question before, ``about`` what the talk's services
+    get, and ``going_on`` what they get for each e-fold of the odds that the message goes on;
+    ``outside`` is what "none of them" gets.
+    """
+
+    asked: tuple[float, ...]
+    unasked: tuple[float, ...]
+    none: float
+    background: float = 0.0
+    before: float = 0.2
+    about: float = 4.0
+    going_on: float = 0.0
+    outside: float = 0.0
+
+
+MEANING: Final = Weights(
+    asked=(14.46, 11.67, -4.87, 0.0, 3.73, 3.74, 0.0),
+    unasked=(17.25, 0.0, 0.0, 1.96, 2.9, 2.54, 1.77),
+    none=2.6,
+    background=11.11,
+    before=0.2,
+    about=6.0,
+    going_on=2.04,
+    outside=0.2,
+)
+WORDS: Final = Weights(
+    asked=(0.0, 0.0, 0.0, 0.0, 0.0, 5.01, 2.25),
+    unasked=(0.0, 0.0, 0.0, 0.0, 0.0, 4.42, 3.37),
+    none=4.53,
+)
+"""Without an embedder."""
+
+REQUEST: Final = 0.7
+OTHERS: Final = 0.05
+"""A part of a message is a request of its own where its service is at least so probable, and that
+of each other request at most so much."""
+
+KNOWN: Final = 0.8
+"""A line of the background that is so like an entry or a question of the release is left out."""
+
+
+def background() -> list[str]:
+    """Return what administrations and chat windows are asked that most have no service for."""
+    path = Path(__file__).with_name("examples") / "elsewhere.txt"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The texts of a release whose vectors the ranking needs, group by group."""
+
+    entries: list[str]
+    names: list[str]
+    questions: list[str]
+    passages: list[str]
+    background: list[str]
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them, in the order of the groups."""
+        return [
+            *(*self.entries, *self.names, *self.questions),
+            *(*self.passages, *self.background),
+        ]
+
+
+def texts_of(release: Release) -> list[str]:
+    """Return every text that the ranking of ``release`` needs a vector of, repeated ones too."""
+    return _layout(release).texts
+
+
+def _layout(release: Release) -> _Layout:
+    words = {
+        key: ", ".join((entry.value, *entry.keywords)) for key, entry in release.categories.items()
+    }
+
+    def entry(service: Service) -> str:
+        agency = release.agencies.get(service.agency)
+        categories = "; ".join(words.get((service.agency, key), "") for key in service.categories)
+        parts = (f"{service.name}.", categories, service.overview, service.applicability_summary)
+        text = " ".join(part for part in parts if part)
+        return (f"{agency.name}: {text}" if agency else text)[:LONGEST_ENTRY]
+
+    services = list(release.services.values())
+    return _Layout(
+        entries=[entry(service) for service in services],
+        names=[service.name[:LONGEST_ENTRY] for service in services],
+        questions=[question.text for question in release.questions],
+        passages=[text for service in services for _, text in answering.of_service(service)],
+        background=background(),
+    )
+
+
+class Search:
+    """The :class:`~ieim.pipeline.ports.Shortlist` of one release.
+
+    ``vectors`` has a row for each of :func:`texts_of`, made by ``embedder``; without them words
+    alone rank, as they do while the embedder gives nothing. No method raises for any text. Equal
+    scores fall in the order of the release. Safe for threads.
+    """
+
+    def __init__(
+        self,
+        release: Release,
+        vectors: Matrix | None = None,
+        embedder: Embedder | None = None,
+        kinds: Kinds | None = None,
+    ) -> None:
+        self.release = release
+        self.services = list(release.services.values())
+        self.places = {key: place for place, key in enumerate(release.services)}
+        self._words = Words(release)
+        self._links = Links(list((release.original or release).services.values()))
+        self._embedder, self._kinds = embedder, kinds
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[str, Matrix] = OrderedDict()
+        self._rankings: OrderedDict[Query, _Ranking] = OrderedDict()
+        asked = [(q.agency, q.service) for q in release.questions]
+        self._asked = np.array([self.places.get(key, -1) for key in asked], dtype=np.int64)
+        self._has_questions = np.zeros(len(self.services), dtype=bool)
+        self._has_questions[self._asked[self._asked >= 0]] = True
+        self._groups: dict[str, Matrix] = {}
+        if vectors is not None:
+            self._divide(_layout(release), vectors)
+
+    def _divide(self, layout: _Layout, vectors: Matrix) -> None:
+        if len(vectors) != len(layout.texts):
+            raise ValueError("There is one vector for each text of the release.")
+        start = 0
+        for name in ("entries", "names", "questions", "passages", "background"):
+            end = start + len(getattr(layout, name))
+            self._groups[name] = vectors[start:end]
+            start = end
+        counts = [len(answering.of_service(service)) for service in self.services]
+        self._passage_starts = np.cumsum([0, *counts])
+        known = np.concatenate([self._groups["entries"], self._groups["questions"]])
+        likeness = self._groups["background"] @ known.T
+        unknown = likeness.max(axis=1, initial=-1.0) < KNOWN
+        self._groups["background"] = self._groups["background"][unknown]
+
+    @property
+    def embedder(self) -> str:
+        """The embedder's id, empty where words alone rank."""
+        return self._embedder.id if self._embedder is not None and self._groups else ""
+
+    def rank(self, query: Query) -> Ranking:
+        """Rank the services of the release; a ranking is remembered by its query."""
+        with self._lock:
+            if (ranking := self._rankings.get(query)) is not None:
+                self._rankings.move_to_end(query)
+                return ranking
+        ranking = self._ranked(query)
+        if not self._groups or ranking.by_meaning:  # what the embedder missed is not remembered
+            with self._lock:
+                self._rankings[query] = ranking
+                while len(self._rankings) > _REMEMBERED:
+                    self._rankings.popitem(last=False)
+        return ranking
+
+    def _ranked(self, query: Query) -> _Ranking:
+        texts = [query.text, *([query.before] if query.before else [])]
+        vectors = self._embed(texts)
+        weights = WORDS if vectors is None else MEANING
+        rows = [
+            self._scores(t, v, weights)
+            for t, v in zip(texts, _rows(vectors, len(texts)), strict=True)
+        ]
+        scores, none = rows[0]
+        meant = [key for key in query.about if key not in query.without]
+        about = [self.places[key] for key in meant if key in self.places]
+        if len(rows) > 1:
+            scores = scores + weights.before * rows[1][0]
+            none += weights.before * rows[1][1]
+        if about:
+            scores[about] += weights.about + weights.going_on * self._odds_of_going_on(query.text)
+            none += weights.outside
+        for key in query.without:
+            if key in self.places:
+                scores[self.places[key]] = -np.inf
+        return _Ranking(self, scores, none, about, by_meaning=vectors is not None)
+
+    def _scores(self, text: str, vector: Matrix | None, weights: Weights) -> tuple[Numbers, float]:
+        """Return the score of each service for a text alone, and that of "none of them"."""
+        features, likeness = self.features(text, vector)
+        asked, unasked = features @ np.array(weights.asked), features @ np.array(weights.unasked)
+        none = weights.none + weights.background * likeness
+        return np.where(self._has_questions, asked, unasked), none
+
+    def features(self, text: str, vector: Matrix | None) -> tuple[Numbers, float]:
+        """Return a row for each service, and the likeness of ``text`` to the background.
+
+        The columns: cosine of the entry, the largest of its questions, 1, cosine of the name, the
+        largest of its passages, the share of the words of ``text`` in it, and that share by the
+        best one. Without a ``vector`` only the last two say something.
+        """
+        shares = self._words.shares(text)
+        features = np.zeros((len(self.services), len(MEANING.asked)))
+        features[:, 2] = 1.0
+        features[:, 5], features[:, 6] = shares, shares / (shares.max(initial=0.0) or 1.0)
+        if vector is None:
+            return features, 0.0
+        names = self._groups["names"] @ vector
+        questions = np.full(len(self.services), -1.0, dtype=np.float32)
+        known = self._asked >= 0
+        np.maximum.at(questions, self._asked[known], self._groups["questions"][known] @ vector)
+        features[:, 0], features[:, 1] = self._groups["entries"] @ vector, questions
+        features[:, 3], features[:, 4] = names, self._best_passages(vector, names)
+        return features, float((self._groups["background"] @ vector).max(initial=0.0))
+
+    def _best_passages(self, vector: Matrix, names: Matrix) -> Matrix:
+        """Return the best likeness of the passages of each service, of its name where it has
+        none."""
+        starts, likeness = self._passage_starts, self._groups["passages"] @ vector
+        has_some = starts[1:] > starts[:-1]
+        best = names.copy()
+        if len(likeness):
+            best[has_some] = np.maximum.reduceat(likeness, starts[:-1][has_some])
+        return best
+
+    def _odds_of_going_on(self, text: str) -> float:
+        kinds = self.kinds(text)
+        follows, asks = kinds.get(FOLLOW_UP, 0.0), kinds.get(INQUIRY, 0.0)
+        return float(np.log((follows + 1e-3) / (asks + 1e-3)))
+
+    def requests(self, text: str) -> Sequence[Span]:
+        """Return the parts of a message that each surely ask for a service of their own."""
+        spans = segments(text)
+        if len(spans) < 2:
+            return []
+        ranked = [(span, self.rank(Query(text[span.start : span.end]))) for span in spans]
+        sure: dict[Key, tuple[Span, Ranking]] = {}
+        for span, ranking in ranked:
+            if ranking.first >= REQUEST:
+                best = ranking.services(limit=1)[0].item
+                sure.setdefault((best.agency, best.key), (span, ranking))
+        apart = [
+            span
+            for key, (span, ranking) in sure.items()
+            if all(other == key or ranking.probability(other) <= OTHERS for other in sure)
+        ]
+        return sorted(apart) if len(apart) > 1 else []
+
+    def kinds(self, text: str) -> Mapping[str, float]:
+        """Return the probability of each kind of message; what exact words say is all but sure."""
+        kind = kind_of_words(text)
+        if kind is not None:
+            return {kind: 1.0}
+        vectors = self._embed([text])
+        return {} if self._kinds is None or vectors is None else self._kinds.of(vectors[0])
+
+    def passages(self, text: str, service: Service) -> Passages | None:
+        """Return which passages of a service's entry answer a message."""
+        place = self.places.get((service.agency, service.key))
+        asked, question = answering.asked(text)
+        vectors = self._embed([asked])
+        if vectors is None or place is None or self._kinds is None:
+            return None
+        start, end = self._passage_starts[place : place + 2]
+        rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
+        written = self.services[place]
+        return answering.rank(written, rows, asked, vectors[0], fields, question=question)
+
+    def next_services(self, service: Service) -> Sequence[Linked]:
+        """Return the services that editors wrote, else those that the entry names."""
+        written = self._links.written(service)
+        original = self._links.original(service)
+        if written is not None or original is None or not self._groups:
+            return written or []
+        texts = answering.of_service(original)
+        vectors = self._documents([text for _, text in texts])
+        if vectors is None:
+            return []
+        return self._links.found(original, texts, vectors, self._groups["names"])
+
+    def _documents(self, texts: Sequence[str]) -> Matrix | None:
+        if self._embedder is None or not texts:
+            return None
+        try:
+            return self._embedder.documents(texts)
+        except EmbedderUnavailable:
+            return None  # the embedder has logged why
+
+    def _embed(self, texts: Sequence[str]) -> Matrix | None:
+        """Return one row a text, None without vectors of the release or while there are none."""
+        if self._embedder is None or not self._groups:
+            return None
+        cut = [text[:LONGEST_MESSAGE] for text in texts]
+        with self._lock:
+            missing = [text for text in dict.fromkeys(cut) if text not in self._vectors]
+        try:
+            made = self._embedder.queries(missing) if missing else ()
+        except EmbedderUnavailable:
+            return None  # the embedder has logged why
+        if missing and len(made[0]) != self._groups["background"].shape[1]:
+            return None
+        with self._lock:
+            self._vectors.update(zip(missing, made, strict=True))
+            rows = [self._vectors[text] for text in cut]
+            while len(self._vectors) > _REMEMBERED:
+                self._vectors.popitem(last=False)
+        return np.stack(rows)
+
+
+class _Ranking:
+    """The :class:`~ieim.pipeline.ports.Ranking` of one query; see there."""
+
+    def __init__(
+        self,
+        search: Search,
+        scores: Numbers,
+        none: float,
+        about: Sequence[int],
+        *,
+        by_meaning: bool,
+    ) -> None:
+        self._search, self._about, self.by_meaning = search, about, by_meaning
+        powers = np.exp(np.append(scores, none) - max(scores.max(initial=none), none))
+        self._probabilities = powers / powers.sum()
+        self._order = np.argsort(-scores, kind="stable")
+        self._left = int(np.isfinite(scores).sum())
+
+    @property
+    def outside(self) -> float:
+        """The probability that no service is about the query."""
+        return float(self._probabilities[-1])
+
+    @property
+    def first(self) -> float:
+        """The probability that the first service is right."""
+        return float(self._probabilities[self._order[:1]].sum())
+
+    @property
+    def four(self) -> float:
+        """The probability that one of the first four is right."""
+        return float(self._probabilities[self._order[:4]].sum())
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the first service is one that the talk is about."""
+        return bool(self._left) and int(self._order[0]) in self._about
+
+    def probability(self, service: Key) -> float:
+        """Return the probability that ``service`` is right."""
+        place = self._search.places.get(service)
+        return 0.0 if place is None else float(self._probabilities[place])
+
+    def services(
+        self, *, agencies: Collection[str] | None = None, limit: int
+    ) -> Sequence[Ranked[Service]]:
+        """Return the ``limit`` best services of ``agencies`` (None: of all), best first."""
+        found: list[Ranked[Service]] = []
+        for place in self._order[: self._left]:
+            service = self._search.services[place]
+            if len(found) >= limit:
+                break
+            if agencies is None or service.agency in agencies:
+                probability = float(self._probabilities[place])
+                found.append(Ranked(service, len(found) + 1, probability))
+        return found
+
+    @cached_property
+    def _best_of_agencies(self) -> Mapping[str, float]:
+        best: dict[str, float] = {}
+        for place in self._order[: self._left]:
+            agency = self._search.services[place].agency
+            best.setdefault(agency, float(self._probabilities[place]))
+        return best
+
+    def agencies(self, *, limit: int) -> Sequence[Ranked[Agency]]:
+        """Return the ``limit`` best agencies, by their best services."""
+        known = self._search.release.agencies
+        best = {agency: p for agency, p in self._best_of_agencies.items() if agency in known}
+        ids = [*best, *(agency for agency in known if agency not in best)]
+        return [
+            Ranked(known[agency], rank, best.get(agency, 0.0))
+            for rank, agency in enumerate(ids[: max(limit, 0)], start=1)
+        ]
+
+    def categories(self, *, agencies: Collection[str], limit: int) -> Sequence[Ranked[Category]]:
+        """Return the ``limit`` best dictionary entries of ``agencies``, by their best services."""
+        known = self._search.release.categories
+        best: dict[Key, float] = {}
+        for ranked in self.services(agencies=agencies, limit=self._left):
+            for key in ranked.item.categories:
+                best.setdefault((ranked.item.agency, key), ranked.probability)
+        keys = [key for key in best if key in known]
+        keys += [key for key in known if key[0] in agencies and key not in best]
+        return [
+            Ranked(known[key], rank, best.get(key, 0.0))
+            for rank, key in enumerate(keys[: max(limit, 0)], start=1)
+        ]
+
+
+def _rows(vectors: Matrix | None, count: int) -> Sequence[Matrix | None]:
+    return [None] * count if vectors is None else list(vectors)
+
+
+def fuse(release: Release, embedder: Embedder, kinds: Kinds | None = None) -> Search:
+    """Return the search over ``release`` with vectors made here and kept nowhere.
+
+    Raises :class:`EmbedderUnavailable`.
+    """
+    return Search(release, embedder.documents(texts_of(release)), embedder, kinds)
+
+
+_searches: Cache[tuple[str, str], Search] = Cache(_CACHE_SIZE, group=lambda key: key[0])
+
+
+def index_for(release: Release) -> Search:
+    """Return the search by words over ``release``, built once per process, content and language.
+
+    Safe to call from several threads; the last few are kept.
+    """
+    return _searches.get((release.sha256, release.language), lambda: Search(release))
+
+
+forget_unused = _searches.forget_unused

@@ -1,0 +1,102 @@
+"""BM25 over the fields of a release's services and over what people ask of them.
+
+A word counts by its best field and a share of its others. What is returned is the share of a
+question's weight that stands in a service, so that scores of different questions compare.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ieim.pipeline.knowledge import Release, Service
+from ieim.search.analysis import stems
+
+_SATURATION: Final = 1.2
+_LENGTH: Final = 0.6
+_TIE_BREAKER: Final = 0.2
+"""The share that a word's other fields add to its best one."""
+
+_BOOSTS: Final = (1.5, 1.5, 1.0, 0.8, 1.0)
+"""Of: name, categories, what it is about, the rest of the entry, example questions."""
+
+_MOST: Final = 64
+"""So many distinct words of a text are looked up: pasted text has no end."""
+
+Scores = NDArray[np.float64]
+
+
+class Words:
+    """The words of the services of one release, in its order; safe for threads."""
+
+    def __init__(self, release: Release) -> None:
+        fields = [[Counter(stems(text)) for text in texts] for texts in _texts(release)]
+        self._size = len(fields)
+        lengths = np.array([[count.total() for count in counts] for counts in fields], dtype=float)
+        averages = np.maximum(lengths.mean(axis=0), 1.0) if fields else lengths
+        frequency = Counter(stem for counts in fields for stem in set().union(*counts))
+        self._rarity = {stem: self._rare(many) for stem, many in frequency.items()}
+        postings: dict[str, list[tuple[int, float]]] = {}
+        for place, counts in enumerate(fields):
+            damping = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[place] / averages)
+            for stem, impact in _impacts(counts, damping.tolist()).items():
+                postings.setdefault(stem, []).append((place, impact * self._rarity[stem]))
+        self._postings = {
+            stem: (np.array([p for p, _ in rows]), np.array([s for _, s in rows]))
+            for stem, rows in postings.items()
+        }
+
+    def shares(self, text: str) -> Scores:
+        """Return the share of the weight of ``text`` in each service, 0.0 where no word is."""
+        scores = np.zeros(self._size)
+        weight = 0.0
+        for stem in list(dict.fromkeys(stems(text)))[:_MOST]:
+            if stem in self._postings:
+                places, impacts = self._postings[stem]
+                scores[places] += impacts
+                weight += self._rarity[stem]
+            elif not any(map(str.isdigit, stem)):
+                # A word that no service has is rarer than any; a date or a reference says nothing.
+                weight += self._rare(0)
+        return scores / weight if weight else scores
+
+    def _rare(self, many: int) -> float:
+        return math.log(1 + (self._size - many + 0.5) / (many + 0.5))
+
+
+def _impacts(counts: Sequence[Counter[str]], damping: Sequence[float]) -> Mapping[str, float]:
+    """Return what each word of a service's fields adds when it is asked for, rarity aside."""
+    values: dict[str, list[float]] = {}
+    for count, damped, boost in zip(counts, damping, _BOOSTS, strict=True):
+        for stem, times in count.items():
+            values.setdefault(stem, []).append(boost * times * (_SATURATION + 1) / (times + damped))
+    return {
+        stem: max(found) + _TIE_BREAKER * (sum(found) - max(found))
+        for stem, found in values.items()
+    }
+
+
+def _texts(release: Release) -> list[tuple[str, ...]]:
+    """Return the texts of each service by field, in the order of :data:`_BOOSTS`."""
+    questions: dict[tuple[str, str], list[str]] = {}
+    for question in release.questions:
+        questions.setdefault((question.agency, question.service), []).append(question.text)
+
+    def of(service: Service) -> tuple[str, ...]:
+        keys = ((service.agency, key) for key in service.categories)
+        entries = [release.categories[key] for key in keys if key in release.categories]
+        rest = (service.fees, service.processing_time, service.contact)
+        return (
+            service.name,
+            "\n".join(word for entry in entries for word in (entry.value, *entry.keywords)),
+            f"{service.overview}\n{service.applicability_summary}",
+            "\n".join((*service.requirements, *service.how_to_apply, *rest)),
+            "\n".join(questions.get((service.agency, service.key), ())),
+        )
+
+    return [of(service) for service in release.services.values()]

@@ -1,0 +1,86 @@
+"""The example questions of a service as lines of its form.
+
+A line is a question in the knowledge's language, or "de: " and one in another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from conversations.turns.languages import written_in
+from ieim.knowledge.bundles.rows import IDENTITY
+from ieim.people.models import User
+from ieim.pipeline.message.language import detectable, told_as
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.entries import Problem
+from ieim.studio.models import Change, ExampleQuestion, Service
+
+_LANGUAGE = re.compile(r"([a-z]{2,3}):\s", re.ASCII)
+_SHOWN = 60
+"""Characters of a line that a problem repeats."""
+
+
+def lines_of(service: Service) -> list[str]:
+    """Return the questions of a stored service, a line each."""
+    return list(_stored(service))
+
+
+@transaction.atomic
+def save_lines(service: Service, before: Sequence[str], after: Sequence[str], by: User) -> None:
+    """Make the questions of ``service``, which were ``before`` on the page, those of ``after``.
+
+    What somebody else has added or removed meanwhile stays so. Raises :class:`editing.Invalid`
+    with what is wrong with new lines, and :class:`editing.OutOfScope`; then nothing has changed.
+    """
+    stored = _stored(service)
+    for line in before:
+        if line not in after and line in stored:
+            values = {name: getattr(stored[line], name) for name in ("service", "language", "text")}
+            editing.remove(
+                table="questions",
+                identity={"agency": stored[line].agency_id, **values},
+                by=by,
+                seen=stored[line].version,
+                source=Change.Source.ADMIN,
+            )
+    new = [line for line in dict.fromkeys(after) if line not in before and line not in stored]
+    edits = [editing.Edit(_values(service, line), None) for line in new]
+    try:
+        editing.save_all(table="questions", edits=edits, by=by, source=Change.Source.ADMIN)
+    except editing.ManyInvalid as error:
+        problems = [
+            _problem(new[index], problem.short)
+            for index, columns in error.rows.items()
+            for found in columns.values()
+            for problem in found
+        ]
+        raise editing.Invalid({"questions": problems}) from error
+
+
+def _stored(service: Service) -> dict[str, ExampleQuestion]:
+    rows = ExampleQuestion.objects.filter(agency=service.agency_id, service=service.key)
+    return {_line(row): row for row in rows}
+
+
+def _line(question: ExampleQuestion) -> str:
+    is_plain = question.language == written_in() and not _LANGUAGE.match(question.text)
+    return question.text if is_plain else f"{question.language}: {question.text}"
+
+
+def _values(service: Service, line: str) -> dict[str, Any]:
+    named = _LANGUAGE.match(line)
+    language, text = (named[1], line[named.end() :].strip()) if named else (written_in(), line)
+    if told_as(language) not in detectable():
+        message = gettext("there is no language “{code}”: write a code of ISO 639, such as fr")
+        raise editing.Invalid({"questions": [_problem(line, message.format(code=language))]})
+    columns = (service.agency_id, service.key, language, text)
+    return dict(zip(IDENTITY["questions"], columns, strict=True))
+
+
+def _problem(line: str, text: str) -> Problem:
+    return Problem.of(f"“{line[:_SHOWN]}”: {text}")

@@ -1,0 +1,169 @@
+"""The ranking of a release: order, probabilities, talks, and what it does without an embedder."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.pipeline.knowledge import ExampleQuestion, Release
+from ieim.pipeline.ports import Query
+from ieim.search import Search, fuse, index_for
+from ieim.search import kinds as reading
+from ieim.search.embedders import CheckedEmbedder, build_embedder, fault
+from ieim.search.ranking import background, texts_of
+from tests.embedders import Ideas
+from tests.fixtures import DEMO
+from tests.search.releases import release
+
+real = pytest.mark.skipif(fault() is not None, reason="the embedded model is not installed")
+
+LOST = ("passports", "passports.lost-passport")
+VISA = ("immigration", "immigration.extend-tourist-visa")
+
+
+@cache
+def embedder() -> CheckedEmbedder:
+    found = build_embedder({"KIND": "embedded"})
+    assert found is not None
+    return found
+
+
+@cache
+def demo() -> Release:
+    return read_bundle(DEMO).release()
+
+
+@cache
+def searched() -> Search:
+    return fuse(demo(), embedder(), reading.shipped())
+
+
+def keys(search: Search, query: Query, limit: int = 4) -> list[tuple[str, str]]:
+    ranked = search.rank(query).services(limit=limit)
+    return [(each.item.agency, each.item.key) for each in ranked]
+
+
+@real
+@pytest.mark.parametrize(
+    "text",
+    ["somebody took my passport on the train", "On m'a volé mon passeport", "我的护照被偷了"],
+)
+def test_a_service_is_found_in_other_words_and_languages(text: str) -> None:
+    ranking = searched().rank(Query(text))
+    assert keys(searched(), Query(text), 1) == [LOST]
+    assert ranking.first > 0.5
+    assert ranking.first <= ranking.four <= 1.0
+    assert ranking.by_meaning
+
+
+@real
+def test_a_question_that_an_editor_writes_teaches_the_ranking() -> None:
+    text = "the little red booklet fell into the harbour"
+    bare = replace(demo(), questions=())
+    taught = replace(
+        bare, questions=(ExampleQuestion(*LOST, "en", "my red booklet fell in water"),)
+    )
+    before = fuse(bare, embedder()).rank(Query(text)).probability(LOST)
+    after = fuse(taught, embedder()).rank(Query(text)).probability(LOST)
+    assert after > before + 0.2
+
+
+@real
+def test_what_no_service_is_about_is_outside() -> None:
+    assert searched().rank(Query("can you recommend a good pizza place")).outside > 0.5
+    assert searched().rank(Query("my passport was stolen")).outside < 0.2
+
+
+@real
+def test_a_line_of_the_background_that_the_release_is_about_is_left_out() -> None:
+    line = background()[0]
+    questions = (*demo().questions, ExampleQuestion(*LOST, "en", line))
+    known = fuse(replace(demo(), questions=questions), embedder())
+    assert known.rank(Query(line)).outside < searched().rank(Query(line)).outside
+
+
+@real
+def test_a_message_that_goes_on_stays_with_the_service_of_the_talk() -> None:
+    going_on = Query("how much is it?", "can I stay longer on my visa?", (VISA,))
+    assert searched().rank(going_on).goes_on
+    assert keys(searched(), going_on, 1) == [VISA]
+    turning = Query("my passport was stolen", "can I stay longer on my visa?", (VISA,))
+    assert not searched().rank(turning).goes_on
+    assert keys(searched(), turning, 1) == [LOST]
+
+
+@real
+def test_what_is_not_meant_is_no_candidate() -> None:
+    query = Query("my passport was stolen", about=(LOST,), without=frozenset({LOST}))
+    ranking = searched().rank(query)
+    assert LOST not in keys(searched(), query, 200)
+    assert ranking.probability(LOST) == 0.0
+    assert len(ranking.services(limit=200)) == len(demo().services) - 1
+
+
+@real
+def test_requests_of_a_message_are_parts_with_a_service_of_their_own() -> None:
+    text = "I lost my passport and need a parking permit"
+    parts = [text[start:end].strip() for start, end in searched().requests(text)]
+    assert parts == ["I lost my passport", "need a parking permit"]
+    assert searched().requests("I lost my passport on Monday, what now?") == []
+
+
+def test_agencies_and_categories_count_by_their_best_services() -> None:
+    ranking = index_for(demo()).rank(Query("renew my driving licence"))
+    best = ranking.services(limit=1)[0]
+    assert ranking.agencies(limit=1)[0].item.id == best.item.agency
+    categories = ranking.categories(agencies=[best.item.agency], limit=30)
+    assert categories[0].item.key in best.item.categories
+    assert len(categories) == len(demo().categories_by_agency[best.item.agency])
+    assert {each.item.agency for each in categories} == {best.item.agency}
+
+
+def test_services_of_some_agencies_are_ranked_among_themselves() -> None:
+    ranked = index_for(demo()).rank(Query("passport")).services(agencies=["revenue"], limit=3)
+    assert [each.rank for each in ranked] == [1, 2, 3]
+    assert {each.item.agency for each in ranked} == {"revenue"}
+
+
+def test_words_rank_while_the_embedder_is_away_and_meaning_when_it_is_back() -> None:
+    small, ideas = release(), Ideas()
+    search = Search(small, ideas.documents(texts_of(small)), ideas)
+    ideas.down = True
+    assert not search.rank(Query("passport")).by_meaning
+    ideas.down = False
+    assert search.rank(Query("passport")).by_meaning
+    assert search.embedder == "ideas/1"
+
+
+def test_vectors_of_another_release_are_refused() -> None:
+    with pytest.raises(ValueError, match="one vector for each text"):
+        Search(release(), Ideas().documents(["one"]), Ideas())
+
+
+def test_a_release_without_services_says_that_it_has_none() -> None:
+    empty = replace(demo(), services={}, questions=())
+    ranking = Search(empty).rank(Query("passport"))
+    assert (ranking.first, ranking.four, ranking.outside) == (0.0, 0.0, 1.0)
+    assert ranking.services(limit=3) == []
+
+
+WORDS = st.one_of(
+    st.sampled_from(["what", "passport", "[EMAIL_1]", "12", "\ud800", "visa", "护照", "?"]),
+    st.text(max_size=12),
+)
+
+
+@given(st.lists(WORDS, max_size=60).map(" ".join), st.lists(WORDS, max_size=9).map(" ".join))
+def test_any_text_has_probabilities_that_can_be_compared(text: str, before: str) -> None:
+    ranking = index_for(demo()).rank(Query(text, before, (LOST,)))
+    ranked: Sequence[float] = [each.probability for each in ranking.services(limit=sys.maxsize)]
+    assert list(ranked) == sorted(ranked, reverse=True)
+    assert math.isclose(sum(ranked) + ranking.outside, 1.0, abs_tol=1e-6)
