@@ -146,6 +146,12 @@ def test_who_writes_a_question_on_the_form_writes_a_line(editor: Client) -> None
     ]
 
 
+def test_who_may_only_read_reads_them(editor: Client) -> None:
+    reader = browser(person("pat", Role.PUBLISHER))
+    page = said(reader.get(address("service", "change", Service.objects.get(key="renew").pk)))
+    assert "it ran out<br>fil: paso na" in page
+
+
 def test_what_somebody_else_added_meanwhile_stays(editor: Client, eve: User) -> None:
     place = address("service", "change", Service.objects.get(key="renew").pk)
     page = filled(editor, place)
