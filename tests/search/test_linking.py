@@ -78,5 +78,5 @@ def test_a_translation_sends_on_to_the_same() -> None:
 @real
 def test_what_editors_wrote_stands_instead(refs: tuple[str, ...], keys: list[str]) -> None:
     service = replace(demo().services[CHILD], next_services=refs)
-    for index in (searched(), searched().words):
+    for index in (searched(), Search(demo())):
         assert [key for key, _ in linked(index, service)] == keys
