@@ -67,7 +67,7 @@ def of_set(name: str, cases: Sequence[Row], embedder: EmbeddedEmbedder) -> Row:
     texts = [case["text"] for case in cases]
     told = [model.of(v, t) for v, t in zip(embedder.queries(texts), texts, strict=True)]
     best = Counter(max(shares, key=lambda kind: shares[kind]) for shares in told)
-    wanted = best[kinds.INQUIRY] + best[kinds.CORRECTION]
+    wanted = sum(best[kind] for kind in kinds.ASKS)
     return {
         "set": name,
         "messages": len(cases),

@@ -141,7 +141,7 @@ def longest_wait(*, following: bool) -> tuple[float, float]:
     follower = Follower()
     if following:
         follower.step()
-        follower.start()
+        follower.start(trains=True)
     Service.objects.filter(pk=Service.objects.earliest("pk").pk).update(fees=str(uuid.uuid4()))
     published = publishing.publish(note="Benchmark", by=None).number
     started = time.monotonic()

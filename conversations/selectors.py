@@ -235,9 +235,8 @@ def _turn_view(
     words = wording.words(page_languages.around(turn.language))
     stored = getattr(getattr(turn, "reply", None), "feedback", None)
     feedback = FeedbackView(stored.reason, stored.text) if stored is not None else None
-    contacts = tuple(
-        dict.fromkeys([*help_lines.of_turn(turn, waiting), *help_lines.of_feedback(turn)])
-    )
+    of_feedback = help_lines.of_feedback(turn)
+    contacts = tuple(dict.fromkeys([*help_lines.of_turn(turn, waiting), *of_feedback]))
     alone = waiting_room.alone(turn, contacts)
     return TurnView(
         id=turn.pk,
@@ -248,6 +247,7 @@ def _turn_view(
         steps=_steps(turn),
         reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=contacts,
+        contacts_below=not of_feedback and help_lines.are_below(turn, waiting),
         own_lines=help_lines.has_own(turn),
         may_be_watched=bool(contacts) and any(sign.code in _WATCHED for sign in flags.of(turn)),
         said_safe=turn.said_safe_at is not None,

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from babel.dates import format_date, format_time
-from django.utils import timezone, translation
+from django.utils import timezone
 
-from conversations import page_languages
 from conversations.chat.presenters import CardView, FactView, ReachView, SourceView, WaitingView
 from conversations.chat.wording import Words
 from conversations.models import Attempt, Reply, Turn
-from conversations.person import hours
+from conversations.person import reach
 from conversations.ports import Due
 from conversations.states import TurnState
 from conversations.turns import choosing, flags, languages
@@ -182,26 +180,12 @@ def _reach(words: Words) -> ReachView | None:
     if not (office.telephone or office.hours):
         return None
     closed = words.held["nobody"] if _closed() else ""
-    return ReachView(office.telephone, office.telephone_link, tuple(_hours(words)), closed)
+    return ReachView(
+        office.telephone, office.telephone_link, tuple(reach.opening_hours(words)), closed
+    )
 
 
 def _closed() -> Status | None:
     """Return until when the office is closed, by its own hours; None while it is open."""
     status = administration.current().status(timezone.now())
     return status if status and not status.open else None
-
-
-def _hours(words: Words) -> Iterator[str]:
-    """Yield when people are there, and on which days of the next two weeks they are not."""
-    opening = hours.opening(timezone.now())
-    if opening is None:
-        return
-    locale = page_languages.locale(words.language)
-    with translation.override(words.code):
-        week = list(opening.hours)
-    for days, opens, closes in week:
-        times = (format_time(time, format="short", locale=locale) for time in (opens, closes))
-        yield words.held["open"].format(days=days, times="–".join(times))
-    for day, why in opening.closed:
-        sentence = words.held["shut_for" if why else "shut"]
-        yield sentence.format(day=format_date(day, format="full", locale=locale), why=why)

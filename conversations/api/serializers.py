@@ -261,6 +261,10 @@ class TurnSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="What the citizen has to see at once, before anything else. Mostly empty.",
     )
+    contacts_below = serializers.BooleanField(
+        help_text="Whether `contacts` stand for a weak sign in which a model saw no danger: show "
+        "them below the reply then."
+    )
     opening = serializers.CharField(
         source="opening.text",
         default="",

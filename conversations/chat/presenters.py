@@ -402,7 +402,8 @@ class TurnView:
     one of :data:`conversations.mail.selectors.STATES`. ``between`` is what came before its
     outcome: a choice, late help lines, or a person. ``opening`` are the administration's words to
     somebody in a hard situation, which stand before the outcome. ``may_be_watched``: the danger may
-    come from somebody who sees the screen.
+    come from somebody who sees the screen. ``contacts_below``: the help lines stand below the
+    answer, because a model saw no danger where the screen saw a weak sign.
     """
 
     id: UUID
@@ -413,6 +414,7 @@ class TurnView:
     steps: tuple[StepView, ...]
     reply: ReplyView | None
     contacts: tuple[Contact, ...] = ()
+    contacts_below: bool = False
     corrections: tuple[CorrectionView, ...] = ()
     choice: ChoiceView | None = None
     due_at: datetime | None = None

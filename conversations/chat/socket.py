@@ -91,6 +91,8 @@ WHOLE = (
     *("turn/_label", "turn/_ask_word"),
 )
 """The fragments that together show the whole conversation."""
+HELP_LINES = ("reply/_contacts", "reply/_contacts_below")
+"""The two places of a turn's help lines, of which one is empty."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
 
@@ -229,17 +231,22 @@ class ChatConsumer(AsyncWebsocketConsumer):
         turn = await database_sync_to_async(selectors.turn_view)(before.id)
         if turn == before:
             return
-        if turn.contacts != before.contacts:
+        quiet = turns_without_alert((before,), (turn,))
+        lines = (turn.contacts, turn.contacts_below) != (before.contacts, before.contacts_below)
+        if lines and not turn.contacts_below:
             # A model has flagged what the screen did not see: nothing comes before its help lines.
-            await self.send_parts(
-                "reply/_contacts", turn=turn, without_alert=turns_without_alert((before,), (turn,))
-            )
+            await self.send_parts(*HELP_LINES, turn=turn, without_alert=quiet)
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
             self.chat, turns=tuple(turn if old.id == turn.id else old for old in shown)
         )
-        await self.send_parts("turn/_outcome", turn=turn, status=announcement((before,), (turn,)))
+        # Lines that move below the answer stay above it until it is there.
+        moved = HELP_LINES if lines and turn.contacts_below else ()
+        status = announcement((before,), (turn,))
+        await self.send_parts(
+            "turn/_outcome", *moved, turn=turn, without_alert=quiet, status=status
+        )
 
     async def build_up(self, turn: TurnView, reply: ReplyView) -> None:
         """Show a fresh reply growing, part by part; the finished turn follows."""

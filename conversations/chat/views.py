@@ -292,7 +292,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         return nothing_there(request)
     turn = selectors.turn_view(turn_id)
     # Help lines are above the answer, feedback is below it: the focus moves to the first.
-    in_danger = bool(text and turn.feedback and turn.contacts)
+    in_danger = bool(text and turn.feedback and turn.contacts and not turn.contacts_below)
     place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.

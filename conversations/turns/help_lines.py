@@ -76,6 +76,18 @@ def has_own(turn: Turn) -> bool:
     return bool(_own_lines(turn))
 
 
+def are_below(turn: Turn, waiting: Sequence[Turn]) -> bool:
+    """Whether the help lines of a turn stand below its answer.
+
+    They do where the turn is answered, and all that they stand for is a weak sign of the screen
+    in which a model whose classify passed saw no danger.
+    """
+    if not hasattr(turn, "reply") or flags.of_model(turn) or of_earlier(turn, waiting):
+        return False
+    sources = {sign.source for sign in flags.of(turn) if of_signs(turn, [sign])}
+    return sources == {"faint"}
+
+
 def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
     """Whether a model has brought help lines to a turn that did not stand there when it came."""
     if len(flags.of_rules(turn)) == len(flags.of(turn)):

@@ -11,7 +11,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import language
 from ieim.pipeline.message.legible import legible
 from ieim.pipeline.reply import guidance
-from ieim.search import examples
+from ieim.search import kinds
 
 
 def written_in() -> str:
@@ -38,12 +38,11 @@ def detect(text: str, release: Release | None, talk: Turn | QuerySet[Turn] | Non
         before = talk.language if talk is not None else ""
     if release is None:
         return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"])) or before
-    example = examples.exact(text)
     return (
         language.best(text, supported(release))
         or language.short(text, guidance.languages(release))
         or before
-        or (example.language if example else "")
+        or kinds.language_of_words(text)
     )
 
 

@@ -6,7 +6,7 @@ import logging
 import random
 import time
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from uuid import UUID
 
 from django.conf import settings
@@ -14,8 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import logged, ports, selectors, traced
+from conversations.chat import wording
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
+from conversations.person import reach
 from conversations.record.calls import tokens_per_byte
 from conversations.states import TurnState
 from conversations.turns import (
@@ -181,6 +183,8 @@ def _claim(turn_id: UUID) -> Turn | None:
 def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
     organisation = administration.current()
     settled = options(persona=organisation.persona, own_words=organisation.own_words)
+    words = wording.words(turn.language or languages.written_in())
+    settled = replace(settled, contacts=partial(reach.contacts, words))
     if settings.IEIM_MODEL["BASE_URL"]:
         settled = replace(settled, tokens_per_byte=tokens_per_byte(turn.created_at))
     return Runner(

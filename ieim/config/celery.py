@@ -62,7 +62,7 @@ def _follow(sender: Any, **_signal: Any) -> None:
     if isinstance(sender.pool, Threads):
         from ieim.knowledge.following import follower
 
-        follower.start()
+        follower.start(trains=True)
 
 
 @heartbeat_sent.connect

@@ -110,7 +110,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
                 await asyncio.to_thread(process.warm_up)
                 if embedded:
                     await asyncio.to_thread(embedded.start)
-                follower.start()
+                follower.start(trains=embedded is not None)
             except Exception:
                 # Said in the protocol's words: a server would take an exception for "no lifespan"
                 # and serve on without a worker.

@@ -6,6 +6,7 @@ so.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -63,11 +64,13 @@ _readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ieim-crisis")
 
 class Looked(NamedTuple):
     """The flags, each once, and what looked: the embedder's id, or ``words`` for phrases alone.
-    ``situation`` is one of :data:`ieim.pipeline.knowledge.SITUATIONS`, or empty."""
+    ``situation`` is one of :data:`ieim.pipeline.knowledge.SITUATIONS`, or empty. ``untrained``: the
+    examples that were asked for are not trained yet, and others looked."""
 
     risks: list[Risk]
     by: str
     situation: str = ""
+    untrained: bool = False
 
 
 def look(text: str) -> Looked:
@@ -88,8 +91,8 @@ def look(text: str) -> Looked:
 def look_patiently(text: str, added: Sequence[RiskExample] = ()) -> Looked:
     """Return what :func:`look` does with an administration's ``added`` examples.
 
-    For measuring and trying, where somebody waits anyway: there is no deadline, and the examples
-    are trained with first, in memory. It asks no database.
+    For workers and commands that measure: there is no deadline, and the examples are trained with
+    first, in memory. It asks no database.
     """
     embedder = vectors.configured_embedder()
     if embedder is None:
@@ -99,6 +102,21 @@ def look_patiently(text: str, added: Sequence[RiskExample] = ()) -> Looked:
     except EmbedderUnavailable:
         model = None
     return _look(text, embedder, model, None)
+
+
+def look_stored(text: str, added: Sequence[RiskExample]) -> Looked:
+    """Return what :func:`look_patiently` does, without training: with what a worker has stored for
+    ``added`` (:func:`train_with`), else with the model of this process. Raises ``DatabaseError``.
+    """
+    embedder = vectors.configured_embedder()
+    if embedder is None:
+        return _look(text, None, None, None)
+    current, key = _current.get(embedder), tuple(added)
+    if current is not None and current.added == key:
+        return _look(text, embedder, current.model, None)
+    stored = _stored_model(embedder, key)
+    other = _shipped(embedder) if current is None else current.model
+    return _look(text, embedder, stored or other, None)._replace(untrained=stored is None)
 
 
 def _look(
@@ -137,13 +155,14 @@ def _look(
     return Looked(found, by, situation)
 
 
-def prepare() -> None:
+def prepare(*, trains: bool) -> None:
     """Read the examples of the newest release, in the calling thread.
 
-    A small query where they are read already. What they teach is kept with the vectors: one process
-    trains with the examples that an administration adds, or with all where the embedder is not the
-    embedded one; the others read it. Meanwhile what was read before answers. Where the embedder is
-    gone nothing happens, and a later call tries again. Raises ``DatabaseError``.
+    A small query where they are read already. What they teach is kept with the vectors. Where it is
+    not yet, a worker (``trains``) trains with the examples that an administration adds, or with all
+    where the embedder is not the embedded one; a web process looks again at the next call.
+    Meanwhile what was read before answers, or what is shipped. Where the embedder is gone nothing
+    happens, and a later call tries again. Raises ``DatabaseError``.
     """
     embedder = vectors.configured_embedder()
     if embedder is None or embedder.is_unavailable:
@@ -156,17 +175,33 @@ def prepare() -> None:
     added = () if newest is None else selectors.risk_examples(newest)
     try:
         if current is None or current.added != added:
-            model = _stored_model(embedder, added) or _train(embedder, added, newest)
-            if model is None:
-                return
-            embedder.queries(["ready"])  # a model that loads at first use does so here
-            logger.info("Crises are found by meaning, with %s", embedder.id)
-            current = _Current(model, added)
-        _current[embedder] = current._replace(release=release)
+            model = _stored_model(embedder, added)
+            if model is None and trains:
+                model = _train(embedder, added, newest)
+            if not embedder.has_answered:
+                embedder.queries(["ready"])  # a model that loads at first use does so here
+            if model is not None:
+                logger.info("Crises are found by meaning, with %s", embedder.id)
+            current = None if model is None else _Current(model, added)
+        if current is not None:
+            _current[embedder] = current._replace(release=release)
         if embedder not in _situations:  # last: danger waits for nothing else
             _situations[embedder] = Situations(embedder.queries)
     except EmbedderUnavailable:
         return  # the embedder has logged why
+
+
+def train_with(added: Sequence[RiskExample]) -> None:
+    """Train with an administration's ``added`` examples and keep the result, in a worker.
+
+    Nothing happens where that is kept already, where the embedder is gone, or while another process
+    trains. Raises ``DatabaseError``.
+    """
+    embedder, key = vectors.configured_embedder(), tuple(added)
+    if embedder is None or embedder.is_unavailable or _stored_model(embedder, key) is not None:
+        return
+    with contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
+        _train(embedder, key, selectors.newest())
 
 
 def _shipped(embedder: CheckedEmbedder) -> CrisisModel | None:

@@ -68,6 +68,7 @@ class Follower:
     """
 
     def __init__(self) -> None:
+        self._trains = False
         self._lock = threading.Lock()
         self._ready: Published | None = None
         self._pinned = 0
@@ -105,7 +106,7 @@ class Follower:
         """
         try:
             # First: nobody in danger waits for a catalogue.
-            crisis.prepare()
+            crisis.prepare(trains=self._trains)
             vectors.prepare_reading()
             self._ready = prepare()
         except Exception:
@@ -121,8 +122,13 @@ class Follower:
         """Let the thread look at once."""
         self._wake.set()
 
-    def start(self) -> None:
-        """Start following, in a thread that does not keep the process alive."""
+    def start(self, *, trains: bool) -> None:
+        """Start following, in a thread that does not keep the process alive.
+
+        ``trains`` says that this process is a worker: examples that an administration adds are
+        trained with here, and a web process only reads the result.
+        """
+        self._trains = trains
         self._stopping.clear()
         self._wake.clear()
         post_save.connect(self._published, sender=Publication)

@@ -13,7 +13,7 @@ from typing import Any
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service
-from ieim.pipeline.ports import ModelRequest
+from ieim.pipeline.ports import ModelRequest, Query
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.topology import STAGES
 from ieim.search import index_for
@@ -91,6 +91,7 @@ def request_for(
     )
     inputs = Inputs(
         text=text,
+        query=Query(text),
         today=TODAY,
         history=(),
         context=context,

@@ -212,6 +212,7 @@ class TurnStages:
             query=self._query,
             runtime_directive=turn.runtime_directive,
             languages=(turn.language or self._options.written_in, self._options.written_in),
+            contacts=self._options.contacts,
             again=turn.again,
         )
 

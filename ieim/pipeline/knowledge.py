@@ -21,7 +21,15 @@ LABEL_SETS: tuple[str, ...] = (
     "key_types",
 )
 
-CASES: tuple[str, ...] = ("greeting", "thanks", "off_topic", "unclear", "abuse")
+CASES: tuple[str, ...] = (
+    "greeting",
+    "thanks",
+    "off_topic",
+    "unclear",
+    "abuse",
+    "about_assistant",
+    "about_office",
+)
 """What a message may be that asks nothing of an administration."""
 
 SITUATIONS: tuple[str, ...] = ("condolence", "worry")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Protocol
@@ -79,6 +79,8 @@ class Options:
     """Whether the likeliest next stages are called beside the present one."""
     own_words: bool = False
     """Whether a model's own words are shown where they pass every check."""
+    contacts: Callable[[], str] = str
+    """Returns how the administration is reached, and when, as paragraphs for the citizen."""
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Per contract: ``temperature``, ``max_output_tokens``, ``max_input_tokens``."""
 

@@ -76,15 +76,10 @@ class Spelt:
         nothing = np.zeros(len(self.margins))
         return np.stack([nothing if c is None else self.margins[:, c] for c in columns], axis=1)
 
-    def over(self, margins: _Numbers, pieces: int) -> _Numbers:
-        """Return by how much each of :meth:`of` is over what is flagged by letters alone."""
-        over: _Numbers = margins - self.letters.threshold
-        over[len(over) - pieces :] -= PIECE
-        return over
-
     def flags(self, *, pieces: int = 0) -> list[Sign]:
         """Return the flags of a message by letters alone, the surest first: each a weak one."""
-        over = self.over(self.margins, pieces)
+        over = self.margins - self.letters.threshold
+        over[len(over) - pieces :] -= PIECE
         weak = np.zeros(len(self.letters.codes), dtype=bool)
         return _signs(self.letters.codes, _within(over), weak)
 
@@ -134,17 +129,15 @@ class CrisisModel:
 
         The first of ``vectors`` is the whole message, the others are its sentences, and the last
         ``pieces`` of them what stands between their commas. ``spelt`` is what letters say of each:
-        it counts beside the meaning, and where it is sure by itself.
+        it counts beside the meaning.
         """
-        by_letters = None if spelt is None else spelt.of(self.codes)
         margins = self.margins(vectors)
-        margins += LETTERS * by_letters if by_letters is not None else 0.0
+        if spelt is not None:
+            margins += LETTERS * spelt.of(self.codes)
         margins[len(margins) - pieces :] -= PIECE
-        strong = _within(margins).max(axis=0) > self.strong
-        over = margins - self.threshold
-        if spelt is not None and by_letters is not None:
-            over = np.maximum(over, spelt.over(by_letters, pieces))
-        return _signs(self.codes, _within(over), strong)
+        within = _within(margins)
+        strong = within.max(axis=0) > self.strong
+        return _signs(self.codes, within - self.threshold, strong)
 
     def margins(self, vectors: Matrix) -> _Numbers:
         """Return, a row a text and a column a flag, by how much it is that rather than nothing."""

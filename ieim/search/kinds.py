@@ -1,8 +1,9 @@
 """What a message is, and what it asks about: multinomial logistic classifiers over its vector.
 
-``examples/kinds.yaml`` and ``examples/aspects.yaml`` teach them. ``kinds.npz`` has the weights for the embedded model, made by
-``python -m ieim.search.kinds`` after a change of the examples; a deployment with another embedder
-calls :func:`train` once. Figures: docs/decisions/0070-kinds-of-messages.md.
+``examples/kinds.yaml`` and ``examples/aspects.yaml`` teach them. ``kinds.npz`` has the weights for
+the embedded model, made by ``python -m ieim.search.kinds`` after a change of the examples; a
+deployment with another embedder calls :func:`train` once.
+Figures: docs/decisions/0070-kinds-of-messages.md.
 """
 
 from __future__ import annotations
@@ -243,6 +244,22 @@ def _rows() -> list[tuple[str, str, int]]:
         for texts in languages.values()
         for place, text in enumerate(texts)
     ]
+
+
+def language_of_words(text: str) -> str:
+    """Return the language of the greeting or the thanks with the same letters; empty for none, and
+    where several languages have it."""
+    return _languages().get(_folded(text), "")
+
+
+@cache
+def _languages() -> Mapping[str, str]:
+    languages: dict[str, str] = {}
+    for kind in ("greeting", "thanks"):
+        for language, texts in examples()[kind].items():
+            for words in map(_folded, texts):
+                languages[words] = "" if languages.get(words, language) != language else language
+    return languages
 
 
 @cache

@@ -92,6 +92,7 @@ WORDS: Final = Weights(
     asked=(0.0, 0.0, 0.0, 0.0, 0.0, 5.01, 2.25),
     unasked=(0.0, 0.0, 0.0, 0.0, 0.0, 4.42, 3.37),
     none=4.53,
+    about=7.0,
 )
 """Without an embedder."""
 
@@ -150,7 +151,10 @@ def _layout(release: Release) -> _Layout:
     services = list(release.services.values())
     return _Layout(
         entries=[entry(service) for service in services],
-        names=[service.name[:LONGEST_ENTRY] for service in services],
+        names=[
+            service.name[:LONGEST_ENTRY]
+            for service in (release.original or release).services.values()
+        ],
         questions=[question.text for question in release.questions],
         passages=[text for service in services for _, text in answering.of_service(service)],
         background=background(),

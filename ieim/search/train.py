@@ -55,28 +55,15 @@ def crisis_model(
     """
     vectors = vectors.astype(np.float32)
     codes = tuple(sorted(set(found.codes) - {""}))
-    near = list(found.near)
     # The average distance belongs to the embedder: some put all texts close together.
     mean = vectors.mean(axis=0, dtype=np.float64)
     narrow = NARROW / max(1.0 - float(mean @ mean), 1e-6)
-    labels = np.array([[code == label for label in (*codes, "")] for code in found.codes])
-    target = labels[:, :-1].astype(np.float64) - labels[:, -1:]
-    shift = target.mean(axis=0)
-    matrix = crisis.likeness(vectors, vectors, narrow)
-    matrix.flat[:: len(matrix) + 1] += CRISIS_RIDGE
-    # Of the inverse only the columns of the near misses are needed.
-    columns = np.zeros((len(vectors), len(near)), dtype=np.float32)
-    columns[near, range(len(near))] = 1.0
-    solved = np.linalg.solve(matrix, np.c_[(target - shift).astype(np.float32), columns])
-    weights = solved[:, : len(codes)].astype(np.float64)
-    surest = np.zeros(1)
-    if near:
-        # Each near miss is judged by all other texts: what it taught of itself says nothing.
-        leverage = np.diag(solved[near, len(codes) :])
-        alone = target[near] - weights[near] / leverage[:, None]
-        if by_letters is not None:
-            alone += crisis.LETTERS * _spelt(by_letters, [found.texts[i] for i in near]).of(codes)
-        surest = np.sort(alone.max(axis=1))
+    kernel = crisis.likeness(vectors, vectors, narrow)
+    weights, shift, alone = _ridge(kernel, CRISIS_RIDGE, found.codes, codes, found.near)
+    if by_letters is not None:
+        near_misses = [found.texts[i] for i in found.near]
+        alone += crisis.LETTERS * _spelt(by_letters, near_misses).of(codes)
+    surest = np.sort(alone.max(axis=1)) if found.near else np.zeros(1)
     threshold, strong = (
         float(surest[-1 - int(share * len(surest))]) for share in (FALSE_ALARMS, STRONG)
     )
@@ -100,30 +87,46 @@ def letters_model(found: CrisisExamples, phrases: Sequence[tuple[str, str]] = ()
     """
     texts = [*found.texts, *(text for _, text in phrases)]
     flags = [*found.codes, *(code for code, _ in phrases)]
-    codes, near = tuple(sorted(set(flags) - {""})), list(found.near)
+    codes = tuple(sorted(set(flags) - {""}))
     rows = letters.spelt(texts)
     rarity = np.log(len(texts) / (1.0 + rows.sum(axis=0))).clip(min=0.0).astype(np.float32)
     rows = letters.unit(rows * rarity)
-    labels = np.array([[flag == code for code in (*codes, "")] for flag in flags])
-    target = labels[:, :-1].astype(np.float64) - labels[:, -1:]
-    shift = target.mean(axis=0)
-    matrix = rows @ rows.T
-    matrix.flat[:: len(matrix) + 1] += LETTERS_RIDGE
-    columns = np.zeros((len(texts), len(near)), dtype=np.float32)
-    columns[near, range(len(near))] = 1.0
-    solved = np.linalg.solve(matrix, np.c_[(target - shift).astype(np.float32), columns])
-    weights = solved[:, : len(codes)]
-    leverage = np.diag(solved[near, len(codes) :])
-    alone = target[near] - weights[near] / leverage[:, None]
+    weights, shift, alone = _ridge(rows @ rows.T, LETTERS_RIDGE, flags, codes, found.near)
     surest = np.sort(alone.max(axis=1))
     return Letters(
         codes,
-        rows.T @ weights,
+        rows.T @ weights.astype(np.float32),
         shift,
         rarity,
         float(surest[-1 - int(ALARMS_BY_LETTERS * len(surest))]),
-        {texts[place]: row for place, row in zip(near, alone, strict=True)},
+        {texts[place]: row for place, row in zip(found.near, alone, strict=True)},
     )
+
+
+def _ridge(
+    kernel: Matrix,
+    ridge: float,
+    flags: Sequence[str],
+    codes: Sequence[str],
+    near_misses: Sequence[int],
+) -> tuple[_Numbers, _Numbers, _Numbers]:
+    """Return what each text weighs for each of ``codes``, the shift, and what each near miss gets.
+
+    Each near miss is judged by all other texts: what it taught of itself says nothing. ``kernel``
+    is used up.
+    """
+    near = list(near_misses)
+    labels = np.array([[flag == code for code in (*codes, "")] for flag in flags])
+    target = labels[:, :-1].astype(np.float64) - labels[:, -1:]
+    shift = target.mean(axis=0)
+    kernel.flat[:: len(kernel) + 1] += ridge
+    # Of the inverse only the columns of the near misses are needed.
+    columns = np.zeros((len(flags), len(near)), dtype=np.float32)
+    columns[near, range(len(near))] = 1.0
+    solved = np.linalg.solve(kernel, np.c_[(target - shift).astype(np.float32), columns])
+    weights = solved[:, : len(codes)].astype(np.float64)
+    leverage = np.diag(solved[near, len(codes) :])
+    return weights, shift, target[near] - weights[near] / leverage[:, None]
 
 
 def _spelt(by_letters: Letters, texts: Sequence[str]) -> Spelt:

@@ -48,6 +48,8 @@ _CHOICES: dict[str, StrPromise] = {
     "off_topic": _("off topic"),
     "unclear": _("unclear"),
     "abuse": _("abuse"),
+    "about_assistant": _("about the assistant"),
+    "about_office": _("about the office"),
     "condolence": _("condolence: after a death"),
     "worry": _("worry: in danger, or with somebody ill"),
     "editor": _("an editor"),
@@ -353,7 +355,8 @@ class CaseText(DraftEntry):
         max_length=GUIDANCE_LIMIT,
         help_text=_(
             "Two or three short sentences: what people can ask here, and that they may. Of "
-            "condolence and worry one or two, which stand before the answer."
+            "condolence and worry one or two, which stand before the answer. In a paragraph of its "
+            "own {contacts} stands for the contacts and opening hours of the settings."
         ),
     )
 
@@ -394,7 +397,7 @@ class ExampleQuestion(DraftEntry):
         ]
 
     def __str__(self) -> str:
-        return f"{self.language} {self.text[:80]}"
+        return self.text
 
 
 _MODELS = (

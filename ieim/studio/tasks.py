@@ -6,10 +6,13 @@ from uuid import UUID
 
 from celery import shared_task
 
+from ieim.knowledge import crisis
 from ieim.studio import runs
 from ieim.studio.checks import services as checks
+from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import CheckRun, GoldenRun
 from ieim.studio.recall import services as recall
+from ieim.studio.trying import asking
 from ieim.studio.trying import services as trying
 
 
@@ -21,6 +24,11 @@ def run_checks(run_id: int) -> None:
 @shared_task(name=runs.TASKS[GoldenRun], ignore_result=True)
 def run_golden(run_id: int) -> None:
     trying.run_golden(run_id=run_id)
+
+
+@shared_task(name=asking.TRAIN, ignore_result=True)
+def train_draft() -> None:
+    crisis.train_with(drafts.draft().release(0).risk_examples)
 
 
 @shared_task(name=recall.SEND, ignore_result=True)

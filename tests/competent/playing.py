@@ -94,7 +94,7 @@ def prepare() -> None:
     assert release is not None
     vectors.prepare_reading()
     vectors.prepare(knowledge.release(release.number))
-    crisis.prepare()
+    crisis.prepare(trains=True)
 
 
 def play(

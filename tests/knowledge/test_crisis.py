@@ -55,20 +55,20 @@ def few(own: Sequence[RiskExample] = ()) -> CrisisExamples:
 def test_it_is_trained_by_one_process_and_kept_for_all(
     feelings: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert sorted(feelings.made) == sorted(few().texts)
     # And one row more for what they teach.
     assert Vector.objects.filter(embedder=feelings.id).count() == len(few().texts) + 1
     crisis._current.clear()  # be another process
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert len(feelings.made) == len(few().texts)
     assert [each.code for each in crisis.look(INDIRECT).risks] == ["self_harm"]
 
 
 @pytest.mark.django_db
 def test_it_points_at_the_sentence_as_sent(feelings: Feelings) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     text = f"Call +49 151 23456789.  {INDIRECT}"
     (found,) = crisis.look(text).risks
     assert (found.code, found.source) == ("self_harm", "meaning")
@@ -78,14 +78,14 @@ def test_it_points_at_the_sentence_as_sent(feelings: Feelings) -> None:
 
 @pytest.mark.django_db
 def test_a_phrase_wins_where_both_find_the_same(feelings: Feelings) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     (found,) = crisis.look(f"{PHRASE}, nobody needs me").risks
     assert found.source == "rule"
 
 
 @pytest.mark.django_db
 def test_the_embedder_never_sees_personal_data(feelings: Feelings) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     crisis.look("Write to max.muster@example.org. Nobody needs me. My number is +49 151 23456789")
     asked = " ".join(feelings.asked)
     assert "nobody needs me" in asked.casefold()
@@ -106,7 +106,7 @@ def test_phrases_and_letters_stand_alone_until_it_is_taught(feelings: Feelings) 
 
 @pytest.mark.django_db
 def test_phrases_and_letters_stand_alone_where_the_embedder_fails(feelings: Feelings) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     feelings.down = True
     for _ in range(2):  # the second finds it away
         found = crisis.look(PHRASE)
@@ -117,7 +117,7 @@ def test_phrases_and_letters_stand_alone_where_the_embedder_fails(feelings: Feel
 @pytest.mark.django_db
 def test_it_is_not_taught_by_an_embedder_that_is_gone(feelings: Feelings) -> None:
     feelings.down = True
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert crisis.look(PHRASE).by == WORDS
 
 
@@ -135,7 +135,7 @@ def test_phrases_and_letters_stand_alone_where_meaning_comes_late(
 
     slow = Slow()
     use(slow, monkeypatch)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     slow.is_late = True
     found = crisis.look(PHRASE)
     assert ([each.code for each in found.risks], found.by) == (["self_harm"], WORDS)
@@ -153,9 +153,9 @@ def free() -> Iterator[threading.Event]:
 def test_phrases_and_letters_stand_alone_where_vectors_have_another_width(
     feelings: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     use(Wide(), monkeypatch)
-    crisis.prepare()  # by what is kept
+    crisis.prepare(trains=True)  # by what is kept
     assert by_letters(crisis.look(INDIRECT))
 
 

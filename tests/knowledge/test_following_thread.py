@@ -54,7 +54,7 @@ def test_its_thread_swaps_at_once_after_a_publication(
     monkeypatch.setattr(running, "step", telling)
     import_bundle(bundle=bundle, by=None)
     publish(note="", by=None)
-    running.start()
+    running.start(trains=True)
     assert ready[1].wait(30)
     publish_fees("free")
     assert ready[2].wait(30)
@@ -73,7 +73,7 @@ def test_its_thread_outlives_errors_and_says_so_once(
         raise DatabaseError("no connection")
 
     monkeypatch.setattr(running, "step", failing)
-    running.start()
+    running.start(trains=True)
     assert enough.wait(30)
     running.stop()
     said = [record for record in caplog.records if record.name == following.__name__]
@@ -88,7 +88,7 @@ def test_it_leaves_nothing_behind_when_it_stops(
     import_bundle(bundle=bundle, by=None)
     publish(note="", by=None)
     running.step()
-    running.start()
+    running.start(trains=True)
     thread = running._thread
     publish_fees("cheap")
     assert woken == [True]

@@ -10,8 +10,8 @@ import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import NO_NEXT, Release, Service
-from ieim.search import FusedIndex, ReleaseIndex, fuse
-from tests.search.test_inquiry import embedder, real
+from ieim.search import Search, fuse
+from tests.search.test_ranking import embedder, real
 
 CHILD = ("health-cover", "health-cover.add-child")
 
@@ -22,11 +22,11 @@ def demo() -> Release:
 
 
 @cache
-def searched() -> FusedIndex:
+def searched() -> Search:
     return fuse(demo(), embedder())
 
 
-def linked(index: FusedIndex | ReleaseIndex, service: Service) -> list[tuple[str, str]]:
+def linked(index: Search, service: Service) -> list[tuple[str, str]]:
     return [(each.service.key, each.said) for each in index.next_services(service)]
 
 
@@ -78,5 +78,5 @@ def test_a_translation_sends_on_to_the_same() -> None:
 @real
 def test_what_editors_wrote_stands_instead(refs: tuple[str, ...], keys: list[str]) -> None:
     service = replace(demo().services[CHILD], next_services=refs)
-    for index in (searched(), searched().words):
+    for index in (searched(), Search(demo())):
         assert [key for key, _ in linked(index, service)] == keys

@@ -82,7 +82,7 @@ class Command(BaseCommand):
                 "manage.py load_knowledge ieim/knowledge/demo --publish"
             )
         directive = _directive(options["directive"])
-        crisis.prepare()  # no thread of this process does
+        crisis.prepare(trains=False)  # no thread of this process does
         vectors.prepare_reading()
         session_id = _session_id(options["session"]) if options["session"] else None
         try:
@@ -205,6 +205,7 @@ def describe(turn: Turn) -> dict[str, Any]:
         for stage in turn.stages.prefetch_related("attempts")
     ]
     replaced = Replacement.objects.filter(by=turn).first()
+    view = selectors.turn_view(turn.pk)
     spans = turn.reply.body.get("uncovered", []) if hasattr(turn, "reply") else []
     return {
         "session": str(turn.session_id),
@@ -213,7 +214,8 @@ def describe(turn: Turn) -> dict[str, Any]:
         "number": turn.number,
         "state": turn.state,
         "release": turn.release_number,
-        "contacts": selectors.turn_view(turn.pk).contact_texts,
+        "contacts": view.contact_texts,
+        "contacts_below": view.contacts_below,
         "stages": stages,
         **_choice(turn),
         "replaces": str(replaced.turn_id) if replaced is not None else None,
@@ -245,7 +247,8 @@ def _offer(choice: dict[str, Any]) -> list[str]:
 def as_text(result: dict[str, Any]) -> str:
     """Return a described turn for a person to read."""
     lines = [f"Session {result['reference']} ({result['session']}), turn {result['number']}", ""]
-    lines += [*result["contacts"], ""] if result["contacts"] else []
+    below = result["contacts_below"]
+    lines += [*result["contacts"], ""] if result["contacts"] and not below else []
     for stage in result["stages"]:
         lines.append(f"  {stage['stage']:<32} {stage['status']}")
         for attempt in stage["attempts"]:
@@ -270,4 +273,5 @@ def as_text(result: dict[str, Any]) -> str:
         lines += _offer(result)
     elif result["state"] == TurnState.NEEDS_REVIEW.value:
         lines.append(f"No safe answer: a person will look at it. Reference {result['reference']}.")
+    lines += ["", *result["contacts"]] if below else []
     return "\n".join(lines)

@@ -55,13 +55,14 @@ class Closed:
 def readings(text: str) -> list[Closed]:
     """Return the ways to read ``text`` closed up: mostly one. Any str is taken; linear.
 
-    There are more where a sign may be an i or an l, and where a letter is drawn out.
+    There are more where a sign may be an i or an l, and where a letter of a word is drawn out: not
+    where two words meet in one letter ("kann nicht").
     """
     read = _closed(text)
     found = [read]
     if _ONE in read.text:
         found = [replace(read, text=read.text.replace(_ONE, letter)) for letter in "il"]
-    if _EMPHASIS.search(read.text):
+    if _EMPHASIS.search(text.casefold()):
         found += [_once(each) for each in found]
     return found
 

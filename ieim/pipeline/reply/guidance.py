@@ -6,7 +6,7 @@ the one of ``guidance.yaml`` is used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from ieim.pipeline.reply.reply import Reply
 
 UNCLEAR = "unclear"
 """The case of a message that is none of the others."""
+
+CONTACTS = "{contacts}"
+"""A paragraph of a text that stands for how the administration is reached, and when."""
 
 _SPOKEN = {"tl": "fil"}
 """Codes that detection tells, and what those who speak the language call it."""
@@ -57,13 +60,32 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
 
 
 def slot(
-    release: Release, languages: Sequence[str], case: str, only: Collection[str] | None = None
+    release: Release,
+    languages: Sequence[str],
+    case: str,
+    only: Collection[str] | None = None,
+    *,
+    contacts: Callable[[], str] = str,
 ) -> dict[str, Any]:
     """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases, and the
-    language of that of ``case``."""
+    language of that of ``case``.
+
+    What ``contacts`` returns takes the place of :data:`CONTACTS`; if it is empty, the paragraph is
+    left out.
+    """
     found = texts(release, languages)
-    sent = {name: found[name].text for name in CASES if only is None or name in only}
+    sent = {
+        name: _filled(found[name].text, contacts) for name in CASES if only is None or name in only
+    }
     return {"language": found[case].language, "texts": sent}
+
+
+def _filled(text: str, contacts: Callable[[], str]) -> str:
+    if CONTACTS not in text:
+        return text
+    given = contacts()
+    parts = [part for part in text.split("\n\n") if given or CONTACTS not in part]
+    return "\n\n".join(parts).replace(CONTACTS, given)
 
 
 def chosen(reply: str, request: Mapping[str, Any]) -> str:
@@ -91,10 +113,19 @@ def check(
 
 
 def is_prepared(reply: Reply, release: Release) -> bool:
-    """Whether a reply is a text of the administration's, word for word."""
+    """Whether a reply is a text of the administration's, word for word, but for its contacts."""
     if reply.kind != "guidance":
         return False
-    return reply.paragraphs in {tuple(paragraphs(text)) for text in every_text(release)}
+    return any(_is_text(reply.paragraphs, text) for text in every_text(release))
+
+
+def _is_text(shown: tuple[str, ...], text: str) -> bool:
+    before, contacts, after = text.partition(CONTACTS)
+    if not contacts:
+        return shown == tuple(paragraphs(text))
+    first, last = tuple(paragraphs(before)), tuple(paragraphs(after))
+    rest = len(shown) - len(last)
+    return len(first) <= rest and shown[: len(first)] == first and shown[rest:] == last
 
 
 def every_text(release: Release) -> list[str]:

@@ -133,6 +133,7 @@ class Inputs:
     runtime_directive: str | None = None
     languages: Sequence[str] = ()  # ISO 639-1: the citizen's first, then the knowledge's
     again: bool = False  # asked as something else than what it was answered with
+    contacts: Callable[[], str] = str  # see work.Options
 
     @property
     def ranking(self) -> Ranking:

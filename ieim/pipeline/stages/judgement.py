@@ -17,7 +17,8 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     case = max(CASES, key=lambda name: (kinds.get(name, 0.0), name == guidance.UNCLEAR))
     # A likely inquiry needs only the text that would be shown if it were none.
     only = {case, guidance.UNCLEAR} if inputs.is_likely_inquiry else None
-    return {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
+    release, contacts = inputs.context.release, inputs.contacts
+    return {"guidance": guidance.slot(release, inputs.languages, case, only, contacts=contacts)}
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:

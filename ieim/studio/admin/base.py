@@ -352,20 +352,14 @@ def related(entry: DraftEntry) -> list[tuple[str, str]]:
     listed, added = {"agency__id__exact": _owner_of(entry)}, {"agency": _owner_of(entry)}
     if not isinstance(entry, Agency):
         key = {"service" if isinstance(entry, Service) else "category": entry.key}
-        return [
+        links = [
             (gettext("Translations"), _url("translation", "changelist", listed | key)),
             (gettext("Add a translation"), _url("translation", "add", added | key)),
-            *(
-                [
-                    (
-                        gettext("Example questions"),
-                        _url("examplequestion", "changelist", listed | key),
-                    )
-                ]
-                if isinstance(entry, Service)
-                else []
-            ),
         ]
+        if isinstance(entry, Service):
+            questions = _url("examplequestion", "changelist", listed | key)
+            links.append((gettext("Example questions"), questions))
+        return links
     return [
         (gettext("Services"), _url("service", "changelist", listed)),
         (gettext("Dictionary"), _url("category", "changelist", listed)),

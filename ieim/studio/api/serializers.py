@@ -247,6 +247,10 @@ class TrialSerializer(serializers.Serializer[Any]):
     findings = TriedFindingSerializer(many=True)
     reply = ReplySerializer(allow_null=True)
     stages = TriedStageSerializer(many=True)
+    untrained = serializers.BooleanField(
+        help_text="Whether a worker is still training with the release's examples of danger: until "
+        "it has, others decide which help lines show."
+    )
 
 
 class TrialsSerializer(serializers.Serializer[Any]):

@@ -142,7 +142,7 @@ class Entries:
         """Note in ``wrong`` the questions that stand at another service or are golden questions,
         and those that are one too many for their service."""
         given = set(self.identities)
-        identities = ExampleQuestion.objects.values_list("agency_id", "service", "language", "text")
+        identities = ExampleQuestion.objects.values_list("agency", "service", "language", "text")
         rows = [
             *((None, stored) for stored in identities if stored not in given),
             *enumerate(_identity(self.table, values) for values in merged),
@@ -228,7 +228,7 @@ class References:
         agencies = {identity[place] for identity in identities}
         found = Agency.objects.filter(pk__in=agencies) if len(agencies) <= _FEW else Agency.objects
         self._agencies = set(found.values_list("pk", flat=True))
-        models: Mapping[str, tuple[type[DraftEntry], ...]] = {
+        models: Mapping[str, tuple[type[Category] | type[Service], ...]] = {
             "services": (Category,),
             "translations": (Category, Service),
             "questions": (Service,),
@@ -272,7 +272,7 @@ def attribute(column: str) -> str:
 
 
 def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
-    """Return why an entry must stay, None when nothing but translations and questions refers to it."""
+    """Return why an entry must stay, None where only translations and questions refer to it."""
     if table == "agencies":
         services = Service.objects.filter(agency=identity["id"]).count()
         categories = Category.objects.filter(agency=identity["id"]).count()

@@ -217,8 +217,13 @@ class Asker:
         text: str,
         history: Sequence[Mapping[str, str]] = (),
         store: MemoryStore | None = None,
+        risks: Sequence[Risk] | None = None,
     ) -> Run:
-        """Run one turn and return all of it; never raises for what a model can do."""
+        """Run one turn and return all of it; never raises for what a model can do.
+
+        Without ``risks`` the message is screened here, which trains with the release's examples of
+        danger: in a web process give them.
+        """
         store = store or MemoryStore()
         language = language_of(text, history, self.release)
         view = self.release.in_language(language)
@@ -240,7 +245,9 @@ class Asker:
             text=text,
             today=timezone.localdate(),
             history=_recent(history),
-            risks=crisis.look_patiently(text, self.release.risk_examples).risks,
+            risks=crisis.look_patiently(text, self.release.risk_examples).risks
+            if risks is None
+            else risks,
             runtime_directive=self.runtime_directive,
             language="" if language == languages.written_in() else language,
         )

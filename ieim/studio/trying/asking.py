@@ -6,14 +6,17 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from conversations.queueing import queue_after_commit
 from conversations.turns import running
 from ieim.administration import selectors as administration
+from ieim.knowledge import crisis
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.crisis import Looked
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
@@ -24,6 +27,9 @@ from ieim.studio.evaluation.running import Asker, MemoryStore, Run, language_of
 
 BEYOND = 5
 """How many candidates behind the limit are shown."""
+
+TRAIN: Final = "ieim.studio.tasks.train_draft"
+"""The task in which a worker trains with the draft's examples of danger."""
 
 ROOM = 2_000
 """Tokens (an upper bound) that the largest candidate takes: where less is left of a stage's budget,
@@ -148,6 +154,7 @@ class Side:
     """The draft or the published release, and the turn that was run over it.
 
     ``release`` is in the ``language`` of the question, as far as there are translations.
+    ``screening`` is what was seen of danger, with examples that a worker has trained with.
     """
 
     which: Which
@@ -156,6 +163,7 @@ class Side:
     model: str
     shortlist: RecordingShortlist
     run: Run
+    screening: Looked
 
     def shortlists(self, stage: str) -> tuple[ShortlistView, ...]:
         """Return what a stage could choose from: one list an agency where it searched in each."""
@@ -221,11 +229,16 @@ def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
     model = model or running.current_model()
     draft, published = drafts.draft().release(0), knowledge.current_release()
     prepared = [_prepared("draft", draft, text, model)]
+    if prepared[0][0].screening.untrained:
+        queue_after_commit(TRAIN)
     if published is not None and published.sha256 != draft.sha256:
         prepared.append(_prepared("published", published, text, model))
     with ThreadPoolExecutor(len(prepared)) as pool:
         # The pipeline touches no database here, so threads need no connection.
-        runs = pool.map(lambda pair: pair[1].run(text, store=pair[0].run.store), prepared)
+        runs = pool.map(
+            lambda pair: pair[1].run(text, store=pair[0].run.store, risks=pair[0].screening.risks),
+            prepared,
+        )
         sides = [replace(side, run=run) for (side, _), run in zip(prepared, runs, strict=True)]
     for run in (side.run for side in sides):
         if run.unavailable:
@@ -248,4 +261,5 @@ def _prepared(which: Which, release: Release, text: str, model: Model) -> tuple[
     settled = running.options(persona=administration.current().persona)
     asker = Asker(model, view, cast(Shortlist, shortlist), settled, directive)
     run = Run(store=RecordingStore(shortlist))
-    return Side(which, view, language, model.name, shortlist, run), asker
+    screening = crisis.look_stored(text, release.risk_examples)
+    return Side(which, view, language, model.name, shortlist, run, screening), asker

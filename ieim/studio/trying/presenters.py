@@ -16,7 +16,6 @@ from conversations.chat import reply_views, wording
 from conversations.chat.presenters import ReplyView, StepView, TurnView
 from conversations.models import Reply, Turn
 from conversations.turns import help_lines, languages, resuming
-from ieim.knowledge import crisis
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
@@ -70,7 +69,7 @@ class SideView:
     """One side: how it ended in a sentence, its stages, the reply as the citizen would see it.
 
     ``held`` says that the reply would wait for a person. ``turn`` is what the citizen's templates
-    need.
+    need. ``untrained``: no worker has trained with the release's examples of danger yet.
     """
 
     which: str
@@ -81,6 +80,7 @@ class SideView:
     reply: ReplyView | None
     turn: TurnView
     stages: tuple[StageView, ...]
+    untrained: bool
 
     @property
     def tokens(self) -> int:
@@ -118,6 +118,7 @@ def side_view(side: Side, text: str) -> SideView:
             for name in STAGES
             if (records := store.records.get(name, [])) or name in store.unasked
         ),
+        untrained=side.screening.untrained,
     )
 
 
@@ -137,9 +138,8 @@ def _reply_view(made: replies.Reply, side: Side, text: str) -> ReplyView:
 
 def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
     words = wording.words(side.language or languages.written_in())
-    risks = crisis.look_patiently(text, side.release.risk_examples).risks
     steps = [each.id for each in FLOW if each.id in side.run.store.records]
-    codes = [each.code for each in risks]
+    codes = [each.code for each in side.screening.risks]
     return TurnView(
         id=uuid4(),
         number=1,

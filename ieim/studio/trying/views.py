@@ -117,10 +117,8 @@ def add(request: HttpRequest) -> HttpResponse:
     if not error and (is_example or "keep" in request.POST):
         expected = selectors.expected(release, data["expected"], scope)
         if expected is None or (is_example and not expected["service"]):
-            unchosen = (
-                gettext("Choose a service.") if is_example else gettext("Choose what is right.")
-            )
-            error, page["unchosen"] = unchosen, True
+            error = gettext("Choose a service.") if is_example else gettext("Choose what is right.")
+            page["unchosen"] = True
         else:
             keep = _keep_example if is_example else _keep_golden
             try:

@@ -47,6 +47,7 @@ def test_it_finds_a_phrase_in_a_broken_spelling(text: str, words: str) -> None:
     "text",
     [
         "I want to diet",
+        "Mein Mann hatte einen Schlaganfall und kann nicht mehr arbeiten",
         "my skill myself taught",
         "I don't want to live with my parents. Any more questions?",
         "Kill. Myself",

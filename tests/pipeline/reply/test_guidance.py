@@ -11,7 +11,7 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import CASES, SITUATIONS, CaseText
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import render_guidance
-from ieim.pipeline.work import Answered, AttemptRecord, Held, NeedsReview, Outcome
+from ieim.pipeline.work import Answered, AttemptRecord, Held, NeedsReview, Options, Outcome
 from tests.pipeline.build import RELEASE, judged, valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, payload, run
 from tests.pipeline.searching import FakeSearch
@@ -183,3 +183,28 @@ def test_it_knows_a_text_of_the_administrations_word_for_word() -> None:
         render_guidance("Hello. You can ask here about permits. What do you need?"), release
     )
     assert not guidance.is_prepared(replace(render_guidance(GREETING), kind="answer"), release)
+
+
+def test_a_question_about_the_office_is_answered_with_its_contacts() -> None:
+    contacts = "Telephone: +999 20 555 0110\n\nOpen: Monday, 09:00–17:00"
+    options = Options(contacts=lambda: contacts)
+    model = ScriptedModel({"judgement_v1": [says("You are welcome!"), again("You are welcome!")]})
+    search = FakeSearch(kinds={"when are you open": "about_office"})
+    outcome, _ = run(model, text="when are you open", options=options, shortlist=search)
+    assert isinstance(outcome, Answered)
+    ours = SHIPPED["about_office", "en"].removeprefix("{contacts}\n\n")
+    assert outcome.reply.paragraphs == (*contacts.split("\n\n"), ours)
+    assert guidance.is_prepared(outcome.reply, RELEASE)
+
+
+def test_without_contacts_their_paragraph_is_left_out() -> None:
+    for language in LANGUAGES:
+        text = guidance.slot(RELEASE, [language], "about_office")["texts"]["about_office"]
+        assert f"{{contacts}}\n\n{text}" == SHIPPED["about_office", language]
+    own = replace(
+        RELEASE, texts=(CaseText("about_office", "en", "Come in.\n\n{contacts}\n\nBye."),)
+    )
+    assert guidance.slot(own, ["en"], "about_office")["texts"]["about_office"] == "Come in.\n\nBye."
+    shown = render_guidance("Come in.\n\nTelephone: 1\n\nBye.")
+    assert guidance.is_prepared(shown, own)
+    assert not guidance.is_prepared(render_guidance("Telephone: 1\n\nBye."), own)

@@ -10,10 +10,13 @@ import pytest
 
 from ieim.knowledge import crisis
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.following import Follower
 from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import Matrix
 from ieim.search import examples, train
+from ieim.studio import tasks
 from ieim.studio.drafts import publishing, services
+from ieim.studio.trying import asking
 from ieim.studio.trying.asking import ask_both
 from ieim.studio.trying.presenters import side_view
 from tests.embedders import Feelings
@@ -63,23 +66,23 @@ def test_an_own_example_takes_the_place_of_a_shipped_one() -> None:
 @pytest.mark.both_databases  # PostgreSQL locks the publication while one process trains
 @pytest.mark.django_db
 def test_a_published_example_is_taught(feelings: Feelings, bundle: Bundle) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert not threat()
     published(bundle, *OWN)
     assert not threat()  # until it is taught, what was taught before answers
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert threat()
     published(bundle)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert not threat()
 
 
 @pytest.mark.django_db
 def test_only_what_is_new_is_made(feelings: Feelings, bundle: Bundle) -> None:
-    crisis.prepare()
+    crisis.prepare(trains=True)
     feelings.made.clear()
     published(bundle, *OWN)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert sorted(feelings.made) == sorted(each.text for each in OWN)
 
 
@@ -88,12 +91,12 @@ def test_a_release_with_the_same_examples_is_not_taught_again(
     feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published(bundle, *OWN)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
     changed = replace(bundle, services=(replace(bundle.services[0], name="Another"),))
     published(changed, *OWN)
     for _ in range(2):
-        crisis.prepare()
+        crisis.prepare(trains=True)
     assert threat()
 
 
@@ -110,9 +113,9 @@ def test_the_old_one_answers_while_the_new_one_is_taught(
             return super().documents(texts)
 
     use(Asking(), monkeypatch)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     published(bundle, *OWN)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     assert asked == [["self_harm"]]
 
 
@@ -136,8 +139,41 @@ def test_who_tries_gets_the_examples_that_are_tried(feelings: Feelings) -> None:
 
 
 @pytest.mark.django_db
-def test_the_playground_tries_the_drafts_examples(feelings: Feelings, bundle: Bundle) -> None:
+def test_a_web_process_reads_what_the_worker_has_trained(
+    feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, web = Follower(), Follower()
+    worker._trains = True
+    worker.step()
+    published(bundle, *OWN)
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "crisis_model", pytest.fail)
+        web.step()
+        assert web.is_ready  # it answers with what it has
+        assert not threat()
+    worker.step()
+    crisis._current.clear()  # be the web process again
+    monkeypatch.setattr(train, "crisis_model", pytest.fail)
+    web.step()
+    assert threat()
+
+
+@pytest.mark.django_db
+def test_the_playground_tries_the_drafts_examples_once_a_worker_has_trained(
+    feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued: list[str] = []
+    monkeypatch.setattr(asking, "queue_after_commit", queued.append)
     published(bundle)
+    crisis.prepare(trains=True)
     services.import_bundle(bundle=replace(bundle, risk_examples=OWN), by=None)
-    sides = {side.which: side_view(side, BOTH) for side in ask_both(BOTH)}
-    assert len(sides["draft"].turn.contacts) > len(sides["published"].turn.contacts)
+    with monkeypatch.context() as web:
+        web.setattr(train, "crisis_model", pytest.fail)
+        draft, now = (side_view(side, BOTH) for side in ask_both(BOTH))
+    assert (draft.untrained, now.untrained, queued) == (True, False, [asking.TRAIN])
+    assert draft.turn.contacts == now.turn.contacts
+    tasks.train_draft()
+    monkeypatch.setattr(train, "crisis_model", pytest.fail)
+    draft, now = (side_view(side, BOTH) for side in ask_both(BOTH))
+    assert (draft.untrained, len(queued)) == (False, 1)
+    assert len(draft.turn.contacts) > len(now.turn.contacts)

@@ -1,4 +1,4 @@
-"""Example questions: in bundles, in the draft, on the service's form, and apart from golden ones."""
+"""Example questions: in bundles, in the draft, on a service's form, and apart from golden ones."""
 
 from __future__ import annotations
 
@@ -51,11 +51,9 @@ def editor(eve: User) -> Client:
     return browser(eve)
 
 
-def save(by: User, seen: int | None = None, **values: str) -> Any:
+def save(by: User, **values: str) -> None:
     values = {**RENEW, **values}
-    return editing.save(
-        table="questions", values=values, by=by, seen=seen, source=Change.Source.API
-    )
+    editing.save(table="questions", values=values, by=by, seen=None, source=Change.Source.API)
 
 
 def typed(client: Client, questions: str, **changes: str) -> Any:
@@ -140,14 +138,18 @@ def test_who_writes_a_question_on_the_form_writes_a_line(editor: Client) -> None
     page = editor.get(address("service", "change", Service.objects.get(key="renew").pk))
     assert said(page).count("it ran out\nfil: paso na") == 2  # to see, and to compare with
     assert 'name="initial-questions"' in said(page)
-    assert (
-        typed(editor, "it ran out\nde: Er ist abgelaufen\n\nmy passport is old").status_code == 302
-    )
+    assert typed(editor, "it ran out\nde: Er ist abgelaufen\n\nmine is old").status_code == 302
     assert lines() == [
         ("de", "Er ist abgelaufen", "editor"),
         ("en", "it ran out", "editor"),
-        ("en", "my passport is old", "editor"),
+        ("en", "mine is old", "editor"),
     ]
+
+
+def test_who_may_only_read_reads_them(editor: Client) -> None:
+    reader = browser(person("pat", Role.PUBLISHER))
+    page = said(reader.get(address("service", "change", Service.objects.get(key="renew").pk)))
+    assert "it ran out<br>fil: paso na" in page
 
 
 def test_what_somebody_else_added_meanwhile_stays(editor: Client, eve: User) -> None:

@@ -139,11 +139,10 @@ def test_it_takes_back_every_choice_that_it_offers() -> None:
 
 
 def test_it_becomes_an_example_question_instead(editor: Client) -> None:
-    page = press(
-        editor, 422, example="1", expected=selectors.NOTHING, text="stay  three more weeks"
-    )
+    text = "stay  three more weeks"
+    page = press(editor, 422, example="1", expected=selectors.NOTHING, text=text)
     assert "Choose a service." in page
-    page = press(editor, example="1", expected=EXTEND, text="stay  three more weeks")
+    page = press(editor, example="1", expected=EXTEND, text=text)
     assert "The question is an example question of the service, in the draft." in page
     question = ExampleQuestion.objects.get(text="stay three more weeks")
     assert (question.service, question.language) == ("immigration.extend-tourist-visa", "en")

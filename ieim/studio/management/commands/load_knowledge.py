@@ -39,7 +39,8 @@ the default sets apply.
   translations   language, agency, category, service, and the texts of what is translated
   help_lines     language, flag, text
   risk_examples  language, text, flag, kind (danger or near_miss)
-  texts          case (greeting, thanks, off_topic, unclear or abuse), language, text
+  texts          case (greeting, thanks, off_topic, unclear, abuse, about_assistant or
+                 about_office), language, text
   questions      agency, service, language, text, origin (editor, citizen, model or import)
 
 Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated

@@ -43,7 +43,7 @@ function rest() {
   if (!following || performance.now() - answeredAt > SETTLES) return;
   const turn = newest();
   // What keeps somebody alive comes first, and stays in view.
-  const first = turn.querySelector(".contacts") ?? turn.querySelector(".outcome");
+  const first = turn.querySelector('[id$="-help"] .contacts') ?? turn.querySelector(".outcome");
   // Where it will stand, not where it stands: the page may still be on its way to the question.
   const below = first.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const room = innerHeight - composer.offsetHeight;

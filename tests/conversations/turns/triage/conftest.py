@@ -35,7 +35,7 @@ def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
     monkeypatch.setattr(examples, "crisis", few)
     monkeypatch.setattr(letters, "shipped", lambda: SILENT)
     monkeypatch.setattr(crisis, "DEADLINE", 60.0)
-    crisis.prepare()
+    crisis.prepare(trains=True)
     return feelings
 
 

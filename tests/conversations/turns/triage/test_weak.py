@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from conversations import selectors, sweeper
+from conversations.api.serializers import TurnSerializer
 from conversations.models import Turn
 from conversations.person import services as person_services
+from conversations.rating import rate
 from conversations.record.replay import replay
 from conversations.turns import running, services
 from conversations.turns.choosing import choose
@@ -21,7 +23,7 @@ from review.deciding import locking
 from review.models import CRISIS, SIGN, Action, ReviewItem
 from tests.conversations.chat.page.test_views import browser_with, page, send, visitor
 from tests.conversations.chat.tabs import run_newest, tab
-from tests.conversations.turns.triage.test_triage import classified
+from tests.conversations.turns.triage.test_triage import classified, flag
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
@@ -255,8 +257,6 @@ def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:
 
 
 def test_help_in_feedback_joins_the_item(unsure: Feelings, ask: Ask) -> None:
-    from conversations.rating import rate
-
     turn = ask(WEAK)
     said = "I want to kill myself"
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=said)
@@ -272,3 +272,53 @@ def test_a_sign_that_the_model_does_not_see_shows_its_lines_and_calls_nobody(
     assert selectors.turn_view(turn.pk).contacts
     assert not ReviewItem.objects.exists()
     assert "extract" not in {contract for contract, _ in server.asked}
+
+
+def test_its_lines_stand_below_the_answer_where_the_model_saw_no_danger(
+    unsure: Feelings, ask: Ask
+) -> None:
+    with scripted_model({"classify": [classified(WEAK)]}) as (model, _server):
+        turn = ask(WEAK, secret="s", model=model)
+    html = page(browser_with("s").get("/"))
+    assert html.index("Why this answer") < html.index(HELP)
+    assert html.count(HELP) == 1
+    assert TurnSerializer(selectors.turn_view(turn.pk)).data["contacts_below"] is True
+    # Above it again once the citizen has written of danger themselves.
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text="I want to kill myself")
+    html = page(browser_with("s").get("/"))
+    assert html.index(HELP) < html.index("Why this answer")
+
+
+@pytest.mark.parametrize(
+    "scripted",
+    [
+        [classified(WEAK, risk_flags=[flag("self_harm", "Nobody has to", 0.4)])],
+        ["{}"] * 3,
+    ],
+    ids=["flagged", "failed"],
+)
+def test_its_lines_stay_above_where_the_model_saw_any_or_did_not_pass(
+    unsure: Feelings, ask: Ask, scripted: list[Any]
+) -> None:
+    with scripted_model({"classify": scripted}) as (model, _server):
+        ask(WEAK, secret="s", model=model)
+    html = page(browser_with("s").get("/"))
+    assert html.index(HELP) < html.index("Why this answer")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_open_page_moves_the_lines_below_the_answer_when_it_is_there(
+    unsure: Feelings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
+    with scripted_model({"classify": [classified(WEAK)]}) as (model, _server):
+        async with tab(services.new_secret()) as shown:
+            await shown.send({"text": WEAK})
+            await shown.read_until('data-state="queued"')
+            turn = await run_newest(model)
+            last = await shown.read_until('data-state="answered"')
+            while f"turn-{turn.pk}-help-below" not in last:
+                last = await shown.read()
+    assert HELP not in shown.parts[f"turn-{turn.pk}-help"]
+    assert HELP in shown.parts[f"turn-{turn.pk}-help-below"]
+    assert 'role="alert"' not in shown.parts[f"turn-{turn.pk}-help-below"]
