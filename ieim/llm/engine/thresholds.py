@@ -10,5 +10,5 @@ NOT_INQUIRY: Final = 0.80
 OUTSIDE: Final = 0.50
 """No agency is named where it is at least so probable that no service is about the message."""
 
-SURE_ENOUGH: Final = 0.50
+SURE_ENOUGH: Final = 0.65
 """The service ranked first is the answer where it is right with at least this probability."""
