@@ -123,14 +123,14 @@ class Engine:
     def __init__(self, release: Release, embedder: Embedder | None) -> None:
         from conversations.turns import running
         from ieim.llm.offline import OfflineModel
-        from ieim.search import ReleaseIndex, fuse, inquiry
+        from ieim.search import Search, fuse, kinds
         from ieim.studio.evaluation.running import Asker
 
-        reading = None if embedder is None else inquiry.shipped()
+        reading = None if embedder is None else kinds.shipped()
 
         def search(release: Release) -> Shortlist:
             if embedder is None:
-                return ReleaseIndex(release)
+                return Search(release)
             return fuse(release, embedder, reading)
 
         self.release = release

@@ -255,9 +255,7 @@ def main() -> None:
         start = perf_counter()
         for number in range(100):
             search.rank(Query(f"how do I renew my licence, number {number}"))
-        print(
-            f"  {name}: {len(search.services)} services, {10 * (perf_counter() - start):.1f} ms each"
-        )
+        print(f"  {name}: {len(search.services)} services, {10 * (perf_counter() - start):.1f} ms")
 
 
 if __name__ == "__main__":

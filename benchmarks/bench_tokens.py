@@ -3,8 +3,8 @@
     python benchmarks/bench_tokens.py [--data FOLDER] [--cases N] [--json]
 
 Asks first questions of the `us` catalogue (of the demo, without FOLDER's catalogues) through the
-pipeline with the offline engine, and counts what a language model's server would be sent (less than
-the engine is: see `ports.Model.reads_hints`): messages and response format. Bytes are an upper
+pipeline with the offline engine, and counts what a model's server would be sent: messages and
+response format. Bytes are an upper
 bound of tokens. Where `make model-server` has made its environment, the small model's own tokenizer
 counts too; other models' differ by some percent. A second attempt counts where there is one.
 """
@@ -21,10 +21,8 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -32,9 +30,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import answer_sets as sets
 
 if TYPE_CHECKING:
-    from ieim.pipeline.contract import Contract
     from ieim.pipeline.ports import ModelRequest
-    from ieim.pipeline.stages.base import Inputs
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
@@ -54,7 +50,6 @@ def requests_of(data: Path, cases: int) -> list[list[ModelRequest]]:
     """Return what each turn asked."""
     from benchmarks.bench_answers import Engine
     from ieim.knowledge.bundles.bundle import read_bundle
-    from ieim.pipeline import request as pipeline_request
     from ieim.search.embedders import build_embedder
     from ieim.studio.evaluation.cases import read_cases
 
@@ -65,22 +60,11 @@ def requests_of(data: Path, cases: int) -> list[list[ModelRequest]]:
         release = read_bundle(DEMO).release()
         asked = sets.first_questions(sets.CaseSet(read_cases(DEMO / "golden.jsonl").cases))
     engine = Engine(release, build_embedder({"KIND": "embedded"}))
-    for_language_model: dict[int, ModelRequest] = {}
-    build = pipeline_request.build
-
-    def build_both(contract: Contract, inputs: Inputs, **options: Any) -> ModelRequest:
-        request = build(contract, inputs, **options)
-        plain = build(contract, replace(inputs, reads_hints=False), **options)
-        for_language_model[id(request)] = plain
-        return request
-
     step = max(1, len(asked.cases) // cases)
     turns = []
     for case in asked.cases[::step][:cases]:
-        with patch.object(pipeline_request, "build", build_both):
-            records = engine.turn(case.text).store.records
-        asked_of = [record.request for found in records.values() for record in found]
-        turns.append([for_language_model[id(request)] for request in asked_of])
+        records = engine.turn(case.text).store.records
+        turns.append([record.request for found in records.values() for record in found])
     return turns
 
 

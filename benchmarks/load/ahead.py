@@ -30,14 +30,14 @@ def measure(name: str, texts: Sequence[str], *, ahead: bool) -> str:
     from ieim.llm.offline import OfflineModel
     from ieim.pipeline.runner import Runner
     from ieim.pipeline.work import Options, Turn
-    from ieim.search import fuse, inquiry
+    from ieim.search import fuse, kinds
     from ieim.search.embedders import EmbeddedEmbedder
     from tests.pipeline.build import TODAY
     from tests.pipeline.drive import MemoryStore
     from tests.pipeline.test_speculative import Rounds
 
     release = read_bundle(ROOT / "ieim" / "knowledge" / "demo").release()
-    search = fuse(release, EmbeddedEmbedder(), inquiry.shipped())
+    search = fuse(release, EmbeddedEmbedder(), kinds.shipped())
     rounds: Counter[int] = Counter()
     unused, tokens, all_tokens = 0, 0, 0
     for text in texts:

@@ -187,7 +187,7 @@ def _shipped(embedder: CheckedEmbedder) -> Kinds | None:
 
 @cache
 def _reading_name() -> str:
-    return f"kinds {reading.digest()}"
+    return f"kinds {reading.examples_digest()}"
 
 
 forget_unused = _slots.forget_unused

@@ -93,6 +93,7 @@ WORDS: Final = Weights(
     unasked=(0.0, 0.0, 0.0, 0.0, 0.0, 4.42, 3.37),
     none=4.53,
     about=7.0,
+    going_on=1.0,
 )
 """Without an embedder."""
 
