@@ -46,6 +46,7 @@ from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.knowledge.following import Follower
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Query
 from ieim.search import Search, index_for
 from ieim.studio.checks import services as checks
 from ieim.studio.drafts import cached as drafts
