@@ -224,9 +224,7 @@ def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
     with ThreadPoolExecutor(len(prepared)) as pool:
         # The pipeline touches no database here, so threads need no connection.
         runs = pool.map(
-            lambda pair: pair[1].run(
-                text, store=pair[0].run.store, risks=pair[0].screening.risks
-            ),
+            lambda pair: pair[1].run(text, store=pair[0].run.store, risks=pair[0].screening.risks),
             prepared,
         )
         sides = [replace(side, run=run) for (side, _), run in zip(prepared, runs, strict=True)]
