@@ -24,16 +24,18 @@ class Consumer:
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the follower of this process is told."""
     told: list[str] = []
-    monkeypatch.setattr(Follower, "start", lambda _self: told.append("start"))
+    monkeypatch.setattr(
+        Follower, "start", lambda _self, *, trains: told.append("trains" if trains else "start")
+    )
     monkeypatch.setattr(Follower, "stop", lambda _self: told.append("stop"))
     return told
 
 
 def test_a_worker_with_threads_follows_what_is_published(told: list[str]) -> None:
     signals.worker_ready.send(sender=Consumer(thread.TaskPool))
-    assert told == ["start"]
+    assert told == ["trains"]
     signals.worker_shutdown.send(sender=None)
-    assert told == ["start", "stop"]
+    assert told == ["trains", "stop"]
 
 
 @pytest.mark.parametrize("pool", [prefork.TaskPool, solo.TaskPool])
