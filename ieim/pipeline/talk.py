@@ -18,6 +18,9 @@ from ieim.pipeline.kinds import CORRECTION, NEXT, kind_of
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Key, Query, Shortlist
 
+LIKELY = 0.5
+"""With this probability a question is likely about the service that ranks first."""
+
 MOST_NEXT = 3
 """So many services are answered at most where a citizen asks what comes next."""
 
@@ -59,7 +62,8 @@ def read(
     """Return what ``text`` means after ``history`` (``chat_context_summary``)."""
     messages, talk = _talk(history, release)
     without = frozenset(_excluded([*messages, (text, talk)], shortlist, release))
-    query = Query(text, talk.question, talk.offered or talk.answered, without)
+    about = talk.offered or talk.answered or _likely(talk.question, shortlist)
+    query = Query(text, talk.question, about, without)
     chosen = choice_of(text, talk.options, release)
     if chosen:
         return Reading(query, talk.question or text, chosen, talk.options)
@@ -77,6 +81,14 @@ def read(
         found = [key for key in dict.fromkeys(following) if key not in done]
         return Reading(query, text, tuple(found[:MOST_NEXT]))
     return Reading(query, text)
+
+
+def _likely(question: str, shortlist: Shortlist) -> tuple[Key, ...]:
+    """Return the service that a question is likely about, for answers that do not say it."""
+    ranking = shortlist.rank(Query(question)) if question else None
+    if ranking is None or ranking.first < LIKELY:
+        return ()
+    return tuple((r.item.agency, r.item.key) for r in ranking.services(limit=1))
 
 
 def choice_of(text: str, options: Sequence[Key], release: Release) -> tuple[Key, ...] | None:
@@ -121,7 +133,7 @@ def _talk(
             talk = talk._replace(answered=answered, offered=())
         elif offered := _known(item.get("offered", ()), release):
             talk = talk._replace(offered=offered)
-        else:  # it asked for nothing that is here
+        elif talk.answered or talk.offered:  # it asked for nothing that is here
             talk = talk._replace(question=before)
     return messages, talk
 
