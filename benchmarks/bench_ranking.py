@@ -136,7 +136,8 @@ class Fit:
                 both = np.concatenate([scores, none[:, None]], axis=1)
                 powers = np.exp(both - both.max(axis=1, keepdims=True))
                 guess = powers / powers.sum(axis=1, keepdims=True)
-                wanted = guess * np.concatenate([right, ~right.any(axis=1)[:, None]], axis=1)
+                nothing = right.sum(axis=1, keepdims=True) == 0
+                wanted = guess * np.concatenate([right, nothing], axis=1)
                 wanted /= np.maximum(wanted.sum(axis=1, keepdims=True), 1e-12)
                 error = (guess - wanted) * weight / len(rows)
                 gradient[:-2] += np.einsum("ij,ijf->f", error[:, :-1], rows[:, :, :-1])

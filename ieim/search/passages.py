@@ -114,10 +114,9 @@ def rank(
     meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
     scores = features @ WEIGHTS
     scores = np.where(meant, np.maximum(scores, LEAST), scores)
-    ranked = [
-        Passage(*passages[place], float(scores[place]))
-        for place in np.argsort(-scores, kind="stable")
-    ]
+    order = np.argsort(-scores, kind="stable").tolist()
+    said = [(*passages[place], float(scores[place])) for place in order]
+    ranked = [Passage(field, words, score) for field, words, score in said]
     return Passages(tuple(ranked), tuple(clear), question, LEAST, SURE)
 
 

@@ -359,7 +359,7 @@ class Search:
         with self._lock:
             missing = [text for text in dict.fromkeys(cut) if text not in self._vectors]
         try:
-            made = self._embedder.queries(missing) if missing else ()
+            made: Sequence[Matrix] = list(self._embedder.queries(missing)) if missing else []
         except EmbedderUnavailable:
             return None  # the embedder has logged why
         if missing and len(made[0]) != self._groups["background"].shape[1]:
