@@ -130,7 +130,7 @@ def _ranking(inputs: Inputs) -> dict[str, Any]:
     }
     best = (part.services(limit=1) for _, part in inputs.requests)
     agencies = list(dict.fromkeys(each.item.agency for found in best for each in found))
-    return {"ranking": said} | ({"requests": agencies} if len(agencies) > 1 else {})
+    return {"ranking": said | ({"requests": agencies} if len(agencies) > 1 else {})}
 
 
 def _where_there_is(inputs: Inputs) -> dict[str, Any]:
