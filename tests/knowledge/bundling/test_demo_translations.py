@@ -9,6 +9,7 @@ import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Release
+from ieim.pipeline.ports import Query
 from ieim.search import index_for
 from tests.fixtures import DEMO
 
@@ -67,5 +68,5 @@ def test_it_gives_the_same_figures_as_the_english(name: str) -> None:
 
 @pytest.mark.parametrize(("question", "key"), QUESTIONS.items())
 def test_it_finds_by_a_question_in_french(question: str, key: str) -> None:
-    found = index_for(french()).services(question, agencies=None, limit=1)
+    found = index_for(french()).rank(Query(question)).services(limit=1)
     assert found[0].item.key == key

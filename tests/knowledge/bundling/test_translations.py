@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.gate.grounding import named
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Release, Service, Translation
+from ieim.pipeline.ports import Query
 from ieim.search import index_for
 from tests import bilingual
 
@@ -89,16 +90,18 @@ def test_it_has_an_index_for_each_language() -> None:
     question = "louer un jardin"
     assert index_for(FRENCH) is not index_for(RELEASE)
     assert index_for(FRENCH) is index_for(RELEASE.in_language("fr"))
-    found = index_for(FRENCH).services(question, agencies=None, limit=1)
+    found = index_for(FRENCH).rank(Query(question)).services(limit=1)
     assert found[0].item == FRENCH.services[PLOT]
-    assert index_for(RELEASE).services(question, agencies=None, limit=1)[0].score == 0
+    assert (
+        index_for(RELEASE).rank(Query(question)).first
+        < index_for(FRENCH).rank(Query(question)).first
+    )
 
 
 def test_it_finds_what_is_not_translated_by_the_words_of_its_category() -> None:
     for question in ("déclarer une ruche", "abeilles", "register a beehive"):
-        found = index_for(FRENCH).services(question, agencies=None, limit=1)
+        found = index_for(FRENCH).rank(Query(question)).services(limit=1)
         assert (found[0].item.agency, found[0].item.key) == BEES, question
-        assert found[0].score > 0
 
 
 def test_it_knows_an_entry_by_either_name() -> None:

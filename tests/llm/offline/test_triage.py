@@ -24,7 +24,7 @@ def judgement_of(contract: str, text: str, knowledge: Release | None = None) -> 
     knowledge = knowledge or release()
     labels = {
         name: {
-            label.code: meaning(label, brief=True) + (MASK if label.is_masked else "")
+            label.code: meaning(label) + (MASK if label.is_masked else "")
             for label in knowledge.labels[name].values()
         }
         for name in TRIAGE[contract]

