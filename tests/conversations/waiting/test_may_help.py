@@ -17,7 +17,7 @@ from conversations.turns.models import Choice
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.studio.drafts import publishing
-from ieim.studio.models import Service, Translation
+from ieim.studio.models import ExampleQuestion, Service, Translation
 from review import talking
 from tests.conversations.person.asking import item_of, wants
 from tests.conversations.test_rating import browser_with
@@ -153,6 +153,7 @@ def test_what_is_not_in_the_service_list_any_more_is_not_shown(ask: Ask) -> None
     turn = stopped(ask)
     first, second = titles(turn)[:2]
     Translation.objects.all().delete()
+    ExampleQuestion.objects.all().delete()
     Service.objects.filter(name=first).delete()
     Service.objects.filter(name=second).update(contact="+44 20 7946 0999")
     publishing.publish(note="without it", by=None)
