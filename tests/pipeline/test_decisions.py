@@ -236,14 +236,14 @@ def test_every_answering_stage_and_classify_is_told_the_ranking() -> None:
             "outside": 0.09,
             "goes_on": True,
         }
-        assert "requests" not in asked
+        assert "requests" not in asked.get("ranking", {})
 
 
 def test_several_requests_are_told_by_their_agencies() -> None:
     model = ScriptedModel(high_script())
     parts = ["My passport is gone", "Book a pavilion"]
     run(model, shortlist=FakeSearch(parts=parts), text=". ".join(parts))
-    assert payload(model.flow[1])["requests"] == ["passports", "parks"]
+    assert payload(model.flow[1])["ranking"]["requests"] == ["passports", "parks"]
 
 
 def test_it_lets_a_person_waive_low_scores_and_policy_only() -> None:
