@@ -97,6 +97,9 @@ WORDS: Final = Weights(
 )
 """Without an embedder."""
 
+_NOTHING: Final = 50.0
+"""The score of "none of them" where words alone rank and no service has any."""
+
 REQUEST: Final = 0.7
 OTHERS: Final = 0.05
 """A part of a message is a request of its own where its service is at least so probable, and that
@@ -255,6 +258,8 @@ class Search:
         features, likeness = self.features(text, vector)
         asked, unasked = features @ np.array(weights.asked), features @ np.array(weights.unasked)
         none = weights.none + weights.background * likeness
+        if vector is None and not features[:, 5].any():
+            none = _NOTHING
         return np.where(self._has_questions, asked, unasked), none
 
     def features(self, text: str, vector: Matrix | None) -> tuple[Numbers, float]:

@@ -25,6 +25,9 @@ _TIE_BREAKER: Final = 0.2
 _BOOSTS: Final = (1.5, 1.5, 1.0, 0.8, 1.0)
 """Of: name, categories, what it is about, the rest of the entry, example questions."""
 
+_LITTLE: Final = 3.0
+"""The weight of a rare word: a text that says no more than that says little of what it is about."""
+
 _MOST: Final = 64
 """So many distinct words of a text are looked up: pasted text has no end."""
 
@@ -63,7 +66,7 @@ class Words:
             elif not any(map(str.isdigit, stem)):
                 # A word that no service has is rarer than any; a date or a reference says nothing.
                 weight += self._rare(0)
-        return scores / weight if weight else scores
+        return scores / (weight + _LITTLE)
 
     def _rare(self, many: int) -> float:
         return math.log(1 + (self._size - many + 0.5) / (many + 0.5))

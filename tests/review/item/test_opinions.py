@@ -121,7 +121,7 @@ def test_the_second_person_reads_what_was_chosen_beside_what_the_model_chose(eva
     decided, model = seen_by_the_second(first.item)
     assert "Work visas" in decided
     assert "Work visas" not in model
-    assert "Visa extensions (0.3" in model
+    assert "Tourist and visitor visas (0.3" in model
     second = Desk(first.item, desk.person("ada", *desk.ALL))
     assert "Work visas" in words(second.said("preview", "agree"))
 

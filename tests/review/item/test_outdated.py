@@ -12,7 +12,7 @@ from django.urls import reverse
 from conversations.models import Reply
 from ieim.people.models import User
 from ieim.studio.drafts import publishing
-from ieim.studio.models import Service, Translation
+from ieim.studio.models import ExampleQuestion, Service, Translation
 from review.deciding import Outdated, Refused
 from review.models import Action, Decision, ReviewItem
 from tests.conversations.api.test_errors import is_problem
@@ -50,11 +50,13 @@ def change(fees: str = "9.00") -> None:
 
 def withdraw() -> None:
     Translation.objects.filter(service=SOURCES[0]["service"]).delete()
+    ExampleQuestion.objects.filter(service=SOURCES[0]["service"]).delete()
     Service.objects.filter(name=NAME).delete()
     publishing.publish(note="without it", by=None)
 
 
 def withdraw_another() -> None:
+    ExampleQuestion.objects.filter(service="immigration.citizenship").delete()
     Service.objects.filter(name="Become a citizen of Tarrow").delete()
     publishing.publish(note="another one is gone", by=None)
 

@@ -180,7 +180,12 @@ def sent_to_housing(text: str) -> ReviewItem:
         answer["judgements"] |= {"agencyDetected": ["housing"], "agencyInfo": [housing]}
         answer["judgements"] |= {"agencyCount": 1, "complexity": "low"}
 
+    def sure(answer: dict[str, Any]) -> None:
+        for candidate in answer["categorySelection"]["candidates"].values():
+            candidate["score"] = 0.9
+
     said: dict[str, Sequence[Says]] = {"judgement_v1": [inquiry], "agency_detect_v1": [elsewhere]}
+    said["category_select_v1"] = [sure]
     turn = desk.ask(text, {**said, "service_select_v1": BAD})
     return the_item(turn, "service_select_v1")
 

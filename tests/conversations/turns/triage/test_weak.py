@@ -31,7 +31,7 @@ from tests.review import desk
 from tests.review.people import browser, person
 
 WEAK = f"{VISA}. Nobody has to look after me"
-WIDE = "passport. Nobody"
+WIDE = "visa. Nobody"
 HELP = "Please get help now"
 
 
