@@ -33,7 +33,7 @@ from review.labels import agency_name
 LONGEST = 20_000
 """Characters of an answer that are shown."""
 MOST_LINES = 1_000
-LIKELY = 0.1
+LIKELY = 0.25
 """From this probability on a service fits a message."""
 _INDENT = 2
 

@@ -15,7 +15,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.llm.server import offline_app, running_server
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request as requests
-from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, Query
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for
 from tests.faults.server import WIRE, Chosen, OfferingProtocol, with_faults
@@ -54,6 +54,7 @@ def asked() -> dict[str, ModelRequest]:
     ask("We had a baby. How do we register the birth and claim child benefit?", model=recorder)
     inputs = Inputs(
         text=text,
+        query=Query(text),
         today=TODAY,
         history=(),
         context=Context(1, text, {}, release()),

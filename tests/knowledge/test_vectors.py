@@ -11,11 +11,11 @@ from ieim.knowledge import crisis, following, vectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
-from ieim.search import FusedIndex, ReleaseIndex, examples, train
+from ieim.pipeline.ports import Query
+from ieim.search import kinds
 from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder
-from ieim.search.examples import Kind
-from ieim.search.fusing import texts_of
+from ieim.search.ranking import texts_of
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
@@ -32,14 +32,16 @@ class Clock:
         return self.now
 
 
-WORDS = {
-    Kind.INQUIRY: "passport",
-    Kind.FOLLOW_UP: "refund",
-    Kind.CORRECTION: "renew",
-    Kind.CLOSING: "salary",
-    Kind.OTHER: "car",
+FEW = {
+    kind: {"en": [f"{word} {number}" for number in range(5)]}
+    for kind, word in {
+        "inquiry": "passport",
+        "correction": "renew",
+        "follow_up": "refund",
+        "next": "salary",
+        "thanks": "car",
+    }.items()
 }
-FEW = tuple((f"{word} {n}", kind) for kind, word in WORDS.items() for n in range(4))
 
 
 @pytest.fixture
@@ -55,9 +57,9 @@ def ideas(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Ideas:
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(vectors, "_slots", Cache(vectors._CACHE_SIZE))
     # Thousands of examples teach this embedder nothing.
-    monkeypatch.setattr(crisis, "prepare", lambda: None)
-    monkeypatch.setattr(examples, "messages", lambda: FEW)
-    monkeypatch.setattr(examples, "questions", lambda: ())
+    monkeypatch.setattr(crisis, "prepare", lambda **_trains: None)
+    monkeypatch.setattr(kinds, "examples", lambda: FEW)
+    monkeypatch.setattr(kinds, "questions", lambda: [("how much money", "fees")])
     return ideas
 
 
@@ -84,15 +86,15 @@ def test_messages_are_read_once_one_process_has_trained(
 ) -> None:
     vectors.prepare(value)
     # Any letters are near to something: until it is known who asks, words rank.
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert not vectors.shortlist_for(value).embedder
     vectors.prepare_reading()
-    monkeypatch.setattr(train, "reading", pytest.fail)
+    monkeypatch.setattr(kinds, "train", pytest.fail)
     for _process in "ab":
         forget()
         index = vectors.shortlist_for(value)
-        assert isinstance(index, FusedIndex)
-        assert index.likeness("my passport is lost", in_a_talk=False) is not None
-        vectors._readings.clear()
+        assert index.embedder == ideas.id
+        assert index.kinds("my passport is lost")
+        vectors._kinds.clear()
         vectors.prepare_reading()
 
 
@@ -101,15 +103,15 @@ def test_nothing_is_trained_while_the_embedder_is_gone(ideas: Ideas, value: Rele
     ideas.down = True
     vectors.prepare_reading()
     ideas.down = False
-    assert vectors.shortlist_for(value).likeness("lost passport", in_a_talk=False) is None
+    assert not vectors.shortlist_for(value).kinds("lost passport")
 
 
 def test_words_answer_until_the_vectors_are_made(ideas: Ideas, reads: None, value: Release) -> None:
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert not vectors.shortlist_for(value).embedder
     assert ideas.made == []
     vectors.prepare(value)
-    assert isinstance(vectors.shortlist_for(value), FusedIndex)
-    assert sorted(ideas.made) == sorted(texts_of(value))
+    assert vectors.shortlist_for(value).embedder == ideas.id
+    assert sorted(ideas.made) == sorted(set(texts_of(value)))
 
 
 def test_another_process_reads_what_is_kept(ideas: Ideas, reads: None, value: Release) -> None:
@@ -118,7 +120,7 @@ def test_another_process_reads_what_is_kept(ideas: Ideas, reads: None, value: Re
     forget()
     shortlist = vectors.shortlist_for(value)
     assert shortlist.embedder == ideas.id
-    assert shortlist.services("my holiday papers are gone", agencies=None, limit=1)[0].meaning
+    assert shortlist.rank(Query("my holiday papers are gone")).by_meaning
     vectors.prepare(value)
     assert len(ideas.made) == made
 
@@ -126,15 +128,15 @@ def test_another_process_reads_what_is_kept(ideas: Ideas, reads: None, value: Re
 def test_what_another_process_makes_is_found_after_a_while(
     ideas: Ideas, reads: None, value: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert not vectors.shortlist_for(value).embedder
     texts = {vectors._digest(text): text for text in texts_of(value)}
     vectors._make(CheckedEmbedder(ideas, clock=Clock()), texts)
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert not vectors.shortlist_for(value).embedder
     monkeypatch.setattr(vectors, "AGAIN", 0.0)
-    assert isinstance(vectors.shortlist_for(value), FusedIndex)
+    assert vectors.shortlist_for(value).embedder == ideas.id
 
 
-def test_a_changed_service_costs_its_vector_and_those_of_new_words(
+def test_a_changed_service_costs_the_vectors_of_its_new_texts(
     ideas: Ideas, reads: None, value: Release
 ) -> None:
     vectors.prepare(value)
@@ -143,11 +145,9 @@ def test_a_changed_service_costs_its_vector_and_those_of_new_words(
     service = replace(value.services[key], overview="What you earned.")
     changed = replace(value, services={**value.services, key: service}, sha256="1" * 64)
     vectors.prepare(changed)
-    assert {"earned", "what", "you"} == {text for text in ideas.made if " " not in text}
-    assert [text for text in ideas.made if "What you earned." in text] == [
-        text for text in ideas.made if " " in text
-    ]
-    assert isinstance(vectors.shortlist_for(changed), FusedIndex)
+    assert sorted(ideas.made) == sorted(set(texts_of(changed)) - set(texts_of(value)))
+    assert all("What you earned." in text for text in ideas.made)
+    assert vectors.shortlist_for(changed).embedder == ideas.id
 
 
 def test_what_another_process_stored_meanwhile_is_not_made_again(
@@ -174,7 +174,7 @@ def test_vectors_of_another_embedder_are_not_used(
     vectors.prepare(value)
     careful = CheckedEmbedder(Ideas("ideas/2"), clock=clock)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert not vectors.shortlist_for(value).embedder
     taught(careful)
     vectors.prepare(value)
     assert vectors.shortlist_for(value).embedder == "ideas/2"
@@ -190,10 +190,10 @@ def test_a_release_is_ready_by_words_while_the_embedder_is_gone(
     follower.step()
     assert follower.number() == 1
     view = bundle.release(1)
-    assert isinstance(vectors.shortlist_for(view), ReleaseIndex)
+    assert not vectors.shortlist_for(view).embedder
     ideas.down, clock.now = False, 60.0
     follower.step()
-    assert isinstance(vectors.shortlist_for(view), FusedIndex)
+    assert vectors.shortlist_for(view).embedder == ideas.id
 
 
 def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: Bundle) -> None:
@@ -206,8 +206,8 @@ def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: B
     assert follower.number() == 1
     before = Vector.objects.count()
     follower.step()
-    # One of the service, and one of each new word: "what", "you", "earned".
-    assert (follower.number(), Vector.objects.count()) == (2, before + 4)
+    # One of the entry, one of the new passage.
+    assert (follower.number(), Vector.objects.count()) == (2, before + 2)
     assert second.number == 2
 
 
@@ -220,7 +220,7 @@ def test_starting_does_not_wait_for_vectors(ideas: Ideas, bundle: Bundle) -> Non
 
 def test_a_release_that_no_database_knows_is_kept_in_memory(ideas: Ideas, value: Release) -> None:
     first = vectors.unkept_for(value)
-    assert isinstance(first, FusedIndex)
+    assert first.embedder == ideas.id
     assert vectors.unkept_for(value) is first
     assert not Vector.objects.exists()
 
@@ -233,5 +233,5 @@ def test_vectors_of_several_widths_are_not_used(
     odd.value = bytes(odd.value)[:8]
     odd.save()
     forget()
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert not vectors.shortlist_for(value).embedder
     assert "several widths" in caplog.text

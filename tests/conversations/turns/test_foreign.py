@@ -176,7 +176,7 @@ def test_letters_that_say_nothing_offer_nothing_while_nobody_knows_what_is_asked
     ask: Ask, text: str
 ) -> None:
     vectors._slots.forget_unused(before=float("inf"))
-    vectors._readings.clear()  # as before anything was trained with this embedder
+    vectors._kinds.clear()  # as before anything was trained with this embedder
     turn = ask(text)
     assert (turn.language, turn.state) == ("", "needs_review")
     assert not hasattr(turn, "choice")

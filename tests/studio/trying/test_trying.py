@@ -134,7 +134,7 @@ def test_it_shows_the_shortlist_and_what_the_limit_cut() -> None:
     assert sorted(each.cut for each in shown.candidates) == [""] * shown.limit + ["limit"] * 5
     ranks = [each.rank for each in shown.candidates]
     assert ranks == sorted(ranks)
-    assert shown.candidates[0].score >= shown.candidates[1].score > 0
+    assert shown.candidates[0].probability >= shown.candidates[1].probability
     assert shown.rest == agency.services.count() - len(shown.candidates)
 
 
