@@ -159,7 +159,7 @@ def test_an_integrator_is_told_why() -> None:
 @pytest.mark.usefixtures("published")
 def test_the_command_says_why(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # The few ideas of this embedder are too few to tell danger by.
-    monkeypatch.setattr(crisis, "prepare", lambda: None)
+    monkeypatch.setattr(crisis, "prepare", lambda **_trains: None)
     call_command("ask", POLISH)
     assert "read your question as being in Polish" in capsys.readouterr().out
     call_command("ask", POLISH, "--json")
@@ -178,5 +178,5 @@ def test_letters_that_say_nothing_offer_nothing_while_nobody_knows_what_is_asked
     vectors._slots.forget_unused(before=float("inf"))
     vectors._kinds.clear()  # as before anything was trained with this embedder
     turn = ask(text)
-    assert (turn.language, turn.state) == ("", "needs_review")
+    assert (turn.language, turn.state) == ("", "answered")
     assert not hasattr(turn, "choice")
