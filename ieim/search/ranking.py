@@ -242,7 +242,7 @@ class Search:
         scores, none = rows[0]
         meant = [key for key in query.about if key not in query.without]
         about = [self.places[key] for key in meant if key in self.places]
-        if len(rows) > 1:
+        if len(rows) > 1 and rows[1][1] < _NOTHING:  # what says nothing leaves the message as it is
             scores = scores + weights.before * rows[1][0]
             none += weights.before * rows[1][1]
         if about:
