@@ -26,7 +26,7 @@ _BOOSTS: Final = (1.5, 1.5, 1.0, 0.8, 1.0)
 """Of: name, categories, what it is about, the rest of the entry, example questions."""
 
 _LITTLE: Final = 1.0
-"""The weight of a common word: a text that says no more than that says little of what it is about."""
+"""The weight of a common word: a text that says no more says little of what it is about."""
 
 _MOST: Final = 64
 """So many distinct words of a text are looked up: pasted text has no end."""
