@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.answer_sets import held_out
 from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.llm.engine.thresholds import SURE_ENOUGH
 from ieim.pipeline.knowledge import ExampleQuestion, Release
 from ieim.pipeline.ports import Query
 from ieim.search import Search, fuse
@@ -39,8 +40,6 @@ QUESTIONS = ROOT / "benchmarks" / "questions"
 AUTHORS = ("first", "second", "third")
 OF_DEMO = ("demo", "own_words", "languages", "outside", "outside_b")
 CATALOGUES = ("us", "us_life_events", "ca")
-ANSWERED = 0.65
-"""From this probability on the offline engine answers."""
 
 Numbers = NDArray[np.float64]
 
@@ -76,7 +75,7 @@ def row(name: str, search: Search, asked: Sequence[Asked]) -> str:
         np.mean([bool(asked[i].right & set(keys[i][:many])) for i in inside]) if inside else 0.0
         for many in (1, 4, 12)
     ]
-    answered = [i for i, ranking in enumerate(rankings) if ranking.first >= ANSWERED]
+    answered = [i for i, ranking in enumerate(rankings) if ranking.first >= SURE_ENOUGH]
     wrong = sum(keys[i][0] not in asked[i].right for i in answered) / len(asked)
     turned_away = np.mean([rankings[i].outside >= 0.5 for i in inside]) if inside else 0.0
     told = np.mean([rankings[i].outside >= 0.5 for i in outside]) if outside else 0.0
@@ -202,7 +201,9 @@ def add_outside(fit: Fit, name: str, search: Search, lines: Sequence[Asked], wei
     """Add the lines of the background, each without itself."""
     fit.add(name, search, lines, weight)
     rows, right, _, _ = fit.sets[name]
-    vectors = np.stack([search._embed([each.text])[0] for each in lines])  # type: ignore[index]
+    vectors = search._embed([each.text for each in lines])
+    if vectors is None:
+        raise SystemExit("The embedded model is needed.")
     alike = vectors @ vectors.T
     np.fill_diagonal(alike, -1.0)
     fit.sets[name] = (rows, right, alike.max(axis=1).astype(np.float64), weight)

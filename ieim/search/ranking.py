@@ -362,19 +362,22 @@ class Search:
             return None
         cut = [text[:LONGEST_MESSAGE] for text in texts]
         with self._lock:
-            missing = [text for text in dict.fromkeys(cut) if text not in self._vectors]
+            known = {text: self._vectors[text] for text in cut if text in self._vectors}
+        missing = [text for text in dict.fromkeys(cut) if text not in known]
         try:
             made: Sequence[Matrix] = list(self._embedder.queries(missing)) if missing else []
         except EmbedderUnavailable:
             return None  # the embedder has logged why
         if missing and len(made[0]) != self._groups["background"].shape[1]:
             return None
+        known |= zip(missing, made, strict=True)
         with self._lock:
-            self._vectors.update(zip(missing, made, strict=True))
-            rows = [self._vectors[text] for text in cut]
+            for text in cut:
+                self._vectors[text] = known[text]
+                self._vectors.move_to_end(text)
             while len(self._vectors) > _REMEMBERED:
                 self._vectors.popitem(last=False)
-        return np.stack(rows)
+        return np.stack([known[text] for text in cut])
 
 
 class _Ranking:
