@@ -10,8 +10,10 @@ from conversations.models import Turn
 from conversations.turns import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator, set_rates
-from tests.conversations.turns.test_replacing import NAME, PASSPORT
+from tests.conversations.turns.test_replacing import NAME, PASSPORT, talk_goes_on
 from tests.fixtures import VISA
+
+__all__ = ["talk_goes_on"]  # a fixture
 
 pytestmark = pytest.mark.usefixtures("published", "no_rates")
 no_rates = integrating.no_rates

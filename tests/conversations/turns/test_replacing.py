@@ -36,7 +36,7 @@ BAD = ["no json"] * 2
 
 
 @pytest.fixture(autouse=True)
-def _talk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def talk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every message in a talk is about the talk's service, whatever its words."""
     rank = Search.rank
 

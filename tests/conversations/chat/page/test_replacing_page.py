@@ -23,12 +23,21 @@ from review.models import Action, ReviewItem
 from tests.conversations.api.integrating import set_rates
 from tests.conversations.chat import tabs
 from tests.conversations.test_rating import browser_with
-from tests.conversations.turns.test_replacing import FEE, NAME, PASSPORT, SECRET, again, run, talk
+from tests.conversations.turns.test_replacing import (
+    FEE,
+    NAME,
+    PASSPORT,
+    SECRET,
+    again,
+    run,
+    talk,
+    talk_goes_on,
+)
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 from tests.review.people import browser, person
 
-__all__ = ["talk"]  # a fixture
+__all__ = ["talk", "talk_goes_on"]  # fixtures
 
 
 def address(turn: Turn) -> str:
