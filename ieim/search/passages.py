@@ -46,7 +46,6 @@ SURE: Final = 4.0
 CLEAR: Final = 0.6
 """A message clearly asks for a field that it asks for with this probability."""
 
-_ASKS: Final = ("?", "؟", "？")
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 _PERCENT = re.compile(r"\d\s?[%٪]")
 
@@ -70,8 +69,7 @@ def _texts(service: Service, field: str) -> Iterator[str]:
 
 def asked(text: str) -> tuple[str, bool]:
     """Return the questions of a message, and that there are any; else the whole of it."""
-    sentences = [text[each.start : each.end] for each in quoting.sentences(text)]
-    questions = [each for each in sentences if each.rstrip().endswith(_ASKS)]
+    questions = [text[start:end] for start, end in quoting.questions(text)]
     return (" ".join(questions), True) if questions else (text, False)
 
 

@@ -18,7 +18,7 @@ from ieim.pipeline.quoting.matching import (
     says_anything,
     unquoted,
 )
-from ieim.pipeline.quoting.terms import Sentence, sentences
+from ieim.pipeline.quoting.terms import Sentence, questions, sentences
 
 __all__ = [
     "LONGEST",
@@ -32,6 +32,7 @@ __all__ = [
     "of_service",
     "order_word",
     "passages",
+    "questions",
     "quotes",
     "says_anything",
     "sentences",

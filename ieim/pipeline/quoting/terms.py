@@ -20,6 +20,7 @@ _END = re.compile(
     r"(?:[.!?…][\"”’')\]*_]*(?=\s)|[。！？｡])\s*"
     r"|(?<=\bNo)(?<![\w,;:(] No)\.\s+(?=\D)"  # the answer, not the number
 )
+_ASKS = ("?", "؟", "？")
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣▪–—]\s+|\d{1,3}[.)]\s+)?")
 _TOKEN = re.compile(rf"\d+(?:[.,]\d+)*(?![^\W_{MARKS}])|(?:(?!_)[\w{MARKS}])+")
 _BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
@@ -49,6 +50,11 @@ def sentences(text: str) -> Iterator[Sentence]:
             if any(map(str.isalnum, piece)):
                 yield Sentence(start + left, start + len(piece.rstrip()))
             start = end
+
+
+def questions(text: str) -> list[Sentence]:
+    """Return the sentences of ``text`` that end as a question does."""
+    return [s for s in sentences(text) if text[s.start : s.end].endswith(_ASKS)]
 
 
 class Term(NamedTuple):

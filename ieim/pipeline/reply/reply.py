@@ -380,14 +380,16 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
 def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:
     """Return ``reply`` with the parts of the message that none of its sources is about.
 
-    Spans are of the citizen's text as sent, because a model may have been given another.
+    Such is a request for another service, and a question beside others that no service is about,
+    not even one that goes on with the sources. Spans are of the citizen's text as sent, because a
+    model may have been given another.
     """
     if not reply.sources:
         return reply
-    cited = [(source.agency_id, source.service_key) for source in reply.sources]
-    left = tuple(
-        inputs.context.original(span.start, span.end)
-        for span, ranking in inputs.requests
-        if max(map(ranking.probability, cited)) < COVERED
-    )
-    return replace(reply, uncovered=left)
+    cited = tuple((source.agency_id, source.service_key) for source in reply.sources)
+    left = {
+        span for span, ranking in inputs.requests if max(map(ranking.probability, cited)) < COVERED
+    }
+    left |= {span for span in inputs.questions_beside if inputs.is_outside(span, cited)}
+    spans = (inputs.context.original(span.start, span.end) for span in sorted(left))
+    return replace(reply, uncovered=tuple(spans))

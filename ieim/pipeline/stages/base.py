@@ -12,11 +12,12 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, TypeGuard
 
+from ieim.pipeline import quoting
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.kinds import INQUIRIES, INQUIRY
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import Redacted
-from ieim.pipeline.ports import Query, Ranking, Shortlist, Span
+from ieim.pipeline.ports import Key, Query, Ranking, Shortlist, Span
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.reply.retelling import Retelling
 
@@ -146,6 +147,22 @@ class Inputs:
         any other message."""
         spans = self.shortlist.requests(self.text)
         return [(span, self.shortlist.rank(self._part(span))) for span in spans]
+
+    @property
+    def questions_beside(self) -> list[Span]:
+        """The questions of a message that asks several, but for those that are its requests."""
+        found = [Span(start, end) for start, end in quoting.questions(self.text)]
+        requests = [span for span, _ in self.requests]
+        beside = [
+            s for s in found if not any(s.start < r.end and r.start < s.end for r in requests)
+        ]
+        return beside if len(found) > 1 else []
+
+    def is_outside(self, part: Span, about: tuple[Key, ...]) -> bool:
+        """Whether no service is about a part of the message, though the talk is ``about`` some.
+        Words alone cannot tell."""
+        ranking = self.shortlist.rank(Query(self.text[part.start : part.end], about=about))
+        return ranking.by_meaning and ranking.outside >= OUTSIDE
 
     def _part(self, span: Span) -> Query:
         return Query(self.text[span.start : span.end], without=self.query.without)

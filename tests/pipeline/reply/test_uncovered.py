@@ -16,9 +16,9 @@ from tests.pipeline.drive import ScriptedModel, high_script, run
 from tests.pipeline.searching import FakeSearch
 
 
-def inputs(text: str, *parts: str) -> Inputs:
+def inputs(text: str, *parts: str, **options: Any) -> Inputs:
     judged = replace(context("service_select_v1", user_prompt=text), redacted=prepare(text))
-    search = FakeSearch(parts=parts)
+    search = FakeSearch(parts=parts, **options)
     return Inputs(judged.seen, (), judged, search, {}, today=TODAY, query=Query(judged.seen))
 
 
@@ -30,12 +30,15 @@ PARTS = (
 THIRD = f"{PARTS[0]}? {PARTS[1]}? {PARTS[2]}?"
 
 
-def uncovered(text: str, *cited: Any, parts: tuple[str, ...] = PARTS) -> list[str]:
+def uncovered(
+    text: str, *cited: Any, parts: tuple[str, ...] = PARTS, by_meaning: bool = True
+) -> list[str]:
     """Return the parts of ``text`` that an answer which cites these services leaves over."""
     outcome, _ = run(ScriptedModel(high_script()))
     assert isinstance(outcome, Answered)
     sources = tuple(card.source for card in outcome.reply.cards if card.title in cited)
-    said = mark_uncovered(replace(outcome.reply, sources=sources), inputs(text, *parts))
+    given = inputs(text, *parts, by_meaning=by_meaning)
+    said = mark_uncovered(replace(outcome.reply, sources=sources), given)
     return [text[start:end] for start, end in said.uncovered]
 
 
@@ -43,6 +46,14 @@ def test_a_part_that_no_source_is_about_is_said() -> None:
     assert uncovered(THIRD, REPLACE.name, PAVILION.name) == [PARTS[2]]
     assert uncovered(THIRD, REPLACE.name) == [*PARTS[1:]]
     assert uncovered(THIRD, REPLACE.name, parts=()) == []
+
+
+def test_a_question_that_no_service_is_about_is_said_too() -> None:
+    mooring = "Where do I moor my canoe?"
+    text = f"{PARTS[0]}? {mooring}"
+    assert uncovered(text, REPLACE.name, parts=()) == [mooring]
+    assert uncovered(text, REPLACE.name, parts=(), by_meaning=False) == []
+    assert uncovered(mooring, REPLACE.name, parts=()) == []  # it is the whole message
 
 
 def test_the_parts_are_those_of_the_text_as_sent() -> None:
