@@ -11,11 +11,11 @@ from conversations.models import Turn
 from conversations.turns import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator
+from tests.conversations.turns.test_choosing import TWO, unsure_of_service
 
 pytestmark = pytest.mark.usefixtures("published", "no_rates")
 no_rates = integrating.no_rates
 WIDE = "passport"
-TWO = "How do I get a passport? And how do I get a permit?"
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_it_says_what_is_wrong(
 def test_it_takes_several_where_several_were_wished() -> None:
     client = Integrator()
     client.ask(TWO)
-    finish()
+    running.run_turn(turn_id=Turn.objects.get().pk, model=unsure_of_service())
     address = f"/api/v1/turns/{Turn.objects.get().pk}/"
     shown = client.get(address).json()["choice"]
     assert shown["several"]

@@ -18,7 +18,7 @@ def chosen(path: str) -> list[str]:
 
 
 def test_the_same_words_lead_to_the_same_page(ask: Ask) -> None:
-    first, second = ask(VISA, secret=SECRET), ask("How do I get a passport?", secret=SECRET)
+    first, second = ask(VISA, secret=SECRET), ask("How do I renew my passport?", secret=SECRET)
     html = browser_with(SECRET).get("/").content.decode()
     places = re.findall(r'href="([^"]*)">Talk to a person</a>', html)
     beneath = [f"/person/?about={turn.pk}" for turn in (first, second)]
@@ -26,7 +26,7 @@ def test_the_same_words_lead_to_the_same_page(ask: Ask) -> None:
 
 
 def test_the_form_begins_with_the_question_above_the_link(ask: Ask) -> None:
-    first, second = ask(VISA, secret=SECRET), ask("How do I get a passport?", secret=SECRET)
+    first, second = ask(VISA, secret=SECRET), ask("How do I renew my passport?", secret=SECRET)
     assert chosen(f"/person/?about={first.pk}") == [str(first.pk)]
     for path in ("/person/", "/person/?about=", "/person/?about=x"):
         assert chosen(path) == [str(second.pk)]

@@ -29,8 +29,11 @@ from review import talking as desk_talk
 from tests.conversations.api.integrating import SESSIONS
 from tests.conversations.chat.tabs import tab
 from tests.conversations.person.asking import item_of, taken_over, wants
+from tests.conversations.turns.test_replacing import talk_goes_on
 from tests.fixtures import VISA
 from tests.review import desk
+
+__all__ = ["talk_goes_on"]  # a fixture
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,12 +16,15 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from review import talking as desk_talk
 from review.models import ReviewItem
+from tests.conversations.chat.page.test_answers import MOORING, THIRD, outside
 from tests.conversations.person.asking import HELP, item_of, wants
-from tests.conversations.turns.test_choosing import TWO
+from tests.conversations.turns.test_choosing import TWO, unsure_of_service
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 from tests.review.people import browser, person
 from tests.studio.recall.recalling import WRONG, correct
+
+__all__ = ["outside"]  # a fixture
 
 SECRET = "a"
 
@@ -69,7 +72,7 @@ def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: Us
 
 
 def test_each_of_several_that_were_chosen_is_marked(ask: Ask, eva: User) -> None:
-    turn = ask(TWO, secret=SECRET)
+    turn = ask(TWO, secret=SECRET, model=unsure_of_service())
     choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[1, 4])
     running.run_turn(turn_id=turn.pk)
     assert transcript(eva).count("(chosen)") == 2
@@ -87,9 +90,10 @@ def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) 
     assert "Requirements:" not in said
 
 
+@pytest.mark.usefixtures("outside")
 def test_an_answer_stands_there_whole(ask: Ask, eva: User) -> None:
-    mooring = "Where can I renew a fishing boat mooring"
-    turn = ask(f"{desk.BABY} {mooring}?", secret=SECRET)
+    mooring = MOORING.rstrip("?")
+    turn = ask(THIRD, secret=SECRET)
     assert turn.reply.body["uncovered"]
     answer = transcript(eva).rpartition("Assistant")[2]
     assert mooring in answer.partition("Not answered here")[2]

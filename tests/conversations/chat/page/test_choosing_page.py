@@ -6,6 +6,7 @@ import json
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django.core.management import call_command
 from django.test import Client
 
@@ -23,6 +24,7 @@ from tests.conversations.turns.test_choosing import (
     asking,
     asking_two,
     pick,
+    unsure_of_service,
 )
 from tests.fixtures import Ask
 
@@ -104,7 +106,7 @@ def test_who_ticks_nothing_is_told_so(asking_two: Turn) -> None:
 
 
 def test_two_that_may_be_meant_are_asked_about_as_such(asking: Turn, ask: Ask) -> None:
-    ask(TWO, secret="b")
+    ask(TWO, secret="b", model=unsure_of_service())
     Choice.objects.update(codes=["route.subject"])
     titles = []
     for secret in (SECRET, "b"):
@@ -167,7 +169,10 @@ def test_the_command_lists_and_takes_a_choice(published: None, capsys: Any) -> N
     assert json.loads(capsys.readouterr().out)["state"] == "needs_review"
 
 
-def test_the_command_takes_several(published: None, capsys: Any) -> None:
+def test_the_command_takes_several(
+    published: None, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "current_model", unsure_of_service)
     call_command("ask", TWO)
     assert "more than one" in capsys.readouterr().out
     call_command("ask", TWO, "--choose", "1, 4", "--json")
