@@ -23,6 +23,7 @@ from review.models import ReviewItem
 from tests import bilingual
 from tests.conversations.test_rating import browser_with
 from tests.fixtures import Ask
+from tests.review import desk
 
 
 @pytest.fixture
@@ -79,9 +80,14 @@ def test_it_answers_an_english_question_as_ever(ask: Ask) -> None:
     assert "language" not in turn.reply.body
 
 
+def rather_sure(answer: dict[str, Any]) -> None:
+    """Select a service surely enough to answer, and not surely enough for a foreign language."""
+    answer["serviceSelection"]["score"] = 0.7
+
+
 def test_it_holds_the_reply_to_a_language_that_nothing_is_in(ask: Ask) -> None:
     text = f"{bilingual.PLOT_IN_POLISH} Dziękuję bardzo! Rent an allotment: garden plot allotment."
-    turn = ask(text)
+    turn = ask(text, model=desk.Scripted({"service_select_v1": [rather_sure]}))
     assert turn.language == "pl"
     assert ReviewItem.objects.get(turn=turn, stage="reply").reasons == ["policy.language"]
     assert [finding.code.value for finding in answers.policy_findings(turn)] == ["policy.language"]

@@ -89,8 +89,7 @@ class Obedient:
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         payload = json.loads(request.messages[2].content)
         if ORDER in payload["user_prompt"] and "service_index" in payload:
-            first, last = payload["service_index"][0], payload["service_index"][-1]
-            payload["service_index"] = [last | {"rank": 1, "score": first["score"]}]
+            payload["service_index"] = [payload["service_index"][-1] | {"rank": 1}]
             payload["user_prompt"] = payload["service_index"][0]["name"]
         message = Message("user", json.dumps(payload))
         messages = (*request.messages[:2], message)
