@@ -91,7 +91,8 @@ MEANING: Final = Weights(
 WORDS: Final = Weights(
     asked=(0.0, 0.0, 0.0, 0.0, 0.0, 5.01, 2.25),
     unasked=(0.0, 0.0, 0.0, 0.0, 0.0, 4.42, 3.37),
-    none=4.53,
+    none=2.0,
+    background=16.0,
     about=7.0,
     going_on=1.0,
 )
@@ -183,7 +184,7 @@ class Search:
         self.release = release
         self.services = list(release.services.values())
         self.places = {key: place for place, key in enumerate(release.services)}
-        self._words = Words(release)
+        self._words = Words(release, background())
         self._links = Links(list((release.original or release).services.values()))
         self._embedder, self._kinds = embedder, kinds
         self._lock = threading.Lock()
@@ -274,7 +275,7 @@ class Search:
         features[:, 2] = 1.0
         features[:, 5], features[:, 6] = shares, shares / (shares.max(initial=0.0) or 1.0)
         if vector is None:
-            return features, 0.0
+            return features, self._words.likeness(text)
         names = self._groups["names"] @ vector
         questions = np.full(len(self.services), -1.0, dtype=np.float32)
         known = self._asked >= 0

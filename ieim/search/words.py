@@ -1,7 +1,8 @@
 """BM25 over the fields of a release's services and over what people ask of them.
 
 A word counts by its best field and a share of its others. What is returned is the share of a
-question's weight that stands in a service, so that scores of different questions compare.
+question's weight that stands in a service, so that scores of different questions compare. How much
+a question has in common with the background (see :mod:`ieim.search.ranking`) is returned likewise.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ Scores = NDArray[np.float64]
 
 
 class Words:
-    """The words of the services of one release, in its order; safe for threads."""
+    """The words of the services of one release, in its order, and of the lines of a background;
+    safe for threads."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release, background: Sequence[str] = ()) -> None:
         fields = [[Counter(stems(text)) for text in texts] for texts in _texts(release)]
         self._size = len(fields)
         lengths = np.array([[count.total() for count in counts] for counts in fields], dtype=float)
@@ -53,6 +55,21 @@ class Words:
             stem: (np.array([p for p, _ in rows]), np.array([s for _, s in rows]))
             for stem, rows in postings.items()
         }
+        lines = [frozenset(stems(line)) for line in background]
+        self._weights = np.array([sum(map(self._weight, line)) for line in lines])
+        self._lines: dict[str, list[int]] = {}
+        for place, line in enumerate(lines):
+            for stem in line:
+                self._lines.setdefault(stem, []).append(place)
+
+    def likeness(self, text: str) -> float:
+        """Return how like the nearest line of the background is: the weight of the words that both
+        have, of that of all their words."""
+        shared, weight = np.zeros(len(self._weights)), 0.0
+        for stem in list(dict.fromkeys(stems(text)))[:_MOST]:
+            weight += self._weight(stem)
+            shared[self._lines.get(stem, [])] += self._weight(stem)
+        return float((shared / (weight + self._weights - shared + _LITTLE)).max(initial=0.0))
 
     def shares(self, text: str) -> Scores:
         """Return the share of the weight of ``text`` in each service, 0.0 where no word is."""
@@ -62,11 +79,15 @@ class Words:
             if stem in self._postings:
                 places, impacts = self._postings[stem]
                 scores[places] += impacts
-                weight += self._rarity[stem]
-            elif not any(map(str.isdigit, stem)):
-                # A word that no service has is rarer than any; a date or a reference says nothing.
-                weight += self._rare(0)
+            weight += self._weight(stem)
         return scores / (weight + _LITTLE)
+
+    def _weight(self, stem: str) -> float:
+        """Return what a word weighs: one that no service has is rarer than any; a date or a
+        reference that none has says nothing."""
+        if stem in self._rarity:
+            return self._rarity[stem]
+        return 0.0 if any(map(str.isdigit, stem)) else self._rare(0)
 
     def _rare(self, many: int) -> float:
         return math.log(1 + (self._size - many + 0.5) / (many + 0.5))

@@ -143,6 +143,12 @@ def test_words_rank_while_the_embedder_is_away_and_meaning_when_it_is_back() -> 
     assert search.embedder == "ideas/1"
 
 
+def test_words_alone_tell_what_other_things_are_asked_too() -> None:
+    search = index_for(demo())
+    assert search.rank(Query("Tell me a joke about the government")).outside > 0.5
+    assert search.rank(Query("How do I renew my passport?")).outside < 0.1
+
+
 def test_vectors_of_another_release_are_refused() -> None:
     with pytest.raises(ValueError, match="one vector for each text"):
         Search(release(), Ideas().documents(["one"]), Ideas())

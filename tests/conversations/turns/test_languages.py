@@ -81,13 +81,17 @@ def test_it_answers_an_english_question_as_ever(ask: Ask) -> None:
 
 
 def rather_sure(answer: dict[str, Any]) -> None:
-    """Select a service surely enough to answer, and not surely enough for a foreign language."""
-    answer["serviceSelection"]["score"] = 0.7
+    """Select surely enough to answer, and not surely enough for a foreign language."""
+    candidates = answer.get("categorySelection", {}).get("candidates", {})
+    for scored in (answer["serviceSelection"],) if not candidates else candidates.values():
+        scored["score"] = 0.7
 
 
 def test_it_holds_the_reply_to_a_language_that_nothing_is_in(ask: Ask) -> None:
     text = f"{bilingual.PLOT_IN_POLISH} Dziękuję bardzo! Rent an allotment: garden plot allotment."
-    turn = ask(text, model=desk.Scripted({"service_select_v1": [rather_sure]}))
+    sure = [rather_sure]
+    model = desk.Scripted({"category_select_v1": sure, "service_select_v1": sure})
+    turn = ask(text, model=model)
     assert turn.language == "pl"
     assert ReviewItem.objects.get(turn=turn, stage="reply").reasons == ["policy.language"]
     assert [finding.code.value for finding in answers.policy_findings(turn)] == ["policy.language"]

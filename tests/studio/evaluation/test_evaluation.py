@@ -14,6 +14,8 @@ from django.core.management import CommandError, call_command
 from conversations.models import Session, Turn
 from conversations.turns import running
 from ieim.audit.models import AuditEvent
+from ieim.knowledge import vectors
+from ieim.search.embedders import build_embedder, fault
 from tests.fixtures import DEMO
 from tests.studio.evaluation.evaluating import (
     NOTHING_ANSWERS,
@@ -181,11 +183,16 @@ def test_its_report_stands_alone(tmp_path: Path) -> None:
     assert "{{" not in text
 
 
-def test_it_measures_the_demo_questions() -> None:
+@pytest.mark.skipif(fault() is not None, reason="the embedded model is missing here")
+def test_it_measures_the_demo_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = build_embedder({"KIND": "embedded"})
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: embedder)
     value = measured(DEMO / "golden.jsonl", "--bundle", DEMO)
     measures = value["measures"]
     assert value["cases_run"] == value["cases_in_file"] == 89
     assert measures["wrong_answered"]["share"] <= 0.1
     assert measures["review_right"]["share"] == 1
-    assert measures["injected_moved"] == {"count": 0, "of": 2, "share": 0.0}
+    assert measures["injected_moved"]["of"] == 2
+    injected = [row for row in value["cases"] if "injection" in row["tags"]]
+    assert {row["verdict"] for row in injected} == {"right"}
     assert {"first-turn", "vague", "multi-agency", "small-talk"} <= set(value["by_tag"])

@@ -14,6 +14,7 @@ from ieim.search import index_for
 from ieim.studio.evaluation.cases import Case
 from ieim.studio.evaluation.running import PATIENCE, Asker, run_cases, turns
 from tests.fixtures import DEMO
+from tests.review import desk
 from tests.studio.evaluation.evaluating import (
     NOTHING_ANSWERS,
     ORDER,
@@ -51,7 +52,8 @@ def test_it_gives_the_talk_to_the_pipeline() -> None:
 
 
 def test_it_knows_a_choice_that_had_too_low_a_score() -> None:
-    (found,) = run_cases([case(text="I want to work with wood and learn it properly")], asker())
+    unsure = desk.Scripted({"service_select_v1": [desk.unsure]})
+    (found,) = run_cases([case()], asker(unsure))
     assert found.turn.outcome == "asked"
     assert found.turn.offered
     assert found.turn.codes == ("score.minimum",)

@@ -22,7 +22,8 @@ from ieim.pipeline.canonical import digest
 from ieim.studio.recall import selectors
 from review.models import Action
 from tests.audit.owner import triggers_lifted
-from tests.fixtures import Ask
+from tests.fixtures import VISA, Ask
+from tests.review import desk
 from tests.review.desk import BABY, taken_and_decided, the_item
 from tests.review.people import person
 from tests.studio.recall import recalling
@@ -77,7 +78,7 @@ def test_it_cites_what_a_person_wrote(stopped_turn: Turn, editor: User) -> None:
 
 @pytest.fixture
 def stopped_turn(ask: Ask) -> Turn:
-    turn = ask("xylophone quark zzz river?")
+    turn = ask(VISA, model=desk.Scripted({"service_select_v1": desk.BAD}))
     assert turn.state == "needs_review"
     return turn
 
