@@ -21,6 +21,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from ieim.pipeline.kinds import INQUIRIES
 from ieim.search import kinds
 from ieim.search.embedders import EmbeddedEmbedder
 
@@ -61,17 +62,16 @@ def by_examples(embedder: EmbeddedEmbedder) -> list[Row]:
 
 
 def of_set(name: str, cases: Sequence[Row], embedder: EmbeddedEmbedder) -> Row:
-    """Return how often a message of ``cases`` may ask nothing, and how often its best kind says so;
-    and how often each kind is the best."""
+    """Return how often the best kind of a message of ``cases`` asks nothing, and how often each is
+    the best."""
     model = kinds.shipped()
     texts = [case["text"] for case in cases]
     told = [model.of(v, t) for v, t in zip(embedder.queries(texts), texts, strict=True)]
     best = Counter(max(shares, key=lambda kind: shares[kind]) for shares in told)
-    wanted = sum(best[kind] for kind in kinds.ASKS)
+    wanted = sum(best[kind] for kind in INQUIRIES)
     return {
         "set": name,
         "messages": len(cases),
-        "under the threshold": sum(not model.may_ask(shares) for shares in told) / len(told),
         "best kind asks nothing": 1 - wanted / len(told),
         "best": dict(best.most_common()),
     }
@@ -101,10 +101,10 @@ def main() -> None:
                 f"{k} {v:.2f}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
             )
         )
-    print(f"\nThreshold {kinds.shipped().threshold:.3f}")
+    print()
     for row in rest:
-        shares = f"{row['under the threshold']:.3f}  {row['best kind asks nothing']:.3f}"
-        print(f"{row['set']:16} {row['messages']:4}  {shares}  {row['best']}")
+        share = f"{row['best kind asks nothing']:.3f}"
+        print(f"{row['set']:16} {row['messages']:4}  {share}  {row['best']}")
 
 
 if __name__ == "__main__":

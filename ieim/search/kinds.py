@@ -22,21 +22,14 @@ import numpy.typing as npt
 import yaml
 
 from ieim.pipeline import canonical
+from ieim.pipeline.kinds import INQUIRY
 from ieim.pipeline.ports import Matrix
 
 SHIPPED: Final = Path(__file__).with_suffix(".npz")
-INQUIRY, CORRECTION, UNCLEAR = "inquiry", "correction", "unclear"
-FOLLOW_UP, NEXT = "follow_up", "next"
-ASKS: Final = (INQUIRY, CORRECTION, FOLLOW_UP, NEXT)
-"""The kinds of messages that ask something of an administration."""
-
-
+UNCLEAR: Final = "unclear"
 RIDGE: Final = 0.3  # little changes from 0.1 to 1
 STEPS: Final = 60
 FOLDS: Final = 5
-MISSED: Final = 0.02
-"""The share of the inquiries, each judged by four of five examples of which it is none, that lies
-under :attr:`Kinds.threshold`."""
 
 WORD_FOR_WORD: Final = 0.99
 
@@ -66,7 +59,6 @@ class Kinds:
     weights: Vector
     field_names: tuple[str, ...]
     field_weights: Vector
-    threshold: float
 
     def of(self, vector: Vector, text: str = "") -> dict[str, float]:
         """Return the calibrated probability of each kind for a message; their sum is 1.
@@ -86,10 +78,6 @@ class Kinds:
         found = zip(self.field_names, shares.tolist(), strict=True)
         return {name: share for name, share in found if name}
 
-    def may_ask(self, probabilities: Mapping[str, float]) -> bool:
-        """Whether a message may ask something of an administration."""
-        return sum(probabilities[kind] for kind in ASKS) >= self.threshold
-
     def to_bytes(self) -> bytes:
         """Return it as an npz file."""
         file = io.BytesIO()
@@ -107,7 +95,6 @@ class Kinds:
                 weights=stored["weights"],
                 field_names=tuple(stored["field_names"].tolist()),
                 field_weights=stored["field_weights"],
-                threshold=float(stored["threshold"]),
             )
 
 
@@ -171,8 +158,6 @@ def train(embed: Callable[[Sequence[str]], Matrix], embedder: str) -> Kinds:
     kinds = np.array([names.index(kind) for _, kind, _ in rows])
     logits = left_out(vectors, kinds, np.array([fold for _, _, fold in rows]))
     temperature = best_temperature(logits, kinds)
-    judged = _softmax(logits / temperature)
-    asks = judged[:, [names.index(kind) for kind in ASKS]].sum(axis=1)
     asked = questions()
     # Who tells a story speaks of time and papers too: inquiries of all sorts ask for no field.
     stories = [place for place, (_, kind, _) in enumerate(rows) if kind == INQUIRY]
@@ -188,7 +173,6 @@ def train(embed: Callable[[Sequence[str]], Matrix], embedder: str) -> Kinds:
         field_weights=fit(
             field_vectors, np.array([field_names.index(field) for field in fields])
         ).astype(np.float32),
-        threshold=float(np.quantile(asks[kinds == names.index(INQUIRY)], MISSED)),
     )
 
 

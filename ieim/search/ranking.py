@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ieim.pipeline.kinds import FOLLOW_UP, INQUIRY
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import (
     Embedder,
@@ -36,7 +37,7 @@ from ieim.pipeline.ports import (
 )
 from ieim.search import passages as answering
 from ieim.search.caching import Cache
-from ieim.search.kinds import FOLLOW_UP, INQUIRY, Kinds, kind_of_words
+from ieim.search.kinds import Kinds, kind_of_words
 from ieim.search.linking import Links
 from ieim.search.requests import segments
 from ieim.search.words import Words
