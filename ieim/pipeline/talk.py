@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ieim.pipeline.kinds import CORRECTION, NEXT, kind_of
+from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, NEXT, kind_of
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Key, Query, Shortlist
 
@@ -28,11 +28,13 @@ MOST_NEXT = 3
 class Talk(NamedTuple):
     """What a talk is about before a message.
 
-    ``question`` is the citizen's last question. ``answered`` are the services of the last answer,
+    ``question`` is the citizen's last question, ``subject`` the last one that did not only go on
+    with the answer before it. ``answered`` are the services of the last answer,
     ``offered`` those of a choice that was asked for since.
     """
 
     question: str = ""
+    subject: str = ""
     answered: tuple[Key, ...] = ()
     offered: tuple[Key, ...] = ()
 
@@ -60,10 +62,10 @@ def read(
     text: str, history: Sequence[Mapping[str, Any]], shortlist: Shortlist, release: Release
 ) -> Reading:
     """Return what ``text`` means after ``history`` (``chat_context_summary``)."""
-    messages, talk = _talk(history, release)
+    messages, talk = _talk(history, shortlist, release)
     without = frozenset(_excluded([*messages, (text, talk)], shortlist, release))
     about = talk.offered or talk.answered or _likely(talk.question, shortlist)
-    query = Query(text, talk.question, about, without)
+    query = Query(text, talk.subject, about, without)
     chosen = choice_of(text, talk.options, release)
     if chosen:
         return Reading(query, talk.question or text, chosen, talk.options)
@@ -115,18 +117,20 @@ def choice_of(text: str, options: Sequence[Key], release: Release) -> tuple[Key,
 
 
 def _talk(
-    history: Sequence[Mapping[str, Any]], release: Release
+    history: Sequence[Mapping[str, Any]], shortlist: Shortlist, release: Release
 ) -> tuple[list[tuple[str, Talk]], Talk]:
     """Return the citizen's messages, each with the talk before it, and the talk after all."""
     messages: list[tuple[str, Talk]] = []
-    talk, before = Talk(), ""
+    talk = before = Talk()
     for item in history:
         if item.get("role") == "user":
             text = str(item["text"])
             messages.append((text, talk))
             chosen = choice_of(text, talk.options, release)
             if chosen is None:
-                talk, before = talk._replace(question=text), talk.question
+                goes_on = talk.answered and kind_of(text, shortlist) == FOLLOW_UP
+                subject = talk.subject if goes_on else text
+                talk, before = talk._replace(question=text, subject=subject), talk
             elif not chosen:
                 talk = talk._replace(offered=())
         elif answered := _known(item.get("services") or [item], release):
@@ -134,7 +138,7 @@ def _talk(
         elif offered := _known(item.get("offered", ()), release):
             talk = talk._replace(offered=offered)
         elif talk.answered or talk.offered:  # it asked for nothing that is here
-            talk = talk._replace(question=before)
+            talk = talk._replace(question=before.question, subject=before.subject)
     return messages, talk
 
 

@@ -43,7 +43,7 @@ def test_two_are_ticked_on_a_telephone(quiet_page: Page) -> None:
     page.set_viewport_size({"width": 320, "height": 844})
     page.goto("/")
     connected(page)
-    ask(page, "How do I get a passport? And how do I get a permit?")
+    ask(page, "Register a birth? And register a death?")
     expect(page.get_by_role("group", name=TITLE)).to_be_visible()
     show = page.get_by_role("button", name="Show the answers")
     show.press("Enter")

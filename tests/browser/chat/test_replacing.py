@@ -14,7 +14,7 @@ from tests.selection import sample
 pytestmark = pytest.mark.browser
 
 VISA = "Extend a tourist visa"
-PASSPORT = "and for a passport?"
+FEE = "and how much does it cost?"
 OFFER = "Which of these do you mean?"
 
 
@@ -22,7 +22,7 @@ def talk(page: Page) -> None:
     """Ask about the visa, then something that the assistant takes to be about it still."""
     ask(page)
     expect_answer(page)
-    ask(page, PASSPORT)
+    ask(page, FEE)
     expect_answer(page, 2)
 
 
@@ -48,7 +48,7 @@ def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> N
     button.press("Enter")
     expect(page.get_by_role("heading", name=OFFER)).to_be_visible()
     third = page.locator(".turn").nth(2)
-    expect(third).to_contain_text(PASSPORT)
+    expect(third).to_contain_text(FEE)
     expect(third).to_contain_text("You asked this again")
     # What stood there has been taken over by the new question, and so has the focus.
     expect(third).to_be_focused()
@@ -73,7 +73,7 @@ def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> N
 @pytest.mark.whole
 def test_a_tap_while_another_question_is_worked_on_says_so(office: Office) -> None:
     page = office.citizen(held=False)
-    ask(page, PASSPORT)
+    ask(page, FEE)
     expect_answer(page, 2)
     thinks = threading.Event()
     office.model.script = {"judgement_v1": [thinks]}

@@ -13,9 +13,9 @@ from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
-# The offline engine knows of none of it, so a person has to.
-RIVER = "xylophone quark zzz river?"
-HARBOUR = "xylophone quark zzz harbour?"
+# Who threatens with a court waits for a person.
+RIVER = "I will see you in court about the river"
+HARBOUR = "I will see you in court about the harbour"
 Login = Callable[..., Page]
 
 
@@ -143,7 +143,7 @@ def test_new_items_wait_to_be_shown(login: Login, browser: Browser, waiting_site
     first = page.locator(".queue-row").first
     before, rows = first.bounding_box(), page.locator(".queue-row").count()
 
-    held(browser, waiting_site, "xylophone quark zzz mountain?")
+    held(browser, waiting_site, "I will see you in court about the mountain")
 
     news = page.get_by_role("link", name="Show it")
     expect(page.get_by_text("1 new item.")).to_be_visible()
