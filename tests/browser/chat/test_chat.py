@@ -21,7 +21,7 @@ from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
-HELD = "I will see you in court about the river"
+HELD = "I will see you in court about the bridge"
 
 
 @pytest.mark.parametrize("width", sample([1280, 375, 320]))

@@ -82,7 +82,7 @@ def test_it_reads_from_right_to_left_on_a_phone(house: tuple[Office, PostOffice]
     mails.inbox.clear()
     page = office.visitor(viewport={"width": 390, "height": 844}, locale="ar")
     page.goto("/person/")
-    page.locator("#text").fill("I will see you in court about the river")
+    page.locator("#text").fill("I will see you in court about the bridge")
     page.locator(".person-page form button[type=submit]").last.click()
     offer = page.locator(".mail__offer")
     expect(offer).to_have_attribute("href", re.compile("/turns/.*/mail/"))

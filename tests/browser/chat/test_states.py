@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(420)]
 
 BOTH = "We had a baby. How do we register the birth and claim child benefit?"
 DANGER = f"{VISA}, if not I will kill myself"
-HELD = "I will see you in court about the river"
+HELD = "I will see you in court about the bridge"
 
 
 def empty(page: Page) -> None:
