@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
@@ -32,47 +32,30 @@ class DecimalEncoder(json.JSONEncoder):
 
     def encode(self, o: Any) -> str:
         """Return ``o`` as JSON text."""
-        return "".join(self._pieces(o))
+        if isinstance(o, str):
+            return encode_basestring_ascii(o) if self.ensure_ascii else encode_basestring(o)
+        if o is None or o is True or o is False:
+            return {None: "null", True: "true", False: "false"}[o]
+        if isinstance(o, int):
+            return int.__repr__(o)
+        if isinstance(o, (float, Decimal)):
+            return _number(o)
+        if isinstance(o, Mapping):
+            keys = sorted(o) if self.sort_keys else o
+            items = [f"{self._key(key)}{self.key_separator}{self.encode(o[key])}" for key in keys]
+            return f"{{{self.item_separator.join(items)}}}"
+        if isinstance(o, (list, tuple)):
+            return f"[{self.item_separator.join([self.encode(item) for item in o])}]"
+        return self.encode(self.default(o))
 
     def iterencode(self, o: Any, _one_shot: bool = False) -> Iterator[str]:
-        """Yield ``o`` as JSON text in pieces."""
-        return self._pieces(o)
-
-    def _pieces(self, value: Any) -> Iterator[str]:
-        if value is None or value is True or value is False:
-            yield {None: "null", True: "true", False: "false"}[value]
-        elif isinstance(value, str):
-            yield self._string(value)
-        elif isinstance(value, int):
-            yield int.__repr__(value)
-        elif isinstance(value, (float, Decimal)):
-            yield _number(value)
-        elif isinstance(value, Mapping):
-            keys = sorted(value) if self.sort_keys else value
-            yield from self._joined("{", ((self._key(key), value[key]) for key in keys), "}")
-        elif isinstance(value, (list, tuple)):
-            yield from self._joined("[", (("", item) for item in value), "]")
-        else:
-            yield from self._pieces(self.default(value))
-
-    def _string(self, value: str) -> str:
-        return encode_basestring_ascii(value) if self.ensure_ascii else encode_basestring(value)
+        """Yield ``o`` as JSON text, in one piece."""
+        yield self.encode(o)
 
     def _key(self, key: object) -> str:
         if not isinstance(key, str):
             raise TypeError(f"keys must be strings, not {type(key).__name__}")
-        return self._string(key) + self.key_separator
-
-    def _joined(
-        self, opening: str, items: Iterable[tuple[str, Any]], closing: str
-    ) -> Iterator[str]:
-        yield opening
-        separator = ""
-        for key, item in items:
-            yield separator + key
-            yield from self._pieces(item)
-            separator = self.item_separator
-        yield closing
+        return self.encode(key)
 
 
 class DecimalDecoder(json.JSONDecoder):
