@@ -11,13 +11,13 @@ from tests.conversations.turns.triage.test_weak import HELP, WIDE, item_of
 from tests.embedders import Feelings
 from tests.fixtures import Ask
 
-LOST = "Nobody."
+LOST = "Nobody can extend my tourist visa."
 NOT_CLEAR = "It is not clear yet what you need"
 
 
 def test_a_weak_sign_holds_nothing_at_its_message_or_later(unsure: Feelings, ask: Ask) -> None:
     turn = ask(LOST, secret="s")
-    assert (turn.state, turn.risks[0]["source"]) == ("asking", "hint")
+    assert (turn.state, turn.risks[0]["source"]) == ("answered", "hint")
     assert selectors.turn_view(turn.pk).contacts
     assert item_of(turn).reasons == ["citizen.danger"]
     later = ask("Tell me a joke", secret="s")
