@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ieim.pipeline.kinds import FOLLOW_UP, INQUIRY
+from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, INQUIRY
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import (
     Embedder,
@@ -65,8 +65,9 @@ class Weights:
     ``background`` what its likeness to the background counts.
 
     In a talk ``before`` is the share of the question before, ``about`` what the talk's services
-    get, and ``going_on`` what they get for each e-fold of the odds that the message goes on;
-    ``outside`` is what "none of them" gets.
+    get, and ``going_on`` what they get for each e-fold of the odds that the message goes on and
+    does not ask anew, or correct, which counts ``correcting``; ``outside`` is what "none of them"
+    gets.
     """
 
     asked: tuple[float, ...]
@@ -76,6 +77,7 @@ class Weights:
     before: float = 0.2
     about: float = 4.0
     going_on: float = 0.0
+    correcting: float = 4.0
     outside: float = 0.0
 
 
@@ -248,7 +250,8 @@ class Search:
             scores = scores + weights.before * rows[1][0]
             none += weights.before * rows[1][1]
         if about:
-            scores[about] += weights.about + weights.going_on * self._odds_of_going_on(query.text)
+            odds = self._odds_of_going_on(query.text, weights.correcting)
+            scores[about] += weights.about + weights.going_on * odds
             none += weights.outside
         for key in query.without:
             if key in self.places:
@@ -295,10 +298,10 @@ class Search:
             best[has_some] = np.maximum.reduceat(likeness, starts[:-1][has_some])
         return best
 
-    def _odds_of_going_on(self, text: str) -> float:
+    def _odds_of_going_on(self, text: str, correcting: float) -> float:
         kinds = self.kinds(text)
-        follows, asks = kinds.get(FOLLOW_UP, 0.0), kinds.get(INQUIRY, 0.0)
-        return float(np.log((follows + 1e-3) / (asks + 1e-3)))
+        against = kinds.get(INQUIRY, 0.0) + correcting * kinds.get(CORRECTION, 0.0)
+        return float(np.log((kinds.get(FOLLOW_UP, 0.0) + 1e-3) / (against + 1e-3)))
 
     def requests(self, text: str) -> Sequence[Span]:
         """Return the parts of a message that each surely ask for a service of their own."""

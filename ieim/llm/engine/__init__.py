@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ieim.llm.engine.thresholds import SURE_ENOUGH
+from ieim.llm.engine.thresholds import SURE_ENOUGH, SURE_TO_GO_ON
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 
 Payload = Mapping[str, Any]
@@ -53,8 +53,10 @@ def score(payload: Payload) -> float:
     On the high branch it always passes: the search names several agencies only where it is sure of
     each, and the probability of one of their services says nothing of the others.
     """
-    first: float = round(payload["ranking"]["first"], 2)
-    if is_high(payload) or first >= SURE_ENOUGH:
+    ranking = payload["ranking"]
+    first: float = round(ranking["first"], 2)
+    enough = SURE_TO_GO_ON if ranking["goes_on"] else SURE_ENOUGH
+    if is_high(payload) or first >= enough:
         return max(first, _LOWEST)
     return min(first, _UNSURE)
 

@@ -12,3 +12,7 @@ OUTSIDE: Final = 0.50
 
 SURE_ENOUGH: Final = 0.65
 """The service ranked first is the answer where it is right with at least this probability."""
+
+SURE_TO_GO_ON: Final = 0.90
+"""The same where the service ranked first is one that the talk is about: a change of subject reads
+much like going on, and who is asked back loses little."""
