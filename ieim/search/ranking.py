@@ -322,9 +322,10 @@ class Search:
         return sorted(apart) if len(apart) > 1 else []
 
     def kinds(self, text: str) -> Mapping[str, float]:
-        """Return the probability of each kind of message; what exact words say is all but sure."""
+        """Return the probability of each kind of message; what exact words say is certain, but for
+        an inquiry: in a talk the same words may go on with it."""
         kind = kind_of_words(text)
-        if kind is not None:
+        if kind not in (None, INQUIRY):
             return {kind: 1.0}
         vectors = self._embed([text])
         return {} if self._kinds is None or vectors is None else self._kinds.of(vectors[0])
