@@ -43,6 +43,9 @@ LEAST: Final = 0.6
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
 
+_AHEAD: Final = 1e-6
+"""Puts what was asked for before what is as good an answer."""
+
 CLEAR: Final = 0.6
 """A message clearly asks for a field that it asks for with this probability."""
 
@@ -86,7 +89,7 @@ def rank(
 
     ``vectors`` has a row for each of :func:`of_service`, ``vector`` is that of ``text``, ``fields``
     the probability that it asks for each field. What stands in a field that it clearly asks for is
-    an answer, however it is written.
+    the best answer, however it is written.
     """
     passages = of_service(service)
     if not passages:
@@ -111,7 +114,9 @@ def rank(
         clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
     meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
     scores = features @ WEIGHTS
-    scores = np.where(meant, np.maximum(scores, LEAST), scores)
+    if meant.any():  # what was asked for leads, whatever its words and figures
+        lift = max(scores.max() - scores[meant].max(), LEAST - scores[meant].max(), 0.0)
+        scores = np.where(meant, np.maximum(scores + lift + _AHEAD, LEAST), scores)
     order = np.argsort(-scores, kind="stable").tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
@@ -187,4 +188,29 @@ def test_the_search_finds_the_passage(service: str, text: str, says: str) -> Non
     found = search.passages(text, release.services[service.partition(".")[0], service])
     assert found is not None
     assert says in " ".join(each.text for each in found.ranked[:2])
+    assert found.ranked[0].score >= found.least
+
+
+@pytest.mark.parametrize("fees", ["MRK 45.00", "MRK 82.00", "Free", "What the office asks for it."])
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_was_asked_for_leads_whatever_its_words_and_figures(fees: str, turned: bool) -> None:
+    sentences = LOST.overview.split(". ")
+    changed = replace(
+        LOST,
+        fees=fees,
+        overview=". ".join(reversed(sentences) if turned else sentences),
+        requirements=LOST.requirements[:: -1 if turned else 1],
+    )
+    passages_of_it = passages.of_service(changed)
+    # Every other passage is all that the question is, in meaning, and has its words.
+    vectors = np.array([[field != "fees", field == "fees"] for field, _ in passages_of_it], float)
+    found = passages.rank(
+        changed,
+        vectors.astype(np.float32),
+        "Report a lost passport: what does it cost?",
+        np.array([1.0, 0.0], dtype=np.float32),
+        {"fees": passages.CLEAR},
+        question=True,
+    )
+    assert (found.ranked[0].field, found.ranked[0].text) == ("fees", fees)
     assert found.ranked[0].score >= found.least
