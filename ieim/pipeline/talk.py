@@ -14,29 +14,40 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, NEXT, kind_of
+from ieim.pipeline.kinds import CORRECTION, INQUIRIES, NEXT, kind_of
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Key, Query, Shortlist
-
-LIKELY = 0.5
-"""With this probability a question is likely about the service that ranks first."""
+from ieim.pipeline.stages.base import OUTSIDE
 
 MOST_NEXT = 3
 """So many services are answered at most where a citizen asks what comes next."""
 
 
+REMEMBERED = 5
+LONGEST_SUBJECT = 600
+"""So many questions of a talk say what it is about, and so many of their last characters."""
+
+
 class Talk(NamedTuple):
     """What a talk is about before a message.
 
-    ``question`` is the citizen's last question, ``subject`` the last one that did not only go on
-    with the answer before it. ``answered`` are the services of the last answer,
-    ``offered`` those of a choice that was asked for since.
+    ``questions`` are the citizen's, without small talk and what only chose. ``answered`` are the
+    services of the last answer, ``offered`` those of a choice that was asked for since.
     """
 
-    question: str = ""
-    subject: str = ""
+    questions: tuple[str, ...] = ()
     answered: tuple[Key, ...] = ()
     offered: tuple[Key, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """The citizen's last question."""
+        return self.questions[-1] if self.questions else ""
+
+    @property
+    def subject(self) -> str:
+        """The last questions, in their order: what goes on says little without them."""
+        return " ".join(self.questions[-REMEMBERED:])[-LONGEST_SUBJECT:]
 
     @property
     def options(self) -> tuple[Key, ...]:
@@ -64,8 +75,8 @@ def read(
     """Return what ``text`` means after ``history`` (``chat_context_summary``)."""
     messages, talk = _talk(history, shortlist, release)
     without = frozenset(_excluded([*messages, (text, talk)], shortlist, release))
-    about = talk.offered or talk.answered or _likely(talk.question, shortlist)
-    query = Query(text, talk.subject, about, without)
+    about = talk.offered or talk.answered
+    query = Query(text, _subject(talk, shortlist), about, without)
     chosen = choice_of(text, talk.options, release)
     if chosen:
         return Reading(query, talk.question or text, chosen, talk.options)
@@ -85,12 +96,13 @@ def read(
     return Reading(query, text)
 
 
-def _likely(question: str, shortlist: Shortlist) -> tuple[Key, ...]:
-    """Return the service that a question is likely about, for answers that do not say it."""
-    ranking = shortlist.rank(Query(question)) if question else None
-    if ranking is None or ranking.first < LIKELY:
-        return ()
-    return tuple((r.item.agency, r.item.key) for r in ranking.services(limit=1))
+def _subject(talk: Talk, shortlist: Shortlist) -> str:
+    """Return what the talk is about in the citizen's words; empty where no service is about it, and
+    none was answered or offered."""
+    if talk.answered or talk.offered:
+        return talk.subject
+    says = talk.subject and shortlist.rank(Query(talk.subject)).outside < OUTSIDE
+    return talk.subject if says else ""
 
 
 def choice_of(text: str, options: Sequence[Key], release: Release) -> tuple[Key, ...] | None:
@@ -126,19 +138,17 @@ def _talk(
         if item.get("role") == "user":
             text = str(item["text"])
             messages.append((text, talk))
-            chosen = choice_of(text, talk.options, release)
-            if chosen is None:
-                goes_on = talk.answered and kind_of(text, shortlist) == FOLLOW_UP
-                subject = talk.subject if goes_on else text
-                talk, before = talk._replace(question=text, subject=subject), talk
-            elif not chosen:
+            before, chosen = talk, choice_of(text, talk.options, release)
+            if chosen is None and kind_of(text, shortlist) in INQUIRIES:
+                talk = talk._replace(questions=(*talk.questions, text))
+            elif chosen == ():
                 talk = talk._replace(offered=())
         elif answered := _known(item.get("services") or [item], release):
             talk = talk._replace(answered=answered, offered=())
         elif offered := _known(item.get("offered", ()), release):
             talk = talk._replace(offered=offered)
         elif talk.answered or talk.offered:  # it asked for nothing that is here
-            talk = talk._replace(question=before.question, subject=before.subject)
+            talk = talk._replace(questions=before.questions)
     return messages, talk
 
 

@@ -64,10 +64,11 @@ class Weights:
     example questions and for one that has none; ``none`` is what "none of them" starts with,
     ``background`` what its likeness to the background counts.
 
-    In a talk ``before`` is the share of the question before, ``about`` what the talk's services
-    get, and ``going_on`` what they get for each e-fold of the odds that the message goes on and
-    does not ask anew, or correct, which counts ``correcting``; ``outside`` is what "none of them"
-    gets.
+    In a talk ``before`` is the share of the questions before, and ``unanswered`` that share where
+    no service was answered or offered: they alone say then what it is about. ``about`` is what the
+    talk's services get, and ``going_on`` what they get for each e-fold of the odds that the message
+    goes on and does not ask anew, or correct, which counts ``correcting``; ``outside`` is what
+    "none of them" gets.
     """
 
     asked: tuple[float, ...]
@@ -75,6 +76,7 @@ class Weights:
     none: float
     background: float = 0.0
     before: float = 0.2
+    unanswered: float = 0.8
     about: float = 4.0
     going_on: float = 0.0
     correcting: float = 4.0
@@ -247,8 +249,9 @@ class Search:
         meant = [key for key in query.about if key not in query.without]
         about = [self.places[key] for key in meant if key in self.places]
         if len(rows) > 1 and rows[1][1] < _NOTHING:  # what says nothing leaves the message as it is
-            scores = scores + weights.before * rows[1][0]
-            none += weights.before * rows[1][1]
+            share = weights.before if query.about else weights.unanswered
+            scores = scores + share * rows[1][0]
+            none += share * rows[1][1]
         if about:
             odds = self._odds_of_going_on(query.text, weights.correcting)
             scores[about] += weights.about + weights.going_on * odds

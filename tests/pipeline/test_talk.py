@@ -101,11 +101,23 @@ def test_a_question_is_read_with_the_talk() -> None:
     assert later.query == Query("And where?", "My passport is gone", (KEY[REPLACE],))
 
 
+def test_what_was_asked_says_what_a_talk_without_an_answer_is_about() -> None:
+    quiet = {"role": "assistant", "text": "A person answers that."}
+    asked = user("My passport is gone"), quiet, user("It was in my bag"), quiet
+    assert meant("And how much is it?", *asked).query == Query(
+        "And how much is it?", "My passport is gone It was in my bag"
+    )
+    # What no service is about says nothing of it.
+    assert meant("And how much is it?", user("Zzz qqq"), quiet).query == Query(
+        "And how much is it?"
+    )
+
+
 def test_an_open_choice_is_the_subject_until_something_is_answered() -> None:
     history = [user("passport"), answer(REPLACE), user("a visit"), offer(RENEW, PAVILION)]
     assert meant("for my son?", *history).query.about == (KEY[RENEW], KEY[PAVILION])
     assert meant("for my son?", *history, user("2"), answer(PAVILION)).query == Query(
-        "for my son?", "a visit", (KEY[PAVILION],)
+        "for my son?", "passport a visit", (KEY[PAVILION],)
     )
 
 
