@@ -153,8 +153,14 @@ def _talk(
 
 
 def _known(items: Sequence[Mapping[str, Any]], release: Release) -> tuple[Key, ...]:
-    keys = [(str(item.get("agency", "")), str(item.get("service", ""))) for item in items]
-    return tuple(key for key in keys if key in release.services)
+    """Return the services of ``items``; one that does not say its agency is the only one with its
+    key."""
+    found = []
+    for item in items:
+        agency, service = str(item.get("agency", "")), str(item.get("service", ""))
+        same = [k for k in release.services if k[1] == service and agency in ("", k[0])]
+        found += same if len(same) == 1 else []
+    return tuple(found)
 
 
 def _excluded(

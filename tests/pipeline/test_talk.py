@@ -101,6 +101,12 @@ def test_a_question_is_read_with_the_talk() -> None:
     assert later.query == Query("And where?", "My passport is gone", (KEY[REPLACE],))
 
 
+def test_an_answer_need_not_say_its_agency() -> None:
+    agency, service = KEY[REPLACE]
+    said = {"role": "assistant", "text": "Report it.", "service": service}
+    assert meant("And how much is it?", said).query.about == ((agency, service),)
+
+
 def test_what_was_asked_says_what_a_talk_without_an_answer_is_about() -> None:
     quiet = {"role": "assistant", "text": "A person answers that."}
     asked = user("My passport is gone"), quiet, user("It was in my bag"), quiet
