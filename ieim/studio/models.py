@@ -29,7 +29,7 @@ from ieim.knowledge.bundles.columns import (
 from ieim.knowledge.bundles.questions import QUESTION_LIMIT
 from ieim.knowledge.bundles.rows import Table
 from ieim.knowledge.models import Release
-from ieim.pipeline.knowledge import CASES, LABEL_SETS, QUESTION_ORIGINS, SITUATIONS
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, QUESTION_ORIGINS, CIRCUMSTANCES
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -347,7 +347,7 @@ class CaseText(DraftEntry):
 
     case = models.CharField(
         max_length=ID_LIMIT,
-        choices=_choices((*CASES, *SITUATIONS)),
+        choices=_choices((*CASES, *CIRCUMSTANCES)),
         help_text=_("What the message is. Unclear is also what nothing else fits."),
     )
     language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ieim.knowledge.bundles.questions import QUESTION_LIMIT, personal_data
 from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table, Value, Wrong
 from ieim.pipeline.canonical import two_decimals
-from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT, QUESTION_ORIGINS, SITUATIONS
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT, QUESTION_ORIGINS, CIRCUMSTANCES
 
 ID_LIMIT = 200
 NAME_LIMIT = 500
@@ -237,7 +237,7 @@ _TEXT = _text(TEXT_LIMIT)
 _PATH = _text(LINK_LIMIT, _path_extra)
 _LANGUAGE_OF = _required(_text(8, _language_extra))
 
-_TEXTS = (*CASES, *SITUATIONS)
+_TEXTS = (*CASES, *CIRCUMSTANCES)
 
 COLUMNS: Mapping[Table, Mapping[str, Column]] = {
     "agencies": {"id": _ID, "name": _NAME, "path": _PATH, "description": _TEXT},
