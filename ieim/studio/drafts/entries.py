@@ -62,7 +62,7 @@ _BATCH = 500
 _FEW = 50
 """Up to so many rows are looked up one by one, more by reading the table."""
 _KEY = ("id",)
-"""What rows are written by: not the natural id, since of a situation's question one part is NULL."""
+"""Rows are written by it, not by their natural id: of a situation's question a part is NULL."""
 _POSITION_LIMIT = 1_000_000
 # What no database takes, not even to look for it; the checks say what is wrong with it.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
