@@ -38,7 +38,7 @@ _CATEGORIES = (
 _GROUPS = ("isGroupedBy",)
 _GROUPED = ("relation", "relatedService")
 _KINDS = {"LifeEvent": "life", "BusinessEvent": "business"}
-"""Which situation an event of CPSV-AP is. schema.org has a BusinessEvent too, which groups no
+"""Which situation an event of CPSV-AP is. A BusinessEvent of schema.org is a fair, which groups no
 service."""
 _CODE_SETS = ("inCodeSet", "inDefinedTermSet")
 _IDS = ("codeValue", "termCode", "identifier")
@@ -159,11 +159,11 @@ class _Catalogue:
     def situations(self) -> None:
         """Read the events that group services, after all of these."""
         for node in filter(_kind, self._nodes):
+            if not (node in self._grouped or node.has(*_GROUPED) or _is_of_cpsv(node)):
+                continue
             related = self._original.nodes(node, *_GROUPED)
             services = [self._service_of[each] for each in related if each in self._service_of]
             services += self._grouped.get(node, [])
-            if not services and "cv" not in {each.partition(":")[0] for each in node.types}:
-                continue
             values: dict[str, Any] = {
                 "kind": _kind(node),
                 "name": _name(node, self._original),
@@ -440,6 +440,10 @@ def _is_a(node: Node, types: frozenset[str]) -> bool:
 def _kind(node: Node) -> str:
     """Return the kind of situation that a node is, "" for none."""
     return next((_KINDS[n] for t in node.types if (n := t.rpartition(":")[2]) in _KINDS), "")
+
+
+def _is_of_cpsv(node: Node) -> bool:
+    return any(each.startswith("cv:") for each in node.types)
 
 
 def _languages(nodes: Iterable[Node], names: Iterable[str] = ()) -> set[str]:

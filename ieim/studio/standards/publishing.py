@@ -105,18 +105,18 @@ def _base(request: HttpRequest) -> str:
 def release_json_ld(release: Release, base: str) -> JSONLD:
     """Return a release as one document; ``base`` is the site's address without a slash at its end.
 
-    The order is that of the index: agencies, dictionaries, services, and then situations, whose
-    order of services and conditions CPSV-AP has no words for.
+    The order is that of the index: agencies, dictionaries, situations, services. CPSV-AP has no
+    words for the order of a situation's services, nor for their conditions.
     """
     writer = _Writer(release, base)
     graph = [writer.agency(agency) for agency in release.agencies.values()]
     for agency, categories in release.categories_by_agency.items():
         graph.extend(writer.dictionary(agency, categories))
+    graph.extend(map(writer.situation, release.situations.values()))
     graph.extend(
         {**writer.service(service), **writer.groups(service)}
         for service in release.services.values()
     )
-    graph.extend(map(writer.situation, release.situations.values()))
     return {"@context": [CONTEXT, EVENTS] if release.situations else CONTEXT, "@graph": graph}
 
 

@@ -133,7 +133,7 @@ def to_rows(found: Found, *, into: str | None) -> Mapped:
 
 
 def _situations(found: Found, mapped: Mapped, agencies: Mapping[str, str] | None) -> None:
-    """Add the situations; none where an agency was chosen (None), since they belong to every one."""
+    """Add the situations: they are for every agency, so none is taken for a chosen one (None)."""
     report = found.report
     for entry in found.of("situations"):
         if agencies is None:
