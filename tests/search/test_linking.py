@@ -40,9 +40,7 @@ def test_a_step_names_a_service_in_other_words_than_its_name() -> None:
 
 @real
 def test_papers_and_the_first_step_come_before_what_is_handed_on_after() -> None:
-    trader = replace(
-        demo().services["business", "business.register-sole-trader"], next_services=()
-    )
+    trader = replace(demo().services["business", "business.register-sole-trader"], next_services=())
     before = {
         (service.key, each.service.key): each.before
         for service in (*demo().services.values(), trader)

@@ -29,14 +29,14 @@ from tests.studio.api.editing_api import Editor
 from tests.studio.exchange.files import KINDS, confirm, export, preview
 
 RENEW, RETURN = "passports/renew", "tax/return"
-MOVING = {
+MOVING: dict[str, Any] = {
     "key": "moving",
     "kind": "life",
     "name": "Moving house",
     "description": "You live somewhere else now.",
     "services": [f"{RETURN} | if you work", RENEW],
 }
-SAID = {"situation": "moving", "language": "en", "text": "we have a new flat"}
+SAID: dict[str, Any] = {"situation": "moving", "language": "en", "text": "we have a new flat"}
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_it_says_what_is_wrong_and_where(tmp_path: Path, row: dict[str, Any], me
     assert message in error
 
 
-SERVICE = {"agency": "passports", "service": "renew", "language": "en"}
+SERVICE: dict[str, Any] = {"agency": "passports", "service": "renew", "language": "en"}
 
 
 @pytest.mark.parametrize(
