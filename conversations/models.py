@@ -71,7 +71,7 @@ class Turn(models.Model):
     ``text`` is the message as sent: evidence offsets count its code points. ``risks`` are the flags
     of the screen, and what classify added to them, as :class:`ieim.pipeline.message.risk.RiskDict`.
     ``language`` is what the message seems to be written in (ISO 639-1), empty where that cannot be
-    told; ``situation`` is one of :data:`ieim.pipeline.knowledge.SITUATIONS`, or None. ``lease``
+    told; ``situation`` is one of :data:`ieim.pipeline.knowledge.CIRCUMSTANCES`, or None. ``lease``
     names the worker run that may write to the turn until ``leased_until``.
     ``resumed`` says that a person's decision set it going again: the session's next question does
     not wait for it. ``hold_waived`` says that a person let the held reply go out.

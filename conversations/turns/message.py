@@ -42,7 +42,7 @@ class IncomingMessage:
     ``text`` is what would be stored: what was ``sent``, or, where its sender chose so, without the
     ``identifiers`` found in it. ``problem`` says why it cannot be taken. ``risks`` are found in
     ``text``, by the embedder or the words that ``risks_by`` names. ``language`` (ISO 639-1) is
-    empty where it cannot be detected, ``situation`` (:data:`ieim.pipeline.knowledge.SITUATIONS`)
+    empty where it cannot be detected, ``situation`` (:data:`ieim.pipeline.knowledge.CIRCUMSTANCES`)
     where it tells of none; ``release`` is the newest one, None where there is none.
     """
 

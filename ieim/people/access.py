@@ -44,7 +44,7 @@ _SET = "administration.change_section"
 _RECALL, _CORRECT = "conversations.view_citation", "conversations.add_correctionnotice"
 _TABLES = (
     *("agencies", "dictionary", "services", "labels", "translations"),
-    *("help_lines", "risk_examples", "texts", "questions"),
+    *("help_lines", "risk_examples", "texts", "situations", "questions"),
 )
 """The tables of the draft, as REST calls them."""
 

@@ -32,7 +32,7 @@ def each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[s
 _ALL = ("view", "add", "change", "delete")
 DRAFT = (
     *("agency", "category", "service", "label", "translation"),
-    *("helpline", "riskexample", "casetext", "examplequestion"),
+    *("helpline", "riskexample", "casetext", "situation", "examplequestion"),
 )
 _DECIDES = (
     "review.view_reviewitem",

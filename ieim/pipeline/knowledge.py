@@ -32,7 +32,7 @@ CASES: tuple[str, ...] = (
 )
 """What a message may be that asks nothing of an administration."""
 
-SITUATIONS: tuple[str, ...] = ("condolence", "worry")
+CIRCUMSTANCES: tuple[str, ...] = ("condolence", "worry")
 """In which somebody may write: after a death; in danger, or with somebody ill. A sentence of the
 administration's comes first then."""
 
@@ -173,7 +173,7 @@ class RiskExample:
 @dataclass(frozen=True, slots=True)
 class CaseText:
     """What the administration says to a message of one of :data:`CASES`, or to somebody in one of
-    :data:`SITUATIONS`, in ``language``."""
+    :data:`CIRCUMSTANCES`, in ``language``."""
 
     case: str
     language: str
@@ -186,7 +186,8 @@ QUESTION_ORIGINS: tuple[str, ...] = ("editor", "citizen", "model", "import")
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
-    """A question, in ``language`` (ISO 639-1), that the service with the key ``service`` answers.
+    """A question, in ``language`` (ISO 639-1), that the service with the key ``service`` answers, or
+    what somebody in the ``situation`` with that key says; agency and service are empty then.
 
     Only the ranking reads it: no stage is given one. ``origin`` is one of :data:`QUESTION_ORIGINS`.
     """
@@ -196,6 +197,34 @@ class ExampleQuestion:
     language: str
     text: str
     origin: str = "editor"
+    situation: str = ""
+
+
+SITUATION_KINDS: tuple[str, ...] = ("life", "business")
+"""What a situation is: ``cv:LifeEvent`` and ``cv:BusinessEvent`` of CPSV-AP 3.2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A service that a situation leads to; ``condition`` says for whom, empty for everybody."""
+
+    agency: str
+    service: str
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A life or business event, and the services that it leads to, in their order.
+
+    ``kind`` is one of :data:`SITUATION_KINDS`.
+    """
+
+    key: str
+    kind: str
+    name: str
+    description: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 SERVICE_TEXTS: tuple[str, ...] = (
@@ -232,6 +261,7 @@ class Release:
     risk_examples: tuple[RiskExample, ...] = ()
     texts: tuple[CaseText, ...] = ()
     questions: tuple[ExampleQuestion, ...] = ()
+    situations: Mapping[str, Situation] = field(default_factory=dict)
     language: str = ""
     original: Release | None = field(default=None, repr=False, compare=False)
     translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)

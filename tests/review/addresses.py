@@ -32,7 +32,7 @@ Who = frozenset[Role] | str
 
 _TABLES = (
     *("agencies", "dictionary", "services", "labels", "translations"),
-    *("help_lines", "risk_examples", "texts", "questions"),
+    *("help_lines", "risk_examples", "texts", "situations", "questions"),
 )
 """The tables of the draft, as REST calls them."""
 
@@ -227,6 +227,7 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "studio_helpline": {},
     "studio_riskexample": {},
     "studio_casetext": {},
+    "studio_situation": {},
     **{
         f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
         for name in ("release", "publication")
@@ -234,7 +235,8 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "studio_goldenquestion": {},
 }
 """What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
-for people of every agency to add; labels, help lines, examples and texts also to change."""
+for people of every agency to add; labels, help lines, examples, texts
+and situations also to change."""
 
 
 def who_may(name: str, method: str = "GET") -> Who | None:

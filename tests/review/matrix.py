@@ -101,6 +101,7 @@ KINDS: Mapping[str, Kind] = {
     "knowledge_api:help_lines_entry": Kind.LABEL,
     "knowledge_api:risk_examples_entry": Kind.LABEL,
     "knowledge_api:texts_entry": Kind.LABEL,
+    "knowledge_api:situations_entry": Kind.LABEL,
     **{
         f"knowledge:{name}": Kind.PUBLIC
         for name in ("draft_service", "service", "release", "again")
@@ -243,7 +244,7 @@ def _admin(
 
 def _in_sight(model: str, variant: Variant) -> bool:
     """Whether somebody of one agency finds what the admin shows of a model there."""
-    everybodys = ("label", "helpline", "riskexample", "casetext")
+    everybodys = ("label", "helpline", "riskexample", "casetext", "situation")
     return model.rpartition("_")[2] not in everybodys and (
         model not in OF_AGENCY or variant is not FOREIGN
     )

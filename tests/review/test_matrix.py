@@ -35,6 +35,7 @@ BODIES = {
     "help_lines_entry": {"text": "X"},
     "risk_examples_entry": {"kind": "near_miss"},
     "texts_entry": {"text": "X"},
+    "situations_entry": {"name": "X"},
     "questions_entry": {"origin": "citizen"},
     "dictionary_entry": {"value": "X"},
 }

@@ -40,9 +40,10 @@ def test_a_step_names_a_service_in_other_words_than_its_name() -> None:
 
 @real
 def test_papers_and_the_first_step_come_before_what_is_handed_on_after() -> None:
+    trader = replace(demo().services["business", "business.register-sole-trader"], next_services=())
     before = {
         (service.key, each.service.key): each.before
-        for service in demo().services.values()
+        for service in (*demo().services.values(), trader)
         for each in searched().next_services(service)
     }
     assert before["health-cover.add-child", "civil-registry.register-birth"]

@@ -20,6 +20,7 @@ from ieim.knowledge.bundles.columns import (
     duplicates,
     flagless,
     opens,
+    stepless,
 )
 from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
 from ieim.knowledge.bundles.questions import misplaced
@@ -31,6 +32,7 @@ from ieim.knowledge.bundles.rows import (
     Row,
     Table,
 )
+from ieim.knowledge.bundles.situations import SituationRow
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import (
     Agency,
@@ -57,6 +59,7 @@ Entry: TypeAlias = (
     | HelpLine
     | RiskExample
     | CaseText
+    | SituationRow
     | ExampleQuestion
 )
 """A checked row of a table, in the order of :data:`TABLES`."""
@@ -88,12 +91,13 @@ class Bundle:
     help_lines: tuple[HelpLine, ...] = ()
     risk_examples: tuple[RiskExample, ...] = ()
     texts: tuple[CaseText, ...] = ()
+    situations: tuple[SituationRow, ...] = ()
     questions: tuple[ExampleQuestion, ...] = ()
 
     @property
     def content(self) -> Content:
         """The bundle as JSON values; a threshold is a string with two decimals, or None, and
-        what services have had later is there only where it was written."""
+        what services and questions have had later is there only where it was written."""
         content: Content = {table: list(map(asdict, getattr(self, table))) for table in TABLES}
         for label in content["labels"]:
             label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
@@ -102,6 +106,9 @@ class Bundle:
             for name in ("next_services", "deadline_days"):
                 if not service[name]:
                     del service[name]
+        for question in content["questions"]:
+            if not question["situation"]:
+                del question["situation"]
         always = ("agencies", "dictionary", "services", "labels")
         return {table: rows for table, rows in content.items() if rows or table in always}
 
@@ -128,6 +135,7 @@ class Bundle:
         labels: dict[str, dict[str, Label]] = {}
         for label in self.labels:
             labels.setdefault(label.set, {})[label.code] = label
+        references = {s.reference: (s.agency, s.key) for s in self.services}
         return Release(
             number=number,
             sha256=digest(self.content),
@@ -139,6 +147,7 @@ class Bundle:
             help_lines=tuple(map(_with_normal_language, self.help_lines)),
             risk_examples=self.risk_examples,
             texts=tuple(map(_with_normal_language, self.texts)),
+            situations={row.key: row.situation(references) for row in self.situations},
             questions=tuple(map(_with_normal_language, self.questions)),
         )
 
@@ -181,6 +190,7 @@ def bundle_of(
         found.extend(duplicates(table, [(row, values) for row, values, _ in checked]))
         good[table] = [values for _, values, _ in checked]
     found.extend(dangling(tables, good))
+    found.extend(stepless(tables, good))
     found.extend(flagless(tables, good, good["labels"] or map(asdict, default_labels())))
     found.extend(misplaced(list(zip(tables.get("questions", ()), good["questions"], strict=True))))
     if len(good["risk_examples"]) > EXAMPLES_LIMIT:

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from ieim.knowledge.bundles.questions import QUESTION_LIMIT, personal_data
 from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table, Value, Wrong
+from ieim.knowledge.bundles.situations import (
+    CONDITION_LIMIT,
+    DESCRIPTION_LIMIT,
+    bad_lines,
+    line,
+    parts,
+)
 from ieim.pipeline.canonical import two_decimals
-from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT, QUESTION_ORIGINS, SITUATIONS
+from ieim.pipeline.knowledge import (
+    CASES,
+    CIRCUMSTANCES,
+    LABEL_SETS,
+    NO_NEXT,
+    QUESTION_ORIGINS,
+    SITUATION_KINDS,
+)
 
 ID_LIMIT = 200
 NAME_LIMIT = 500
@@ -112,6 +127,12 @@ def _list(limit: int) -> Column:
                 yield from (Complaint(text, part) for text in _bad_text(item, limit))
 
     return Column(read, blank=())
+
+
+def _steps(value: Value) -> tuple[tuple[str, ...], Iterator[Complaint]]:
+    items, complaints = _STEPS.read(value)
+    wrong = (Complaint(text, f"entry {place}") for place, text in bad_lines(items))
+    return tuple(line(*parts(item)) for item in items), chain(complaints, wrong)
 
 
 def _threshold(value: Value) -> tuple[Decimal | None, Iterator[Complaint]]:
@@ -235,9 +256,11 @@ _ID = _required(_text(ID_LIMIT, _id_extra))
 _NAME = _required(_text(NAME_LIMIT))
 _TEXT = _text(TEXT_LIMIT)
 _PATH = _text(LINK_LIMIT, _path_extra)
+_STEPS = _list(2 * ID_LIMIT + CONDITION_LIMIT + 4)
+"""A reference is two ids and a slash; three characters stand before a condition."""
 _LANGUAGE_OF = _required(_text(8, _language_extra))
 
-_TEXTS = (*CASES, *SITUATIONS)
+_TEXTS = (*CASES, *CIRCUMSTANCES)
 
 COLUMNS: Mapping[Table, Mapping[str, Column]] = {
     "agencies": {"id": _ID, "name": _NAME, "path": _PATH, "description": _TEXT},
@@ -300,9 +323,17 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "language": _LANGUAGE_OF,
         "text": _required(_text(GUIDANCE_LIMIT)),
     },
+    "situations": {
+        "key": _ID,
+        "kind": _required(_text(ID_LIMIT, _one_of(SITUATION_KINDS, " or ".join(SITUATION_KINDS)))),
+        "name": _NAME,
+        "description": _text(DESCRIPTION_LIMIT),
+        "services": Column(_steps, blank=()),
+    },
     "questions": {
-        "agency": _ID,
-        "service": _ID,
+        "agency": _text(ID_LIMIT, _id_extra),
+        "service": _text(ID_LIMIT, _id_extra),
+        "situation": _text(ID_LIMIT, _id_extra),
         "language": _LANGUAGE_OF,
         "text": _required(_text(QUESTION_LIMIT, _question_extra)),
         "origin": Column(_origin, blank=QUESTION_ORIGINS[0]),
@@ -354,6 +385,8 @@ def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
         problems.extend(_bad_label(row, values))
     if table == "translations":
         problems.extend(_bad_translation(row, values))
+    if table == "questions":
+        problems.extend(_bad_question(row, values, {problem.column for problem in problems}))
     return values, problems
 
 
@@ -380,6 +413,19 @@ def _bad_translation(row: Row, values: Values) -> Iterator[BundleProblem]:
             yield BundleProblem(row.file, row.line_of(column), complaint, column)
 
 
+def _bad_question(row: Row, values: Values, wrong: Collection[str]) -> Iterator[BundleProblem]:
+    """Yield what keeps a question from having a service or a situation; the columns ``wrong`` are
+    noted already."""
+    if values["situation"] and (values["agency"] or values["service"]):
+        message = "has a situation and a service: a question is of one of them"
+        yield BundleProblem(row.file, row.line_of("situation"), message)
+    elif not values["situation"] and "situation" not in wrong:
+        for column in ("agency", "service"):
+            if not values[column] and column not in wrong:
+                complaint = "is missing: fill it in, or name a situation instead of a service"
+                yield BundleProblem(row.file, row.line_of(column), complaint, column)
+
+
 def _expected_effect(label_set: str, effect: str) -> str | None:
     """Return what the effect of a label in ``label_set`` must be, None when it is that."""
     if label_set == "risk_flags":
@@ -403,7 +449,8 @@ def duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[
             continue
         before = first.setdefault(identity, row)
         if before is not row:
-            names, shown = " and ".join(columns), " ".join(identity)
+            filled = [column for column, v in zip(columns, identity, strict=True) if v]
+            names, shown = " and ".join(filled), " ".join(filter(None, identity))
             where = before.file if before.line is None else f"line {before.line}"
             message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
             yield BundleProblem(row.file, row.line_of(columns[-1]), message)
@@ -424,7 +471,9 @@ def dangling(
                     message = f"service {each[:200]!r} is not there: write agency/key, or {NO_NEXT}"
                     yield BundleProblem(row.file, row.line_of("next_services"), message)
             agency = values["agency"]
-            if agency and agency not in agencies and "agencies" in tables:
+            if not agency:
+                continue
+            if agency not in agencies and "agencies" in tables:
                 message = f"agency {agency[:200]!r} is not among the agencies"
                 yield BundleProblem(row.file, row.line_of("agency"), message)
                 continue
@@ -439,6 +488,23 @@ def dangling(
                     place = "in the dictionary" if what == "category" else "among the services"
                     message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
                     yield BundleProblem(row.file, row.line_of(column), message)
+
+
+def stepless(
+    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
+) -> Iterator[BundleProblem]:
+    """Yield services of situations, and situations of questions, that are not there."""
+    services = {f"{values['agency']}/{values['key']}" for values in good["services"]}
+    for row, values in zip(tables.get("situations", ()), good["situations"], strict=True):
+        for reference, _ in map(parts, values["services"]):
+            if "services" in tables and "/" in reference and reference not in services:
+                complaint = f"service {reference[:200]!r} is not there: write agency/key"
+                yield BundleProblem(row.file, row.line_of("services"), complaint)
+    keys = {values["key"] for values in good["situations"]}
+    for row, values in zip(tables.get("questions", ()), good["questions"], strict=True):
+        if (key := values["situation"]) and key not in keys:
+            complaint = f"situation {key[:200]!r} is not among the situations"
+            yield BundleProblem(row.file, row.line_of("situation"), complaint)
 
 
 def flagless(

@@ -332,7 +332,7 @@ def _line(node: yaml.Node) -> int:
 
 
 LIST_COLUMNS = frozenset(
-    {"keywords", "categories", "requirements", "how_to_apply", "next_services"}
+    {"keywords", "categories", "requirements", "how_to_apply", "next_services", "services"}
 )
 """Columns that are lists: bars separate the items of a cell, or line breaks where it has none."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from ieim.knowledge.bundles.rows import BundleProblem, Row
 from ieim.pipeline.personal.redaction import MEANINGS, prepare
@@ -13,7 +13,10 @@ QUESTION_LIMIT = 200
 """The longest example question, in code points."""
 
 QUESTIONS_LIMIT = 50
-"""The most example questions of one service: more say nothing new to the ranking."""
+"""The most example questions of one service or situation: more say nothing new to the ranking."""
+
+Place: TypeAlias = tuple[str, str, str]
+"""Agency and service, or the situation: what is not set is ""."""
 
 
 def folded(text: str) -> str:
@@ -31,32 +34,41 @@ def personal_data(text: str) -> Iterator[str]:
 
 
 def misplaced(checked: Sequence[tuple[Row, Mapping[str, Any]]]) -> Iterator[BundleProblem]:
-    """Yield the texts that an earlier row has at another service, and the first question of a
-    service that is one too many."""
-    first: dict[str, Mapping[str, Any]] = {}
-    counts: Counter[tuple[str, str]] = Counter()
+    """Yield the texts that an earlier row has at another service, or at another situation, and the
+    first question of each that is one too many."""
+    first: dict[tuple[bool, str], Place] = {}
+    counts: Counter[Place] = Counter()
     for row, values in checked:
-        agency, service = values["agency"], values["service"]
-        if not (agency and service and values["text"].strip()):
+        place = place_of(values)
+        if not any(place) or not values["text"].strip():
             continue
-        other = first.setdefault(folded(values["text"]), values)
-        if (other["agency"], other["service"]) != (agency, service):
-            complaint = stands_elsewhere(other["agency"], other["service"])
-            yield BundleProblem(row.file, row.line_of("text"), complaint, "text")
-        counts[agency, service] += 1
-        if counts[agency, service] == QUESTIONS_LIMIT + 1:
-            yield BundleProblem(row.file, row.line, too_many(agency, service))
+        other = first.setdefault((bool(place[2]), folded(values["text"])), place)
+        if other != place:
+            yield BundleProblem(row.file, row.line_of("text"), stands_elsewhere(other), "text")
+        counts[place] += 1
+        if counts[place] == QUESTIONS_LIMIT + 1:
+            yield BundleProblem(row.file, row.line, too_many(place))
 
 
-def stands_elsewhere(agency: str, service: str) -> str:
+def place_of(values: Mapping[str, Any]) -> Place:
+    """Return where a question stands."""
+    return values["agency"], values["service"], values["situation"]
+
+
+def stands_elsewhere(place: Place) -> str:
     return (
-        f"is a question of {agency[:200]} {service[:200]} already: one text cannot lead to two "
-        "services, so keep it where it fits best"
+        f"is a question of {_named(place)} already: one text cannot lead to two "
+        f"{'situations' if place[2] else 'services'}, so keep it where it fits best"
     )
 
 
-def too_many(agency: str, service: str) -> str:
+def too_many(place: Place) -> str:
     return (
-        f"{agency[:200]} {service[:200]} has more than {QUESTIONS_LIMIT} questions, which is the "
+        f"{_named(place)} has more than {QUESTIONS_LIMIT} questions, which is the "
         "limit: leave out those that say the same"
     )
+
+
+def _named(place: Place) -> str:
+    agency, service, situation = (part[:200] for part in place)
+    return f"the situation {situation}" if situation else f"{agency} {service}"

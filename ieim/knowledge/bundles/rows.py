@@ -16,6 +16,7 @@ Table: TypeAlias = Literal[
     "help_lines",
     "risk_examples",
     "texts",
+    "situations",
     "questions",
 ]
 TABLES: tuple[Table, ...] = get_args(Table)
@@ -31,11 +32,14 @@ IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "help_lines": ("language", "flag"),
     "risk_examples": ("language", "text"),
     "texts": ("case", "language"),
-    "questions": ("agency", "service", "language", "text"),
+    "situations": ("key",),
+    "questions": ("agency", "service", "situation", "language", "text"),
 }
 """The columns that identify a row."""
 
-OF_NO_AGENCY: frozenset[Table] = frozenset({"labels", "help_lines", "risk_examples", "texts"})
+OF_NO_AGENCY: frozenset[Table] = frozenset(
+    {"labels", "help_lines", "risk_examples", "texts", "situations"}
+)
 """Tables whose entries belong to every agency."""
 
 Value: TypeAlias = "str | Decimal | bool | Sequence[Value] | Wrong | None"

@@ -15,7 +15,7 @@ import yaml
 
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import grounding
-from ieim.pipeline.knowledge import CASES, SITUATIONS, CaseText, Release
+from ieim.pipeline.knowledge import CASES, CIRCUMSTANCES, CaseText, Release
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.reply.reply import Reply
 
@@ -45,7 +45,7 @@ def shipped() -> tuple[CaseText, ...]:
 
 
 def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
-    """Return the text of each of ``CASES`` and ``SITUATIONS``: in the first of ``languages`` that
+    """Return the text of each of ``CASES`` and ``CIRCUMSTANCES``: in the first of ``languages`` that
     it is there in.
 
     In one language the administration's own comes before the one that is shipped. Where there is
@@ -55,7 +55,7 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     codes = [_code(each) for each in (*languages, _LAST)]
     return {
         case: next(stored[case, code] for code in codes if (case, code) in stored)
-        for case in (*CASES, *SITUATIONS)
+        for case in (*CASES, *CIRCUMSTANCES)
     }
 
 

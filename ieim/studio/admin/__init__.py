@@ -24,6 +24,7 @@ from ieim.studio.models import (
     Label,
     RiskExample,
     Service,
+    Situation,
     Translation,
 )
 
@@ -42,6 +43,7 @@ TABLES: dict[type[Model], tuple[StrPromise, StrPromise]] = {
     Release: (_("release"), _("releases")),
     RiskExample: (_("risk example"), _("risk examples")),
     Service: (_("service"), _("services")),
+    Situation: (_("situation"), _("situations")),
     Translation: (_("translation"), _("translations")),
 }
 

@@ -33,7 +33,7 @@ from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problem, Problems, attribute
 from ieim.studio.drafts.history import readable
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.models import Agency, Category, Change, DraftEntry, Service
+from ieim.studio.models import Agency, Category, Change, DraftEntry, Service, Situation
 
 if TYPE_CHECKING:
     OfDraft = admin.ModelAdmin[DraftEntry]
@@ -346,7 +346,11 @@ def _number(text: str | None) -> int:
 
 
 def related(entry: DraftEntry) -> list[tuple[str, str]]:
-    """Return ``(text, address)`` of the lists, and of the page that adds a translation."""
+    """Return ``(text, address)`` of the lists that belong to an entry, and of the page that adds a
+    translation."""
+    if isinstance(entry, Situation):
+        query = {"situation__exact": entry.key}
+        return [(gettext("Example questions"), _url("examplequestion", "changelist", query))]
     if not isinstance(entry, Agency | Category | Service):
         return []
     listed, added = {"agency__id__exact": _owner_of(entry)}, {"agency": _owner_of(entry)}
@@ -374,5 +378,5 @@ def _url(model: str, page: str, query: dict[str, str]) -> str:
 
 
 def _owner_of(entry: DraftEntry) -> str:
-    """Return the id of the agency that an entry belongs to, "" for a label."""
-    return str(entry.pk if isinstance(entry, Agency) else getattr(entry, "agency_id", ""))
+    """Return the id of the agency that an entry belongs to, "" for what belongs to every agency."""
+    return str(entry.pk if isinstance(entry, Agency) else getattr(entry, "agency_id", None) or "")

@@ -21,9 +21,11 @@ from ieim.pipeline.knowledge import NO_NEXT
 from ieim.studio.admin.questions import lines_of
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problems, attribute
-from ieim.studio.models import Agency, Category, DraftEntry, Service, Translation
+from ieim.studio.models import Agency, Category, DraftEntry, Service, Situation, Translation
 
 if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
     Base = forms.ModelForm[DraftEntry]
     BaseRows = forms.BaseInlineFormSet[DraftEntry, Agency, Any]
 else:
@@ -267,7 +269,34 @@ class CategoryForm(DraftForm):
         fields = list(COLUMNS["dictionary"])
 
 
-class ServiceForm(DraftForm):
+def _questions(help_text: StrPromise) -> Lines:
+    return Lines(
+        label=gettext_lazy("Questions that people ask"),
+        rows=10,
+        # Compared with what the page had: what others have changed meanwhile stays as it is.
+        show_hidden_initial=True,
+        help_text=help_text,
+    )
+
+
+class AskedForm(DraftForm):
+    """An entry with its example questions: a field ``questions`` beside its columns."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        asked: Any = self.instance
+        if "questions" in self.fields and asked.pk:
+            self.initial["questions"] = lines_of(asked)
+
+    def question_lines(self, change: bool) -> tuple[list[str], list[str]]:
+        """Return the questions as the page had them, and as they were typed."""
+        bound = self["questions"]
+        name = bound.html_initial_name if change else ""
+        before = bound.field.clean(self.data.get(name, ""))
+        return before, self.cleaned_data["questions"]
+
+
+class ServiceForm(AskedForm):
     requirements = Lines(help_text=gettext_lazy("What the citizen needs, one a line."))
     how_to_apply = Lines(help_text=gettext_lazy("The steps in their order, one a line."))
     next_services = Lines(
@@ -279,16 +308,12 @@ class ServiceForm(DraftForm):
         ),
     )
 
-    questions = Lines(
-        label=gettext_lazy("Questions that people ask"),
-        rows=10,
-        # Compared with what the page had: what others have changed meanwhile stays as it is.
-        show_hidden_initial=True,
-        help_text=gettext_lazy(
+    questions = _questions(
+        gettext_lazy(
             "Write five or more that differ, one a line, as people ask them and not as the office "
             "calls it: by them the search finds the service. Before one in another language write "
             "its code: “de: Wo bekomme ich einen Pass?”. Citizens never see them."
-        ),
+        )
     )
 
     class Meta:
@@ -298,8 +323,6 @@ class ServiceForm(DraftForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         service: Any = self.instance
-        if "questions" in self.fields and service.pk:
-            self.initial["questions"] = lines_of(service)
         if "next_services" in self.fields and service.pk:
             self.fields["next_services"].help_text += f" {_found(service)}"
         if "categories" not in self.fields:
@@ -316,13 +339,6 @@ class ServiceForm(DraftForm):
         self.fields["categories"] = Categories(
             dictionary, service.categories, label=gettext_lazy("Categories"), help_text=what
         )
-
-    def question_lines(self, change: bool) -> tuple[list[str], list[str]]:
-        """Return the questions as the page had them, and as they were typed."""
-        bound = self["questions"]
-        name = bound.html_initial_name if change else ""
-        before = bound.field.clean(self.data.get(name, ""))
-        return before, self.cleaned_data["questions"]
 
     def clean_next_services(self) -> list[str]:
         """Return the references; refuse those of which there is no service in the draft."""
@@ -347,6 +363,29 @@ def _found(service: Service) -> str:
         return gettext("Nothing is found in the current release.")
     names = "; ".join(f"{each.service.reference} (“{each.said}”)" for each in links)
     return gettext("Found in the current release: {names}.").format(names=names)
+
+
+class SituationForm(AskedForm):
+    services = Lines(
+        label=gettext_lazy("Services"),
+        rows=10,
+        help_text=gettext_lazy(
+            "What to do, in order, as agency/key, one a line. Who it is for, where not for "
+            "everybody, stands behind a bar: “registry/marriage-copy | if you were married”."
+        ),
+    )
+    questions = _questions(
+        gettext_lazy(
+            "Write five or more that differ, one a line, as people say it: what has happened, and "
+            "not what they need from which office. By them the search finds the situation. Before "
+            "one in another language write its code: “de: Wir bekommen ein Kind”. Citizens never "
+            "see them."
+        )
+    )
+
+    class Meta:
+        model = Situation
+        fields = list(COLUMNS["situations"])
 
 
 class TranslationForm(DraftForm):

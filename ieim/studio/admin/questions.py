@@ -1,4 +1,4 @@
-"""The example questions of a service as lines of its form.
+"""The example questions of a service or a situation as lines of its form.
 
 A line is a question in the knowledge's language, or "de: " and one in another.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import transaction
 from django.utils.translation import gettext
@@ -17,39 +17,42 @@ from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.people.models import User
 from ieim.pipeline.message.language import detectable, told_as
 from ieim.studio.drafts import editing
-from ieim.studio.drafts.entries import Problem
-from ieim.studio.models import Change, ExampleQuestion, Service
+from ieim.studio.drafts.entries import Problem, column_values
+from ieim.studio.models import Change, ExampleQuestion, Service, Situation
+
+Asked: TypeAlias = Service | Situation
+"""What has example questions."""
 
 _LANGUAGE = re.compile(r"([a-z]{2,3}):\s", re.ASCII)
 _SHOWN = 60
 """Characters of a line that a problem repeats."""
 
 
-def lines_of(service: Service) -> list[str]:
-    """Return the questions of a stored service, a line each."""
-    return list(_stored(service))
+def lines_of(asked: Asked) -> list[str]:
+    """Return the questions of a stored entry, a line each."""
+    return list(_stored(asked))
 
 
 @transaction.atomic
-def save_lines(service: Service, before: Sequence[str], after: Sequence[str], by: User) -> None:
-    """Make the questions of ``service``, which were ``before`` on the page, those of ``after``.
+def save_lines(asked: Asked, before: Sequence[str], after: Sequence[str], by: User) -> None:
+    """Make the questions of ``asked``, which were ``before`` on the page, those of ``after``.
 
     What somebody else has added or removed meanwhile stays so. Raises :class:`editing.Invalid`
     with what is wrong with new lines, and :class:`editing.OutOfScope`; then nothing has changed.
     """
-    stored = _stored(service)
+    stored = _stored(asked)
     for line in before:
         if line not in after and line in stored:
-            values = {name: getattr(stored[line], name) for name in ("service", "language", "text")}
+            values = column_values(stored[line])
             editing.remove(
                 table="questions",
-                identity={"agency": stored[line].agency_id, **values},
+                identity={name: values[name] for name in IDENTITY["questions"]},
                 by=by,
                 seen=stored[line].version,
                 source=Change.Source.ADMIN,
             )
     new = [line for line in dict.fromkeys(after) if line not in before and line not in stored]
-    edits = [editing.Edit(_values(service, line), None) for line in new]
+    edits = [editing.Edit(_values(asked, line), None) for line in new]
     try:
         editing.save_all(table="questions", edits=edits, by=by, source=Change.Source.ADMIN)
     except editing.ManyInvalid as error:
@@ -62,9 +65,15 @@ def save_lines(service: Service, before: Sequence[str], after: Sequence[str], by
         raise editing.Invalid({"questions": problems}) from error
 
 
-def _stored(service: Service) -> dict[str, ExampleQuestion]:
-    rows = ExampleQuestion.objects.filter(agency=service.agency_id, service=service.key)
-    return {_line(row): row for row in rows}
+def _place(asked: Asked) -> dict[str, str]:
+    """Return the columns of a question that say where it stands."""
+    if isinstance(asked, Situation):
+        return {"situation": asked.key}
+    return {"agency": asked.agency_id, "service": asked.key}
+
+
+def _stored(asked: Asked) -> dict[str, ExampleQuestion]:
+    return {_line(row): row for row in ExampleQuestion.objects.filter(**_place(asked))}
 
 
 def _line(question: ExampleQuestion) -> str:
@@ -72,14 +81,13 @@ def _line(question: ExampleQuestion) -> str:
     return question.text if is_plain else f"{question.language}: {question.text}"
 
 
-def _values(service: Service, line: str) -> dict[str, Any]:
+def _values(asked: Asked, line: str) -> dict[str, Any]:
     named = _LANGUAGE.match(line)
     language, text = (named[1], line[named.end() :].strip()) if named else (written_in(), line)
     if told_as(language) not in detectable():
         message = gettext("there is no language “{code}”: write a code of ISO 639, such as fr")
         raise editing.Invalid({"questions": [_problem(line, message.format(code=language))]})
-    columns = (service.agency_id, service.key, language, text)
-    return dict(zip(IDENTITY["questions"], columns, strict=True))
+    return {**_place(asked), "language": language, "text": text}
 
 
 def _problem(line: str, text: str) -> Problem:

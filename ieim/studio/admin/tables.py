@@ -18,7 +18,13 @@ from ieim.people.reading import note_listed
 from ieim.pipeline.message.screen import spelled
 from ieim.studio.admin.base import Refused, collected, refused
 from ieim.studio.admin.files import FilesAdmin
-from ieim.studio.admin.forms import CategoryForm, Rows, ServiceForm, TranslationForm
+from ieim.studio.admin.forms import (
+    CategoryForm,
+    Rows,
+    ServiceForm,
+    SituationForm,
+    TranslationForm,
+)
 from ieim.studio.admin.questions import lines_of, save_lines
 from ieim.studio.drafts.entries import Problems
 from ieim.studio.drafts.selectors import link_warnings
@@ -33,6 +39,7 @@ from ieim.studio.models import (
     Label,
     RiskExample,
     Service,
+    Situation,
     Translation,
 )
 from ieim.studio.trying.selectors import LISTED
@@ -104,8 +111,27 @@ class HasOverview(admin.SimpleListFilter):
         return queryset.filter(overview="") if self.value() == "no" else queryset
 
 
+class AskedAdmin(FilesAdmin):
+    """Entries that have example questions on their form."""
+
+    @admin.display(description=gettext_lazy("Questions that people ask"))
+    def questions(self, entry: Service | Situation) -> str:
+        """Return what who may not change the entry reads."""
+        return "\n".join(lines_of(entry))
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save the entry with its questions."""
+        super().save_model(request, obj, form, change)
+        problems: dict[str, Problems] = {}
+        with collected(problems, form):
+            before, after = form.question_lines(change)
+            save_lines(obj, before, after, member(request))
+        if problems:
+            raise Refused(problems)
+
+
 @admin.register(Service)
-class ServiceAdmin(FilesAdmin):
+class ServiceAdmin(AskedAdmin):
     table = "services"
     form = ServiceForm
     list_display = ["name", "key", "agency", "has_overview", "position"]
@@ -130,24 +156,27 @@ class ServiceAdmin(FilesAdmin):
     def has_overview(self, service: Service) -> bool:
         return bool(service.overview.strip())
 
-    @admin.display(description=gettext_lazy("Questions that people ask"))
-    def questions(self, service: Service) -> str:
-        """Return what who may not change the service reads."""
-        return "\n".join(lines_of(service))
-
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save it with its questions, and say what to look at again among the links."""
+        """Save it, and say what to look at again among the links."""
         super().save_model(request, obj, form, change)
-        problems: dict[str, Problems] = {}
-        with collected(problems, form):
-            before, after = form.question_lines(change)
-            save_lines(obj, before, after, member(request))
-        if problems:
-            raise Refused(problems)
         same = Service.objects.filter(url=obj.url).exclude(pk=obj.pk) if obj.url else ()
         others = [(f"{service.agency_id} {service.key}", service.url) for service in same]
         for warning in link_warnings([(f"{obj.agency_id} {obj.key}", obj.url)], others):
             messages.warning(request, warning)
+
+
+@admin.register(Situation)
+class SituationAdmin(AskedAdmin):
+    table = "situations"
+    form = SituationForm
+    list_display = ["name", "kind", "key", "position"]
+    list_filter = ["kind"]
+    search_fields = ["key", "name", "description"]
+    fieldsets = [
+        (None, {"fields": ["key", "kind", "name", "description", "position", "seen"]}),
+        (gettext_lazy("What to do"), {"fields": ["services"]}),
+        (gettext_lazy("How it is found"), {"fields": ["questions"]}),
+    ]
 
 
 @admin.register(Label)
@@ -205,10 +234,10 @@ class CaseTextAdmin(FilesAdmin):
 @admin.register(ExampleQuestion)
 class ExampleQuestionAdmin(FilesAdmin):
     table = "questions"
-    list_display = ["text", "language", "agency", "service", "origin"]
+    list_display = ["text", "language", "agency", "service", "situation", "origin"]
     list_filter = ["language", "origin", ("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
-    search_fields = ["text", "service", "agency__id", "agency__name"]
+    search_fields = ["text", "service", "situation", "agency__id", "agency__name"]
 
 
 class ReadOnly:

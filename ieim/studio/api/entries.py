@@ -24,7 +24,7 @@ from ieim.studio.api.serializers import ADDRESSES, ENTRIES, PAGES, ListQuerySeri
 from ieim.studio.api.staff import Changed, etag, seen_version
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.editing import Invalid, Stale
-from ieim.studio.drafts.entries import attribute
+from ieim.studio.drafts.entries import attribute, column_values, stored_as
 from ieim.studio.models import DRAFT_MODELS, Change, DraftEntry
 
 PAGE = 100
@@ -86,9 +86,9 @@ def _found(table: Table, rows: QuerySet[DraftEntry], query: Mapping[str, Any]) -
     return rows.order_by("pk")
 
 
-def _values(table: Table, row: DraftEntry) -> dict[str, Any]:
+def _values(row: DraftEntry) -> dict[str, Any]:
     """Return an entry as a bundle has it, and its version."""
-    return {n: getattr(row, attribute(n)) for n in COLUMNS[table]} | {"version": row.version}
+    return column_values(row) | {"version": row.version}
 
 
 class Entries(StaffViewSet):
@@ -108,7 +108,7 @@ class Entries(StaffViewSet):
         if len(page) > PAGE:
             after = urlencode({**query, "after": page[PAGE - 1].pk})
             following = f"{reverse(f'knowledge_api:{table}')}?{after}"
-        return {"items": [_values(table, row) for row in page[:PAGE]], "next": following}
+        return {"items": [_values(row) for row in page[:PAGE]], "next": following}
 
     def read(self, request: Request, query: dict[str, str]) -> Response:
         return self._shown(self._find(query))
@@ -154,7 +154,9 @@ class Entries(StaffViewSet):
         return {name: query.get(name, "") for name in IDENTITY[self.table]}
 
     def _rows(self, query: Mapping[str, str]) -> QuerySet[DraftEntry]:
-        identity = {attribute(name): value for name, value in self._identity(query).items()}
+        identity = {
+            attribute(name): stored_as(name, value) for name, value in self._identity(query).items()
+        }
         return visible(self.table, self.user).filter(**identity)
 
     def _find(self, query: Mapping[str, str]) -> DraftEntry:
@@ -164,7 +166,7 @@ class Entries(StaffViewSet):
             raise Http404 from error
 
     def _shown(self, row: DraftEntry, status: int = 200) -> Response:
-        data = ENTRIES[self.table](_values(self.table, row)).data
+        data = ENTRIES[self.table](_values(row)).data
         return Response(data, status=status, headers={"ETag": etag(row.version)})
 
 

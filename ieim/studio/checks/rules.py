@@ -14,6 +14,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED, opens
 from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.bundles.situations import parts
 from ieim.knowledge.headings import headings
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.knowledge import NO_NEXT, Agency, Service
@@ -92,21 +93,47 @@ def few(names: Sequence[str]) -> str:
 
 
 def dangling_references(bundle: Bundle) -> Iterator[Remark]:
-    """Yield an error for every agency, category, service or flag that an entry names in vain."""
-    agencies = {agency.id for agency in bundle.agencies}
-    keys = {
-        "category": {(entry.agency, entry.key) for entry in bundle.dictionary},
-        "service": {(service.agency, service.key) for service in bundle.services},
-    }
+    """Yield an error for every agency, category, service, situation or flag that an entry names in
+    vain."""
+    yield from _dangling_services(bundle)
+    yield from _dangling_in_agencies(bundle)
+    situations = {situation.key for situation in bundle.situations}
+    for question in bundle.questions:
+        if question.situation and question.situation not in situations:
+            yield _dangling("questions", question, "situation", question.situation)
+    flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
+    flagged: tuple[Table, ...] = ("help_lines", "risk_examples")
+    for table in flagged:
+        for row in getattr(bundle, table):
+            if row.flag not in flags:
+                yield _dangling(table, row, "risk flag", row.flag)
+
+
+def _dangling_services(bundle: Bundle) -> Iterator[Remark]:
+    """Yield an error for every service that another one, or a situation, leads to in vain."""
     references = {NO_NEXT, *(service.reference for service in bundle.services)}
     for service in bundle.services:
         for reference in service.next_services:
             if reference not in references:
                 yield _dangling("services", service, "service", reference)
-    flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
+    for situation in bundle.situations:
+        for reference, _ in map(parts, situation.services):
+            if reference not in references:
+                yield _dangling("situations", situation, "service", reference)
+
+
+def _dangling_in_agencies(bundle: Bundle) -> Iterator[Remark]:
+    """Yield an error for every agency, and every category and service of it, that is not there."""
+    agencies = {agency.id for agency in bundle.agencies}
+    keys = {
+        "category": {(entry.agency, entry.key) for entry in bundle.dictionary},
+        "service": {(service.agency, service.key) for service in bundle.services},
+    }
     tables: tuple[Table, ...] = ("dictionary", "services", "translations", "questions")
     for table in tables:
         for row in getattr(bundle, table):
+            if not row.agency:
+                continue  # a question of a situation
             if row.agency not in agencies:
                 yield _dangling(table, row, "agency", row.agency)
             named = [("category", key) for key in getattr(row, "categories", ())]
@@ -114,11 +141,6 @@ def dangling_references(bundle: Bundle) -> Iterator[Remark]:
             for what, key in named:
                 if key and (row.agency, key) not in keys[what]:
                     yield _dangling(table, row, what, key)
-    flagged: tuple[Table, ...] = ("help_lines", "risk_examples")
-    for table in flagged:
-        for row in getattr(bundle, table):
-            if row.flag not in flags:
-                yield _dangling(table, row, "risk flag", row.flag)
 
 
 def _dangling(table: Table, row: Any, what: str, key: str) -> Remark:
@@ -135,6 +157,34 @@ def golden_examples(bundle: Bundle, golden: Collection[str]) -> Iterator[Remark]
                 "from examples, so none can be both: take it out here, or remove the golden one."
             )
             yield _remark("question.golden", Severity.ERROR, "questions", question, sentence)
+
+
+def bare_situations(bundle: Bundle) -> Iterator[Remark]:
+    """Yield situations without services, and those without questions to be found by."""
+    asked = {question.situation for question in bundle.questions}
+    for situation in bundle.situations:
+        if not situation.services:
+            sentence = "No service is in it, so it leads nowhere: add what to do, in order."
+            yield warning("situation.empty", "situations", situation, sentence)
+        if situation.key not in asked:
+            sentence = (
+                "It has no example questions, and by them it is found: write five or more, as "
+                "people say it."
+            )
+            yield warning("situation.unasked", "situations", situation, sentence)
+
+
+def shared_questions(bundle: Bundle) -> Iterator[Remark]:
+    """Yield questions of situations whose text is one of a service too."""
+    services = {folded(q.text): f"{q.agency} {q.service}" for q in bundle.questions if q.service}
+    for question in bundle.questions:
+        service = services.get(folded(question.text)) if question.situation else None
+        if service is not None:
+            sentence = (
+                f"It is a question of the service {service} too, so it may lead to either: keep it "
+                "where it fits best."
+            )
+            yield warning("question.shared", "questions", question, sentence)
 
 
 def unreached(bundle: Bundle) -> Iterator[Remark]:

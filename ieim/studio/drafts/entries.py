@@ -13,11 +13,14 @@ from django.utils.translation import gettext
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, check_row
 from ieim.knowledge.bundles.questions import (
     QUESTIONS_LIMIT,
+    Place,
     folded,
+    place_of,
     stands_elsewhere,
     too_many,
 )
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
+from ieim.knowledge.bundles.situations import parts
 from ieim.people.models import User
 from ieim.studio.drafts.history import change, who_and_when
 from ieim.studio.drafts.selectors import golden_texts
@@ -32,6 +35,7 @@ from ieim.studio.models import (
     Label,
     RiskExample,
     Service,
+    Situation,
     Translation,
 )
 
@@ -57,6 +61,8 @@ Values: TypeAlias = dict[str, Any]
 _BATCH = 500
 _FEW = 50
 """Up to so many rows are looked up one by one, more by reading the table."""
+_KEY = ("id",)
+"""Rows are written by it, not by their natural id: of a situation's question a part is NULL."""
 _POSITION_LIMIT = 1_000_000
 # What no database takes, not even to look for it; the checks say what is wrong with it.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -86,8 +92,7 @@ class Entries:
 
     def values_of(self, entry: DraftEntry) -> Values:
         """Return the columns of ``entry``, lists as lists, and its position."""
-        values = {name: getattr(entry, attribute(name)) for name in COLUMNS[self.table]}
-        return {**values, "position": entry.position}
+        return {**column_values(entry), "position": entry.position}
 
     def check(self, *, new: Collection[int]) -> tuple[dict[int, Problems], list[Values]]:
         """Return what is wrong by index of ``contents``, and what every entry is to become.
@@ -139,31 +144,36 @@ class Entries:
             wrong.setdefault(index, {}).setdefault("text", []).append(problem)
 
     def _misplaced(self, merged: Sequence[Values], wrong: dict[int, Problems]) -> None:
-        """Note in ``wrong`` the questions that stand at another service or are golden questions,
-        and those that are one too many for their service."""
+        """Note in ``wrong`` the questions that stand at another service, or another situation, or
+        are golden questions, and those that are one too many where they stand."""
         given = set(self.identities)
-        identities = ExampleQuestion.objects.values_list("agency", "service", "language", "text")
+        columns = IDENTITY[self.table]
+        stored = (
+            dict(zip(columns, _identity(self.table, row), strict=True))
+            for row in ExampleQuestion.objects.values(*columns)
+        )
         rows = [
-            *((None, stored) for stored in identities if stored not in given),
-            *enumerate(_identity(self.table, values) for values in merged),
+            *((None, row) for row in stored if tuple(row.values()) not in given),
+            *enumerate(merged),
         ]
         golden = golden_texts()
-        places: dict[str, tuple[str, str]] = {}
-        counts: Counter[tuple[str, str]] = Counter()
-        for index, (agency, service, _, text) in rows:
-            other = places.setdefault(folded(text), (agency, service))
-            counts[agency, service] += 1
+        places: dict[tuple[bool, str], Place] = {}
+        counts: Counter[Place] = Counter()
+        for index, row in rows:
+            place, text = place_of(row), row["text"]
+            other = places.setdefault((bool(place[2]), folded(text)), place)
+            counts[place] += 1
             if index is None or not text.strip():
                 continue
-            found = [stands_elsewhere(*other)] if other != (agency, service) else []
+            found = [stands_elsewhere(other)] if other != place else []
             if folded(text) in golden:
                 found.append(
                     "is a golden question: those test what is learned from examples, so no text "
                     "can be both"
                 )
             problems = [Problem(f"text {each}", f"this {each}") for each in found]
-            if counts[agency, service] > QUESTIONS_LIMIT:
-                problems.append(Problem.of(too_many(agency, service)))
+            if counts[place] > QUESTIONS_LIMIT:
+                problems.append(Problem.of(too_many(place)))
             if problems:
                 wrong.setdefault(index, {}).setdefault("text", []).extend(problems)
 
@@ -171,7 +181,9 @@ class Entries:
         """Note that the entry of ``index`` becomes ``values``, one version on if it ``changed``."""
         before = self.stored.get(self.identities[index])
         version = 1 if before is None else before.version + changed
-        columns = {attribute(name): value for name, value in values.items()}
+        columns = {attribute(name): stored_as(name, value) for name, value in values.items()}
+        if before is not None:
+            columns["id"] = before.pk
         self._put[index] = self.model(**columns, version=version)
 
     def apply(
@@ -199,7 +211,7 @@ class Entries:
             self.model._default_manager.bulk_create(
                 batch,
                 update_conflicts=True,
-                unique_fields=list(IDENTITY[self.table]),
+                unique_fields=list(_KEY),
                 update_fields=["position", "version", *names],
             )
             progress(len(batch))
@@ -219,9 +231,16 @@ class References:
         self._agencies: set[str] = set()
         self._keys: dict[str, set[tuple[str, str]]] = {}
         self._flags: set[str] = set()
+        self._references: set[str] = set()
+        self._situations: set[str] = set()
         if "flag" in COLUMNS[table]:
             flags = Label.objects.filter(set="risk_flags")
             self._flags = set(flags.values_list("code", flat=True))
+        if table == "situations":
+            pairs = Service.objects.values_list("agency_id", "key")
+            self._references = {f"{agency}/{key}" for agency, key in pairs}
+        if table == "questions":
+            self._situations = set(Situation.objects.values_list("key", flat=True))
         if "agency" not in IDENTITY[table]:
             return
         place = IDENTITY[table].index("agency")
@@ -247,6 +266,15 @@ class References:
                 message = gettext("flag {flag} is not among the labels of risk_flags")
                 yield "flag", message.format(flag=repr(flag[:200]))
             return
+        if self._table == "situations":
+            for reference, _ in map(parts, values["services"]):
+                if "/" in reference and reference not in self._references:
+                    message = gettext("service {name} is not there: write agency/key")
+                    yield "services", message.format(name=repr(reference[:200]))
+        situation = values.get("situation")
+        if situation and situation not in self._situations:
+            message = gettext("situation {key} is not among the situations")
+            yield "situation", message.format(key=repr(situation[:200]))
         agency = values.get("agency")
         if not agency:
             return
@@ -271,8 +299,22 @@ def attribute(column: str) -> str:
     return "agency_id" if column == "agency" else column
 
 
+def stored_as(column: str, value: Any) -> Any:
+    """Return what the database has for the value of a column: no agency is None there."""
+    return value or None if column == "agency" else value
+
+
+def column_values(entry: DraftEntry) -> Values:
+    """Return the columns of a stored entry as a bundle has them."""
+    values = {name: getattr(entry, attribute(name)) for name in COLUMNS[entry.table]}
+    if "agency" in values:
+        values["agency"] = values["agency"] or ""
+    return values
+
+
 def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
     """Return why an entry must stay, None where only translations and questions refer to it."""
+    # Not every database can look into a list, so that is done here.
     if table == "agencies":
         services = Service.objects.filter(agency=identity["id"]).count()
         categories = Category.objects.filter(agency=identity["id"]).count()
@@ -292,12 +334,19 @@ def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
             )
             return message.format(lines=f"{lines:,}", examples=f"{examples:,}")
     if table == "dictionary":
-        # Not every database can look into a list, so that is done here.
         rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
         users = [key for key, categories in rows if identity["key"] in categories]
         if users:
             few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
             message = gettext("services still have this category: take it out of {keys} first")
+            return message.format(keys=few)
+    if table == "services":
+        reference = f"{identity['agency']}/{identity['key']}"
+        situations = Situation.objects.values_list("key", "services")
+        users = [key for key, lines in situations if reference in dict(map(parts, lines))]
+        if users:
+            few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
+            message = gettext("situations still lead to this service: take it out of {keys} first")
             return message.format(keys=few)
     return None
 
@@ -313,10 +362,13 @@ def with_it(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
             agency=agency, category=category, service=service
         ).values(*IDENTITY["translations"])
     yield Entries("translations", list(translations))
-    if table == "services":
-        questions = ExampleQuestion.objects.filter(
-            agency=identity["agency"], service=identity["key"]
+    if table in ("services", "situations"):
+        place = (
+            {"agency": identity["agency"], "service": identity["key"]}
+            if table == "services"
+            else {"situation": identity["key"]}
         )
+        questions = ExampleQuestion.objects.filter(**place)
         yield Entries("questions", list(questions.values(*IDENTITY["questions"])))
 
 
@@ -328,7 +380,8 @@ def _identity(table: Table, values: Mapping[str, Any]) -> tuple[str, ...]:
 def _any_of(table: Table, identities: Sequence[tuple[str, ...]]) -> Q:
     condition = Q(pk__in=[])
     for identity in identities:
-        condition |= Q(**dict(zip(IDENTITY[table], identity, strict=True)))
+        pairs = zip(IDENTITY[table], identity, strict=True)
+        condition |= Q(**{column: stored_as(column, value) for column, value in pairs})
     return condition
 
 

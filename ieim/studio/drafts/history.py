@@ -18,8 +18,8 @@ _BATCH = 500
 
 
 def agency_of(table: Table, values: Mapping[str, Any]) -> str:
-    """Return the id of the agency that a row belongs to, "" for a label."""
-    return str(values.get("id" if table == "agencies" else "agency", ""))
+    """Return the id of the agency that a row belongs to, "" for what belongs to every agency."""
+    return str(values.get("id" if table == "agencies" else "agency") or "")
 
 
 def difference(

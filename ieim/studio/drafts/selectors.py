@@ -61,7 +61,7 @@ def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
 
 def entry_name(table: Table, values: Mapping[str, Any]) -> str:
     """Return the natural id of a row as a person reads it: its parts, joined by spaces."""
-    return " ".join(filter(None, (str(values[column]) for column in IDENTITY[table])))
+    return " ".join(str(values[column]) for column in IDENTITY[table] if values[column])
 
 
 def link_warnings(

@@ -18,6 +18,7 @@ _TABLES: Mapping[Table, str] = {
     "help_lines": gettext_noop("Help line"),
     "risk_examples": gettext_noop("Example of a risk flag"),
     "texts": gettext_noop("Text to what is no question"),
+    "situations": gettext_noop("Situation"),
     "questions": gettext_noop("Example question"),
 }
 
@@ -38,6 +39,9 @@ _CHECKS: Mapping[str, str] = {
     "category.wordless": gettext_noop("Categories without words"),
     "overview.empty": gettext_noop("Services without an overview"),
     "question.golden": gettext_noop("Example questions that are golden questions too"),
+    "question.shared": gettext_noop("Questions of a situation that a service has too"),
+    "situation.empty": gettext_noop("Situations without services"),
+    "situation.unasked": gettext_noop("Situations without questions"),
     "service.outranked": gettext_noop("Services whose name leads to another one"),
     "service.duplicate": gettext_noop("Services that are hard to tell apart"),
     "keyword.shared": gettext_noop("Keywords that several categories have"),

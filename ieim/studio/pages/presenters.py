@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
@@ -203,7 +203,8 @@ def edit_urls(
         agency_by_entry = {each.entry: each.agency for each in mine if each.table == table}
         rows: QuerySet[Any] = model._default_manager.all()
         if "agency" in columns:
-            rows = rows.filter(agency__in=set(agency_by_entry.values()))
+            # Of a situation's question it is NULL.
+            rows = rows.filter(Q(agency__in=set(agency_by_entry.values())) | Q(agency=None))
         if "key" in columns:
             keys = {entry.removeprefix(f"{agency} ") for entry, agency in agency_by_entry.items()}
             rows = rows.filter(key__in=keys)

@@ -22,7 +22,7 @@ from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.selectors import UnknownReleaseError, current_number, newest
 from ieim.knowledge.selectors import release as stored_release
 from ieim.people.access import member
-from ieim.people.scope import agencies_of
+from ieim.people.scope import agencies_of, works_for
 from ieim.pipeline import knowledge
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
@@ -131,7 +131,10 @@ def services(request: HttpRequest) -> HttpResponse:
     found = selectors.draft_services(text, agency)
     active = {"q": text, "agency": agency}
     page = listed(found, request.GET, active, total=Service.objects.count())
-    return render(request, "studio/pages/services.html", {**filters, "list": page})
+    user = member(request)
+    sees_situations = works_for(user, "") and user.has_perm("studio.view_situation")
+    context = {**filters, "list": page, "situations": sees_situations}
+    return render(request, "studio/pages/services.html", context)
 
 
 def _filters(request: HttpRequest, names: Mapping[str, str]) -> tuple[str, str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ieim.knowledge.bundles.bundle import Entry
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.bundles.situations import SituationRow
 from ieim.pipeline.knowledge import Release
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -93,6 +94,8 @@ def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
 def _rows(release: Release, table: Table) -> Iterable[Entry]:
     if table == "labels":
         return [label for codes in release.labels.values() for label in codes.values()]
+    if table == "situations":
+        return map(SituationRow.of, release.situations.values())
     rows: Mapping[Any, Entry] | Iterable[Entry] = getattr(
         release, "categories" if table == "dictionary" else table
     )

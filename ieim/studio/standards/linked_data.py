@@ -35,10 +35,15 @@ _AUTHORITY = ("provider", "hasCompetentAuthority", "serviceOperator")
 _CATEGORIES = (
     *("category", "serviceType", "thematicArea", "sector", "isClassifiedBy", "isGroupedBy"),
 )
+_GROUPS = ("isGroupedBy",)
+_GROUPED = ("relation", "relatedService")
+_KINDS = {"LifeEvent": "life", "BusinessEvent": "business"}
+"""Which situation an event of CPSV-AP is. A BusinessEvent of schema.org is a fair, which groups no
+service."""
 _CODE_SETS = ("inCodeSet", "inDefinedTermSet")
 _IDS = ("codeValue", "termCode", "identifier")
 _PUBLISHED = re.compile(
-    r"/services(?:\.jsonld#(?:[^/#]+/categories/)?([^/#]+)|/[^/#]+/([^/#]+)\.jsonld)$"
+    r"/services(?:\.jsonld#(?:[^/#]+/categories/|/situations/)?([^/#]+)|/[^/#]+/([^/#]+)\.jsonld)$"
 )
 """How the addresses end that :mod:`.publishing` writes."""
 _PAGES = ("url", "homepage", "page", "landingPage", "mainEntityOfPage")
@@ -72,6 +77,7 @@ def read_json_ld(value: Any, report: Report) -> Found:
     for node in nodes:
         if _is_a(node, _SERVICES):
             catalogue.service(node)
+    catalogue.situations()
     if not found.of("services") and not found.of("agencies") and not report.problems:
         types = Counter(each for node in nodes for each in node.types)
         names = (name for name, _ in types.most_common(5))
@@ -97,6 +103,8 @@ class _Catalogue:
         self._original = Reader(self._report, None, main, others)
         self._translators = [Reader(self._report, each, main, others) for each in translations]
         self._agency_of: dict[Node, str] = {}
+        self._service_of: dict[Node, tuple[str, str]] = {}
+        self._grouped: dict[Node, list[tuple[str, str]]] = {}
 
     def agency(self, node: Node) -> str:
         """Add an agency once, and return its identifier, "" for none."""
@@ -139,9 +147,31 @@ class _Catalogue:
             self._category(value, node.place_of(name), agency)
             for name in _CATEGORIES
             for value in self._values(node, name)
+            if not (name in _GROUPS and isinstance(value, Node) and _kind(value))
         ]
+        self._service_of[node] = agency, entry.identifier
+        for event in self._original.nodes(node, *_GROUPS):
+            if _kind(event):
+                self._grouped.setdefault(event, []).append((agency, entry.identifier))
         entry.categories = [each for each in dict.fromkeys(categories) if each]
         self._found.add("services", entry)
+
+    def situations(self) -> None:
+        """Read the events that group services, after all of these."""
+        for node in filter(_kind, self._nodes):
+            if not (node in self._grouped or node.has(*_GROUPED) or _is_of_cpsv(node)):
+                continue
+            related = self._original.nodes(node, *_GROUPED)
+            services = [self._service_of[each] for each in related if each in self._service_of]
+            services += self._grouped.get(node, [])
+            values: dict[str, Any] = {
+                "kind": _kind(node),
+                "name": _name(node, self._original),
+                "description": _about(node, self._original),
+            }
+            if identifier := self._identifier(node, values["name"], "situation"):
+                entry = Entry(identifier, node.place, values, services=services)
+                self._found.add("situations", entry)
 
     def _inherit_contact(self, entry: Entry, node: Node) -> None:
         """Give a service the contact of who provides it."""
@@ -405,6 +435,15 @@ _SERVICE: Mapping[str, _Column] = {
 
 def _is_a(node: Node, types: frozenset[str]) -> bool:
     return any(each in types or each.partition(":")[2] in types for each in node.types)
+
+
+def _kind(node: Node) -> str:
+    """Return the kind of situation that a node is, "" for none."""
+    return next((_KINDS[n] for t in node.types if (n := t.rpartition(":")[2]) in _KINDS), "")
+
+
+def _is_of_cpsv(node: Node) -> bool:
+    return any(each.startswith("cv:") for each in node.types)
 
 
 def _languages(nodes: Iterable[Node], names: Iterable[str] = ()) -> set[str]:

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_safe
 
 from conversations.api import errors
 from ieim.knowledge import selectors
-from ieim.pipeline.knowledge import Agency, Category, Release, Service, Translation
+from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation, Translation
 from ieim.studio.standards.texts import segment
 
 MEDIA_TYPE = "application/ld+json"
@@ -33,6 +33,8 @@ _NO_SERVICE = "There is no such service in the current release. /services.jsonld
 
 app_name = "published"
 CONTEXT = "https://schema.org"
+EVENTS = {"cv": "http://data.europa.eu/m8g/", "dct": "http://purl.org/dc/terms/"}
+"""What schema.org has no words for, has those of CPSV-AP: its events, which group services."""
 JSONLD: TypeAlias = dict[str, Any]
 
 
@@ -103,18 +105,26 @@ def _base(request: HttpRequest) -> str:
 def release_json_ld(release: Release, base: str) -> JSONLD:
     """Return a release as one document; ``base`` is the site's address without a slash at its end.
 
-    The order is that of the index: agencies, dictionaries, services.
+    The order is that of the index: agencies, dictionaries, situations, services. CPSV-AP has no
+    words for the order of a situation's services, nor for their conditions.
     """
     writer = _Writer(release, base)
     graph = [writer.agency(agency) for agency in release.agencies.values()]
     for agency, categories in release.categories_by_agency.items():
         graph.extend(writer.dictionary(agency, categories))
-    graph.extend(writer.service(service) for service in release.services.values())
-    return {"@context": CONTEXT, "@graph": graph}
+    graph.extend(map(writer.situation, release.situations.values()))
+    graph.extend(
+        {**writer.service(service), **writer.groups(service)}
+        for service in release.services.values()
+    )
+    return {"@context": [CONTEXT, EVENTS] if release.situations else CONTEXT, "@graph": graph}
 
 
 def service_json_ld(release: Release, service: Service, base: str) -> JSONLD:
-    """Return one service with its agency and its categories as a document of its own."""
+    """Return one service with its agency and its categories as a document of its own.
+
+    The situations that it is in are left out: they would seem to have no other service.
+    """
     writer = _Writer(release, base)
     categories = [release.categories[service.agency, key] for key in service.categories]
     graph = [
@@ -137,6 +147,11 @@ class _Writer:
         for each in release.translations:
             key = (each.agency, each.category, each.service)
             self._translations.setdefault(key, []).append(each)
+        self._situations: dict[tuple[str, str], list[str]] = {}
+        for situation in release.situations.values():
+            for step in situation.steps:
+                service = (step.agency, step.service)
+                self._situations.setdefault(service, []).append(situation.key)
 
     def agency(self, agency: Agency) -> JSONLD:
         texts = self._translations.get((agency.id, "", ""), [])
@@ -211,6 +226,26 @@ class _Writer:
                 ],
             },
         )
+
+    def groups(self, service: Service) -> JSONLD:
+        """Return the property of a service that says in which situations it is; {} for none."""
+        keys = self._situations.get((service.agency, service.key), ())
+        events = [{"@id": self._situation_id(key)} for key in keys]
+        return {"cv:isGroupedBy": events[0] if len(events) == 1 else events} if events else {}
+
+    def situation(self, situation: Situation) -> JSONLD:
+        return _node(
+            "cv:LifeEvent" if situation.kind == "life" else "cv:BusinessEvent",
+            {
+                "@id": self._situation_id(situation.key),
+                "dct:identifier": situation.key,
+                "dct:title": situation.name,
+                "dct:description": situation.description,
+            },
+        )
+
+    def _situation_id(self, key: str) -> str:
+        return f"{self._base}/services.jsonld#/situations/{quote(key, safe='')}"
 
     def _agency_id(self, agency: str) -> str:
         return f"{self._base}/services.jsonld#{quote(agency, safe='')}"

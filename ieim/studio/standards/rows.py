@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -19,11 +20,11 @@ _TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services")
 
 @dataclass(slots=True)
 class Entry:
-    """An agency, a category or a service of a file, at a JSON Pointer.
+    """An agency, a category, a service or a situation of a file, at a JSON Pointer.
 
     ``identifier`` is the file's, an IRI where it has one, ``agency`` that of the agency that it
     belongs to ("": it names none). ``values`` are columns, ``translations`` columns by language,
-    ``categories`` identifiers.
+    ``categories`` identifiers, ``services`` those of agencies and services.
     """
 
     identifier: str
@@ -32,6 +33,7 @@ class Entry:
     agency: str = ""
     translations: dict[str, Values] = field(default_factory=dict)
     categories: list[str] = field(default_factory=list)
+    services: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,6 +66,7 @@ class Found:
         for language, values in entry.translations.items():
             before.translations[language] = values | before.translations.get(language, {})
         before.categories.extend(c for c in entry.categories if c not in before.categories)
+        before.services.extend(each for each in entry.services if each not in before.services)
 
 
 @dataclass(slots=True)
@@ -123,9 +126,31 @@ def to_rows(found: Found, *, into: str | None) -> Mapped:
                 if fitting := _fitted("translations", texts, entry.pointer, report):
                     blank = {"language": language, "agency": agency, "category": "", "service": ""}
                     _add(mapped, "translations", entry, blank | of | fitting, report)
+    _situations(found, mapped, agencies if into is None else None)
     report.check()
     mapped.rows = {table: mapped.rows[table] for table in TABLES if table in mapped.rows}
     return mapped
+
+
+def _situations(found: Found, mapped: Mapped, agencies: Mapping[str, str] | None) -> None:
+    """Add the situations: they are for every agency, so none is taken for a chosen one (None)."""
+    report = found.report
+    for entry in found.of("situations"):
+        if agencies is None:
+            why = "a situation is for every agency: choose none to take it over"
+            report.left_out(entry.pointer, why)
+            continue
+        values = {"key": _id_of(entry.identifier), **entry.values}
+        services = ((agencies[a], _id_of(key)) for a, key in entry.services if a in agencies)
+        values["services"] = [f"{agency}/{key}" for agency, key in dict.fromkeys(services)]
+        values = _fitted("situations", values, entry.pointer, report)
+        if values.get("services"):
+            why = "the standard has neither an order of its services nor for whom they are"
+            report.changed(entry.pointer, f"{why}: put that right in the draft")
+        if not values.get("name"):
+            report.problem(entry.pointer, "has no name: every situation needs one")
+        elif not mapped.put("situations", values, entry.pointer):
+            report.left_out(entry.pointer, "has the id of another one: that one is used")
 
 
 def _add(mapped: Mapped, table: Table, entry: Entry, values: Values, report: Report) -> None:

@@ -15,6 +15,7 @@ from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.columns import check_row
 from ieim.knowledge.bundles.rows import Row, Table
+from ieim.knowledge.bundles.situations import parts
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
@@ -89,6 +90,8 @@ def plan(mapped: Mapped) -> Plan:
             before = entries.stored.get(identity)
             old = entries.values_of(before) if before else {}
             old.pop("position", None)
+            if table == "situations" and old:
+                values = {**values, "services": _steps_kept(old["services"], values)}
             pointer = mapped.pointers[table, identity]
             _, wrong = check_row(table, Row(pointer, None, {**old, **values}))
             problems.extend(Problem(pointer, problem.message) for problem in wrong)
@@ -137,6 +140,16 @@ def merge(*, mapped: Mapped, by: User | None, seen: str | None = None) -> Plan:
             actor="system" if by is None else by.actor,
         )
     return done
+
+
+def _steps_kept(stored: Sequence[str], given: Values) -> list[str]:
+    """Return the services of a situation as a file has them; those that the draft has too keep
+    their order and conditions, for which no standard has a place."""
+    if "services" not in given:
+        return list(stored)
+    kept = [line for line in stored if parts(line)[0] in given["services"]]
+    there = {parts(line)[0] for line in kept}
+    return [*kept, *(each for each in given["services"] if each not in there)]
 
 
 def _without_agency(mapped: Mapped) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ import nh3
 
 from ieim.knowledge.bundles.columns import COLUMNS, LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT
 from ieim.knowledge.bundles.rows import Table
+from ieim.knowledge.bundles.situations import DESCRIPTION_LIMIT
 from ieim.studio.standards.report import Report
 
 # Neither pattern can look at a character more than twice, whatever the text.
@@ -133,6 +134,8 @@ def _one(
     limit = VALUE_LIMIT if column in ("name", "value", "keywords") else TEXT_LIMIT
     if column == "name" and table != "translations":
         limit = NAME_LIMIT
+    if column == "description" and table == "situations":
+        limit = DESCRIPTION_LIMIT
     # A link that is cut leads nowhere: the column's own limit refuses it.
     if column not in ("path", "url") and len(value) > limit:
         report.changed(pointer, f"{column} cut to {limit:,} characters")

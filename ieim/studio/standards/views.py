@@ -49,6 +49,7 @@ _TABLES = {
     "dictionary": gettext_noop("Dictionary"),
     "services": gettext_noop("Services"),
     "translations": gettext_noop("Translations"),
+    "situations": gettext_noop("Situations"),
 }
 
 

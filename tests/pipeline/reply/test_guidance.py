@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ieim.pipeline.findings import Code
-from ieim.pipeline.knowledge import CASES, SITUATIONS, CaseText
+from ieim.pipeline.knowledge import CASES, CIRCUMSTANCES, CaseText
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import render_guidance
 from ieim.pipeline.work import Answered, AttemptRecord, Held, NeedsReview, Options, Outcome
@@ -57,7 +57,7 @@ def told(outcome: Outcome) -> str:
 
 
 def test_every_case_has_a_text_in_every_language() -> None:
-    texts = (*CASES, *SITUATIONS)
+    texts = (*CASES, *CIRCUMSTANCES)
     assert set(SHIPPED) == {(case, language) for case in texts for language in LANGUAGES}
     assert all(len(text.split()) < 40 for text in SHIPPED.values())
 

@@ -47,6 +47,7 @@ def test_it_stores_a_bundle_as_the_draft(bundle: Bundle) -> None:
         "help_lines": Counts(0, 0, 0, 0),
         "risk_examples": Counts(0, 0, 0, 0),
         "texts": Counts(0, 0, 0, 0),
+        "situations": Counts(0, 0, 0, 0),
         "questions": Counts(0, 0, 0, 0),
     }
     assert drafts.draft() == bundle

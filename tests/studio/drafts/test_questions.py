@@ -213,8 +213,9 @@ def test_the_demos_are_in_no_test_set() -> None:
         tests |= words([json.loads(line) for line in path.read_text("utf-8").splitlines() if line])
     for path in held_out.glob("*.yaml"):
         tests |= words(yaml.safe_load(path.read_text("utf-8")))
-    questions = read_bundle(DEMO).questions
-    assert {question.service for question in questions} == {
-        service.key for service in read_bundle(DEMO).services
-    }
+    demo = read_bundle(DEMO)
+    questions = demo.questions
+    asked = {(question.agency, question.service, question.situation) for question in questions}
+    services = {(service.agency, service.key, "") for service in demo.services}
+    assert asked == services | {("", "", situation.key) for situation in demo.situations}
     assert tests & words([question.text for question in questions]) == set()

@@ -41,7 +41,10 @@ the default sets apply.
   risk_examples  language, text, flag, kind (danger or near_miss)
   texts          case (greeting, thanks, off_topic, unclear, abuse, about_assistant or
                  about_office), language, text
-  questions      agency, service, language, text, origin (editor, citizen, model or import)
+  situations     key, kind (life or business), name, description, services[]: each agency/key or
+                 agency/key | condition, in order
+  questions      agency, service, situation (instead of the two), language, text, origin (editor,
+                 citizen, model or import)
 
 Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated
 by "|". Texts may have 10,000 characters, names 500, ids 200, links 2,048, lists 100 entries."""
