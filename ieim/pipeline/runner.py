@@ -17,7 +17,7 @@ from ieim.pipeline.kinds import SURE, WANTS_PERSON
 from ieim.pipeline.message.risk import PERSON_WANTED, Risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.reply import reply
+from ieim.pipeline.reply import reply, situation
 from ieim.pipeline.reply.answering import lead_with_answer
 from ieim.pipeline.reply.checklist import in_order
 from ieim.pipeline.stages.base import Context
@@ -71,6 +71,7 @@ class Runner(Engine):
             return outcome  # a person has the turn now: nothing that triage found would change it
         stages.finish()
         classified = stages.classified()
+        outcome = situation.complete(outcome, turn, inputs, classified)
         risks = [*stages.reread(classified), *self._wish(first.seen)]
         signed = replace(turn, risks=risks)
         final = policy.apply(outcome, signed, inputs, classified, self.options.languages)

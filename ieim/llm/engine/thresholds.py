@@ -12,3 +12,6 @@ OUTSIDE: Final = 0.50
 
 SURE_ENOUGH: Final = 0.65
 """The service ranked first is the answer where it is right with at least this probability."""
+
+SITUATION: Final = 0.50
+"""A message tells of the nearest situation where that is at least so probable."""
