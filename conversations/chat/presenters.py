@@ -138,6 +138,26 @@ class CardView:
 
 
 @dataclass(frozen=True, slots=True)
+class StepCardView:
+    """A service of a situation; ``condition`` says for whom it is, empty for everybody."""
+
+    card: CardView
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class SituationView:
+    """The checklist of a situation: ``language`` is that of its name and its conditions, empty
+    where it is the reply's. ``is_open`` as in :class:`ieim.pipeline.reply.checklist.Checklist`."""
+
+    key: str
+    name: str
+    language: str
+    is_open: bool
+    steps: tuple[StepCardView, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyView:
     """A gated reply.
 
@@ -181,6 +201,7 @@ class ReplyView:
     release: int = 0
     hand: str = "none"
     agencies: tuple[SourceView, ...] = ()
+    situation: SituationView | None = None
 
     @property
     def words(self) -> Words:
@@ -276,7 +297,7 @@ class ReplyView:
 
         The whole reply is not among them: its last part comes with the finished page.
         """
-        bare = replace(self, paragraphs=(), facts=(), cards=())
+        bare = replace(self, paragraphs=(), facts=(), cards=(), situation=None)
         yield bare
         for count in range(1, len(self.paragraphs) + 1):
             yield replace(bare, paragraphs=self.paragraphs[:count])

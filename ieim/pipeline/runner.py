@@ -71,13 +71,12 @@ class Runner(Engine):
             return outcome  # a person has the turn now: nothing that triage found would change it
         stages.finish()
         classified = stages.classified()
-        outcome = situation.complete(outcome, turn, inputs, classified)
         risks = [*stages.reread(classified), *self._wish(first.seen)]
         signed = replace(turn, risks=risks)
         final = policy.apply(outcome, signed, inputs, classified, self.options.languages)
         if isinstance(final, Held | NeedsReview) and not turn.decided:
             stages.run_triage()
-        return final
+        return situation.complete(final, turn, inputs, classified)
 
     def _read(self, turn: Turn, context: Context) -> Reading:
         """Return what the message means; it chooses nothing where somebody has decided."""
@@ -98,7 +97,8 @@ class Runner(Engine):
         where a stage has begun, or no valid results lead to it."""
         if store.attempts(FIRST) or store.done(FIRST) is not None:
             return ()
-        services = [self.release.services[key] for key in reading.chosen]
+        keys = choosing.chosen_services(reading.chosen, self.release)
+        services = [self.release.services[key] for key in keys]
         try:
             made = choosing.in_words(services, context, turn.id)
         except choosing.NotOffered:

@@ -45,10 +45,7 @@ class LifeEvents:
         numbers = {situation.key: number for number, situation in enumerate(self.situations)}
         events = (each.situation for each in release.questions if each.situation)
         self._event_of = np.array([numbers.get(key, -1) for key in events], dtype=np.int64)
-        self._steps = [
-            [places[key] for each in situation.steps if (key := (each.agency, each.service)) in places]
-            for situation in self.situations
-        ]
+        self._steps = [[places[key] for key in release.steps(each)] for each in self.situations]
         self._words = Words(situation_texts(release))
         self._entries: Matrix | None = None
 
@@ -75,7 +72,7 @@ class LifeEvents:
             scores = WORDS * self._words.shares(text)
             none = WORDS_NONE + WORDS_ASKED * best
         else:
-            own = [max((likeness[place] for place in places), default=0.0) for places in self._steps]
+            own = [likeness[places].max(initial=0.0) for places in self._steps]
             scores = QUESTIONS * (self._means @ vector) + ENTRY * (self._entries @ vector)
             scores = scores + SERVICES * np.array(own)
             none = NONE + ASKED * best + BACKGROUND * background

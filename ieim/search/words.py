@@ -39,9 +39,7 @@ class Words:
     """The words of entries, each a text a field in the order of :data:`_BOOSTS`, and of the lines
     of a background; safe for threads."""
 
-    def __init__(
-        self, entries: Sequence[tuple[str, ...]], background: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, entries: Sequence[tuple[str, ...]], background: Sequence[str] = ()) -> None:
         fields = [[Counter(stems(text)) for text in texts] for texts in entries]
         self._size = len(fields)
         lengths = np.array([[count.total() for count in counts] for counts in fields], dtype=float)

@@ -17,7 +17,8 @@ def judge(payload: Payload) -> dict[str, Any]:
     """
     ranking = payload["ranking"]
     guidance = payload["guidance"]["texts"].get(ranking["kind"])
-    inquiry = situation(payload) is not None or guidance is None or ranking["kind_probability"] < NOT_INQUIRY
+    unsure = guidance is None or ranking["kind_probability"] < NOT_INQUIRY
+    inquiry = unsure or situation(payload) is not None
     return {
         "stage": "judgement_v1",
         "stageStatus": "ready",

@@ -1,8 +1,8 @@
 """Lists of services to see to: that of a situation, and the order of an answer over several.
 
 A situation's list has the order that its editors gave it. Else what presses comes first, and what
-another one needs: a service with fewer days comes first, and one that another needs comes before it, however many days
-it has itself; all else keeps the order of the answer.
+another one needs: a service with fewer days comes first, and one that another needs comes before
+it, however many days it has itself; all else keeps the order of the answer.
 """
 
 from __future__ import annotations
@@ -59,8 +59,10 @@ class Checklist:
         """Return the list as plain text, empty where it is only offered."""
         if not self.is_open:
             return ""
-        lines = (f"{each.title} ({each.condition})" if each.condition else each.title
-                 for each in self.lines)
+        lines = (
+            f"{each.title} ({each.condition})" if each.condition else each.title
+            for each in self.lines
+        )
         return "\n".join([f"{self.name}:", *(f"{n}. {text}" for n, text in enumerate(lines, 1))])
 
 

@@ -67,9 +67,7 @@ def _words(text: str) -> list[str]:
 def _situations(inputs: Inputs) -> dict[str, str]:
     """Return the codes of the situations nearest to the message, each with its meaning."""
     nearest = (ranked.item for ranked in inputs.ranking.situations(limit=NEAREST))
-    return {
-        each.code: f"{each.name}: {cut(each.description, LONGEST_MEANING)}" for each in nearest
-    }
+    return {each.code: f"{each.name}: {cut(each.description, LONGEST_MEANING)}" for each in nearest}
 
 
 def _situation_codes(context: Context) -> frozenset[str]:
