@@ -12,6 +12,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from conversations import page_languages, returning
+from conversations.chat.situations import SituationView
 from conversations.chat.wording import PAGE, Words, words
 from conversations.models import Reason
 from conversations.page_languages import PageLanguage
@@ -135,26 +136,6 @@ class CardView:
     def folded(self) -> tuple[FactView, ...]:
         """The facts that are shown on request."""
         return tuple(fact for fact in self.facts if fact.folded)
-
-
-@dataclass(frozen=True, slots=True)
-class StepCardView:
-    """A service of a situation; ``condition`` says for whom it is, empty for everybody."""
-
-    card: CardView
-    condition: str
-
-
-@dataclass(frozen=True, slots=True)
-class SituationView:
-    """The checklist of a situation: ``language`` is that of its name and its conditions, empty
-    where it is the reply's. ``is_open`` as in :class:`ieim.pipeline.reply.checklist.Checklist`."""
-
-    key: str
-    name: str
-    language: str
-    is_open: bool
-    steps: tuple[StepCardView, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ from conversations.chat.presenters import (
     NoticeView,
     ReplyView,
     SegmentView,
-    SituationView,
     SourceView,
-    StepCardView,
 )
+from conversations.chat.situations import SituationView, StepCardView
 from conversations.chat.wording import Words
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.turns import languages

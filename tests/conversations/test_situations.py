@@ -115,6 +115,7 @@ def test_its_first_service_leads_where_the_message_names_none(ask: Ask) -> None:
 
 def test_a_replay_sees_a_checklist_that_nobody_told(turn: Turn) -> None:
     stage = turn.stages.get(contract="classify")
+    assert stage.output is not None
     stage.output["intents"].pop()
     stage.save(update_fields=["output"])
     assert not replay(turn).same

@@ -234,7 +234,7 @@ def test_a_situation_is_chosen_by_its_name() -> None:
         {"agency": "passports", "service": "passports.renew"},
         {"agency": "", "service": CODE},
     ]
-    history = [
+    history: list[dict[str, Any]] = [
         {"role": "user", "text": "help"},
         {"role": "assistant", "text": "", "offered": offered},
     ]
