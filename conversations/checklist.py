@@ -1,4 +1,4 @@
-"""Ticking what one has seen to, of an answer over several services."""
+"""Ticking what one has seen to, of several services or of the checklist of a situation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db import transaction
 
 from conversations.models import Reply, Tick
 from conversations.turns.locking import NothingThere, locked_session
-from ieim.pipeline.reply.cards import Card
+from ieim.pipeline.reply.reply import Reply as Content
 
 
 class NothingToTick(NothingThere):
@@ -26,11 +26,16 @@ def tick(*, session_id: UUID, turn_id: UUID, service: str, done: bool) -> None:
     """
     session = locked_session(session_id)
     reply = Reply.objects.filter(turn_id=turn_id, turn__session=session).first()
-    cards = reply.body.get("cards", ()) if reply is not None else ()
-    there = {Card.from_dict(card).source.reference for card in cards}
-    if reply is None or service not in there:
+    if reply is None or service not in _listed(Content.from_dict(reply.body)):
         raise NothingToTick(str(turn_id))
     if done:
         Tick.objects.get_or_create(reply=reply, service=service)
     else:
         Tick.objects.filter(reply=reply, service=service).delete()
+
+
+def _listed(content: Content) -> set[str]:
+    """Return the references of the services that a reply lists."""
+    lines = content.situation.lines if content.situation is not None else ()
+    sources = (*(card.source for card in content.cards), *(line.source for line in lines))
+    return {source.reference for source in sources}

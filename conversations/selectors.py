@@ -97,7 +97,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     """Return ``chat_context_summary`` for a turn: at most 20 items of earlier turns, oldest first.
 
     Items are ``{"role": "user", "text"}`` and ``{"role": "assistant", "text", "agency",
-    "service"}``; the ids are of the answer's first source and absent without one. Texts are
+    "service"}``; the ids are of the answer's first source and absent without one. An answer with an
+    open checklist has the key of its ``situation``, and what was ticked as ``done``. Texts are
     redacted: a reply by staff may name what the citizen wrote; an answer's is what it was about and
     what it said first. Notices are left out: what stands now is told as ``runtime_directive``.
 
@@ -141,6 +142,9 @@ def _assistant_item(past: Turn) -> dict[str, Any]:
         item["services"] = [{"agency": s.agency_id, "service": s.service_key} for s in several]
     if hasattr(past, "choice"):
         item["offered"] = _offered(past)
+    if content.situation is not None and content.situation.is_open:
+        item["situation"] = content.situation.key
+        item["done"] = sorted(tick.service for tick in past.reply.ticks.all())
     return item
 
 
@@ -259,7 +263,7 @@ def _turn_view(
         language=wording.words(turn.language).language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
         ticked=tuple(sorted(tick.service for tick in turn.reply.ticks.all()))
-        if reply and reply.cards
+        if reply and (reply.cards or reply.situation)
         else (),
         feedback=feedback if feedback and (feedback.reason or feedback.text) else None,
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,

@@ -188,7 +188,8 @@ def nobody_waits(item: ReviewItem) -> str:
 def label_name(release: Release | None, label_set: str, code: str) -> str:
     """Return a label's name; a code that the release has not is shown as it is."""
     label = release.labels.get(label_set, {}).get(code) if release else None
-    return label.name if label else code
+    found = label or (release.situation(code) if release else None)
+    return found.name if found else code
 
 
 def agency_name(release: Release | None, agency: str) -> str:

@@ -71,6 +71,30 @@ class CardSerializer(serializers.Serializer[Any]):
     )
 
 
+class StepOfSituationSerializer(serializers.Serializer[Any]):
+    """A service of a situation."""
+
+    condition = serializers.CharField(help_text="For whom it is. Empty for everybody.")
+    card = CardSerializer()
+
+
+class SituationSerializer(serializers.Serializer[Any]):
+    """A life or business event, and the services that it leads to."""
+
+    key = serializers.CharField()
+    name = serializers.CharField()
+    language = serializers.CharField(
+        help_text="ISO 639-1: that of name and conditions; empty: the reply's."
+    )
+    open = serializers.BooleanField(
+        source="is_open",
+        help_text="Whether the message surely tells of it: show the list then. Else fold it.",
+    )
+    services = StepOfSituationSerializer(
+        source="steps", many=True, help_text="In the order to see to them."
+    )
+
+
 class NoticeSerializer(serializers.Serializer[Any]):
     """What an agency wants everybody to know for a while, in its own words."""
 
@@ -124,6 +148,11 @@ class ReplySerializer(serializers.Serializer[Any]):
     next_services = SourceSerializer(
         many=True,
         help_text="Services that the entry sends on to: offer each, to be asked about by name.",
+    )
+    situation = SituationSerializer(
+        allow_null=True,
+        help_text="The checklist of the situation that the message tells of, or that the answer is "
+        "part of; null for none.",
     )
     sources = SourceSerializer(many=True)
     why = serializers.CharField(
@@ -183,13 +212,14 @@ class CorrectionSerializer(serializers.Serializer[Any]):
 
 
 class OptionSerializer(serializers.Serializer[Any]):
-    """A service that the citizen may choose."""
+    """A service, or a situation with its checklist, that the citizen may choose."""
 
     number = serializers.IntegerField(min_value=1)
-    agency = serializers.CharField(help_text="The agency's id.")
-    service = serializers.CharField(help_text="The service's key.")
+    agency = serializers.CharField(help_text="The agency's id; empty for a situation.")
+    service = serializers.CharField(help_text="The service's key; `situation.` and a situation's.")
     name = serializers.CharField()
-    agency_name = serializers.CharField()
+    agency_name = serializers.CharField(help_text="Empty for a situation.")
+    language = serializers.CharField(help_text="ISO 639-1: its own; empty: that of the options.")
     line = serializers.CharField(help_text="What it is, in a sentence. May be empty.")
 
 

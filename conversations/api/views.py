@@ -274,7 +274,8 @@ class OneTurn(ViewSetMixin, View):
         responses={200: TurnSerializer, **problems(400, 401, 404, 411, 413, 415)},
     )
     def tick(self, request: Request, turn_id: UUID) -> Response:
-        """Tick one of the `cards` of a reply that has several, or take the tick back.
+        """Tick one of the `cards` of a reply that has several, or of those of its `situation`, or
+        take the tick back.
 
         A note of the citizen's own; the same may be sent again. 404 for a service that has no card.
         """

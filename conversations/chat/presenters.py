@@ -12,6 +12,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from conversations import page_languages, returning
+from conversations.chat.situations import SituationView
 from conversations.chat.wording import PAGE, Words, words
 from conversations.models import Reason
 from conversations.page_languages import PageLanguage
@@ -181,6 +182,7 @@ class ReplyView:
     release: int = 0
     hand: str = "none"
     agencies: tuple[SourceView, ...] = ()
+    situation: SituationView | None = None
 
     @property
     def words(self) -> Words:
@@ -276,7 +278,7 @@ class ReplyView:
 
         The whole reply is not among them: its last part comes with the finished page.
         """
-        bare = replace(self, paragraphs=(), facts=(), cards=())
+        bare = replace(self, paragraphs=(), facts=(), cards=(), situation=None)
         yield bare
         for count in range(1, len(self.paragraphs) + 1):
             yield replace(bare, paragraphs=self.paragraphs[:count])

@@ -15,6 +15,7 @@ from conversations.chat.presenters import (
     SegmentView,
     SourceView,
 )
+from conversations.chat.situations import SituationView, StepCardView
 from conversations.chat.wording import Words
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.turns import languages
@@ -24,7 +25,7 @@ from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.reply.cards import Card, Section, Source
+from ieim.pipeline.reply.cards import Card, Section, Source, card
 
 HEADINGS: Mapping[str, str] = headings()
 ORDERED = frozenset({"how_to_apply"})
@@ -84,6 +85,32 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         release=turn.release_number,
         hand=HANDS.get(stored.origin, "none"),
         agencies=_agencies(reply, agency, release) if reply.kind == "outside" else (),
+        situation=_situation(reply, words, agency, release),
+    )
+
+
+def _situation(
+    reply: replies.Reply, words: Words, agency: str, release: Release
+) -> SituationView | None:
+    """Return the checklist of a situation, each service as its card."""
+    checklist = reply.situation
+    if checklist is None:
+        return None
+    spoken = release.in_language(reply.language)
+    made = []
+    for line in checklist.lines:
+        service = spoken.services[line.source.agency_id, line.source.service_key]
+        made.append(card(service, spoken.agencies[service.agency]))
+    listed = replies.in_language(replies.Reply("answer", cards=tuple(made)), reply.language, spoken)
+    return SituationView(
+        key=checklist.key,
+        name=checklist.name,
+        language=_spoken(reply, ("situation",), "situation", words),
+        is_open=checklist.is_open,
+        steps=tuple(
+            StepCardView(_card(each, reply, words, agency, release), line.condition)
+            for each, line in zip(listed.cards, checklist.lines, strict=True)
+        ),
     )
 
 

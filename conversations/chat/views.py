@@ -307,15 +307,17 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 @require_POST
 @in_session
 def tick(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
-    """Take what a citizen has seen to of an answer over several services: ``done`` or ``open`` is
-    the service. 303 to the page at that answer, for htmx the list; 404 where there is no such."""
+    """Take what a citizen has seen to of several services, or with ``list=situation`` of those of a
+    situation: ``done`` or ``open`` is the service. 303 to the page at that answer, for htmx the
+    list; 404 where there is no such."""
     done = "done" in request.POST
     service = request.POST.get("done" if done else "open", "")
     checklist.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
     turn = selectors.turn_view(turn_id)
     if is_htmx(request):
         context = {"turn": turn, "reply": turn.reply, "chat": True}
-        return render(request, "conversations/reply/_checklist.html", context)
+        name = "_steps_of_situation" if request.GET.get("list") == "situation" else "_checklist"
+        return render(request, f"conversations/reply/{name}.html", context)
     return see_chat(f"{turn.dom_id}-list")
 
 

@@ -72,6 +72,7 @@ class Words:
     unsaid: Mapping[str, str]
     next_services: str
     checklist: Mapping[str, str]
+    situation: Mapping[str, str]
     only: str
     partly: str
     switched_off: str
@@ -131,6 +132,12 @@ class Words:
         locale = page_languages.locale(self.language)
         time = format_unit(days, "duration-day", locale=locale)
         return self.checklist["within"].format(time=time)
+
+    @property
+    def around_situation(self) -> tuple[str, str]:
+        """The text before and after the name of a situation, above its checklist."""
+        before, _, after = self.situation["title"].partition("{name}")
+        return before, after
 
     def too_many_for(self, seconds: int) -> str:
         """Return the sentence that a message came too early, and when to send it again."""

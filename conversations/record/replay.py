@@ -27,13 +27,13 @@ from ieim.pipeline.gate import gate
 from ieim.pipeline.gate.gate import Judgement
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.reply import fallback, template
+from ieim.pipeline.reply import fallback, situation, template
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply.answering import rearranges
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
-from ieim.pipeline.topology import ANSWERING, FIRST, FLOW
+from ieim.pipeline.topology import ANSWERING, CLASSIFY, FIRST, FLOW
 
 Decision = dict[str, Any]
 RUN_IDS = frozenset({"session_id", "response_id"})
@@ -93,7 +93,12 @@ def replay(turn: Turn) -> Replay:
         )
         stored.append({"reply": turn.reply.body})
         language = languages.reply_language(turn)
-        if turn.reply.body["kind"] == "outside":
+        original = replies.Reply.from_dict(turn.reply.body)
+        told = situation.told(chosen_of(turn), outputs.get(CLASSIFY), release)
+        listed = situation.again(original.situation, told, release)
+        if listed is not None and listed.leads:
+            reply = situation.lead(release.situations[listed.key], release, language)
+        elif turn.reply.body["kind"] == "outside":
             # That no service is near enough is the search's to say.
             reply = replies.in_language(replies.outside(release), language, release)
         else:
@@ -101,13 +106,13 @@ def replay(turn: Turn) -> Replay:
         # Notices, the topic of the conversation, uncovered parts and what comes next are taken
         # over: they depend on the moment, on other turns and on the search, and none of them is a
         # decision.
-        original = replies.Reply.from_dict(turn.reply.body)
         complete = replace(
             reply,
             notices=original.notices,
             still_about=original.still_about,
             uncovered=original.uncovered,
             next_services=original.next_services,
+            situation=listed,
         )
         if rearranges(original, complete):
             # Which passages lead, and which card, is the search's to say too.

@@ -22,7 +22,7 @@ from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import events, flags, languages, moves, resuming
 from conversations.turns.locking import NothingThere, locked_session
 from conversations.turns.models import Choice, ChoiceOutcome
-from conversations.turns.store import last_output, put_chosen, record_choice
+from conversations.turns.store import last_output, put_chosen, record_choice, reference
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
@@ -85,15 +85,20 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         turn=turn,
         stage=outcome.stage,
         codes=codes,
-        offered=[[service.agency, service.key] for service in outcome.offered],
+        offered=[list(key) for key in _options(outcome)],
         several=outcome.several,
         asked_at=now,
         until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
     )
-    offered = [f"{agency}/{key}" for agency, key in choice.offered]
+    offered = [reference(option) for option in choice.offered]
     named = {"stage": choice.stage, "codes": choice.codes, "offered": offered}
     events.record(turn, "turn.asking", named, rows=[CHOICE.row(choice)])
     flags.show_weak(turn)
+
+
+def _options(outcome: Abstained) -> list[Key]:
+    situations = [] if outcome.situation is None else [("", outcome.situation.code)]
+    return [*((service.agency, service.key) for service in outcome.offered), *situations]
 
 
 @transaction.atomic
@@ -159,10 +164,10 @@ def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> 
     moves.open_review(turn=turn, stage=choice.stage, codes=choice.codes)
 
 
-def _chosen(turn: Turn, choice: Choice, services: Sequence[Key]) -> None:
+def _chosen(turn: Turn, choice: Choice, selected: Sequence[Key]) -> None:
     release = languages.release_of(turn)
     results = choosing.results(
-        [release.services[key] for key in services],
+        [release.services[key] for key in choosing.chosen_services(selected, release)],
         _context(turn),
         lambda: f"citizen-{uuid4()}",
         of_model=_template(turn, choice),
@@ -172,7 +177,7 @@ def _chosen(turn: Turn, choice: Choice, services: Sequence[Key]) -> None:
     void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
     stages = [put_chosen(turn, result) for result in results]
     outcome = ChoiceOutcome.CHOSEN
-    record_choice(choice, outcome, services, by="citizen", stages=[*stages, *void])
+    record_choice(choice, outcome, selected, by="citizen", stages=[*stages, *void])
     resuming.resume(turn=turn, since=TurnState.ASKING)
 
 
@@ -203,7 +208,11 @@ def _context(turn: Turn) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class OptionView:
-    """A service that the citizen may choose; ``number`` counts from 1, ``line`` may be empty."""
+    """What the citizen may choose; ``number`` counts from 1, ``line`` may be empty.
+
+    A situation has no agency, its code as its ``service``, and the ``language`` that it is written
+    in; of a service that is empty.
+    """
 
     number: int
     agency: str
@@ -211,6 +220,7 @@ class OptionView:
     name: str
     agency_name: str
     line: str
+    language: str = ""
 
 
 Reason = Literal["unsure", "either", "language"]
@@ -265,9 +275,14 @@ def _reason(choice: Choice) -> Reason:
 
 
 def options(choice: Choice, release: Release) -> tuple[OptionView, ...]:
-    """Return the services that were offered, as ``release`` words them."""
+    """Return the services and the situation that were offered, as ``release`` words them."""
     found = []
     for number, (agency, key) in enumerate(choice.offered, start=1):
+        if situation := release.situation(key):
+            line, written_in = first_sentence(situation.description), languages.written_in()
+            option = OptionView(number, agency, key, situation.name, "", line, written_in)
+            found.append(option)
+            continue
         service = release.services[agency, key]
         line = first_sentence(service.overview or service.applicability_summary)
         name = release.agencies[agency].name
@@ -277,6 +292,7 @@ def options(choice: Choice, release: Release) -> tuple[OptionView, ...]:
 
 def _language(choice: Choice, release: Release) -> str:
     """Return the language of the options: the citizen's only where every name is in it."""
-    names = (release.translated.get((agency, key), ()) for agency, key in choice.offered)
+    services = ((agency, key) for agency, key in choice.offered if agency)
+    names = (release.translated.get(service, ()) for service in services)
     translated = release.language and all("name" in fields for fields in names)
     return release.language if translated else languages.written_in()

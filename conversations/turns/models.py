@@ -26,8 +26,9 @@ class ChoiceOutcome(models.TextChoices):
 class Choice(models.Model):
     """What a turn's citizen is asked, once a turn: ``stage`` does not know, for ``codes``.
 
-    ``offered`` are ``[agency, key]`` of services of the turn's release, best first; ``chosen`` is
-    one of them, and ``also`` are the others where ``several`` may be chosen and were.
+    ``offered`` are ``[agency, key]`` of services of the turn's release, best first, and behind them
+    that of a situation: an empty agency and its code. ``chosen`` is one of them, and ``also`` are
+    the others where ``several`` may be chosen and were.
     Without an answer until ``until`` a person gets the turn.
     """
 
@@ -56,13 +57,13 @@ class Choice(models.Model):
 
     @property
     def services(self) -> tuple[Key, ...]:
-        """Agency and key of each service that was chosen, best first."""
+        """Agency and key of each option that was chosen, best first."""
         found = [] if self.chosen is None else [self.chosen, *(self.also or ())]
         return tuple((agency, key) for agency, key in found)
 
 
 def chosen_of(turn: Turn) -> tuple[Key, ...]:
-    """Return agency and key of each service that the citizen of a turn has chosen."""
+    """Return agency and key of each option that the citizen of a turn has chosen."""
     return turn.choice.services if hasattr(turn, "choice") else ()
 
 

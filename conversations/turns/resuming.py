@@ -27,6 +27,7 @@ from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.reply import situation
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import Output
 from ieim.search import matching_spans
@@ -233,7 +234,7 @@ def store_reply(
         marked=marked(turn.text, reply, release.in_language(turn.language)),
         model=model,
     )
-    cite(reply=stored, sources=reply.sources, release=release)
+    cite(reply=stored, sources=situation.shown(reply), release=release)
     payload = {
         "origin": stored.origin,
         "release": turn.release_number,
@@ -242,6 +243,14 @@ def store_reply(
     if reply.retold is not None:
         payload["retold"] = [each.as_dict() for each in reply.retold]
     events.record(turn, "turn.answered", payload, actor=by, rows=[REPLY.row(stored)])
+    if (checklist := reply.situation) is not None:
+        listed = {
+            "situation": checklist.key,
+            "open": checklist.is_open,
+            "leads": checklist.leads,
+            "services": [line.source.reference for line in checklist.lines],
+        }
+        events.record(turn, "turn.situation", listed, actor=by)
     return stored
 
 

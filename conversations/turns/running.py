@@ -43,6 +43,7 @@ from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Cause, Model, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.reply import situation
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
@@ -289,8 +290,9 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     origin = resuming.origin_of(turn)
     by_person = origin not in alone
     codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))
-    about = {source.agency_id for source in outcome.reply.sources}
-    if not by_person and about & administration.current().agencies_off:
+    off = administration.current().agencies_off
+    outcome = replace(outcome, reply=situation.without_offer(outcome.reply, off))
+    if not by_person and {source.agency_id for source in situation.shown(outcome.reply)} & off:
         codes.append(Code.POLICY_SWITCHED_OFF.value)
     if codes:
         moves.give_to_person(turn=turn, stage=REPLY, codes=codes)

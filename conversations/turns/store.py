@@ -289,6 +289,11 @@ def put_chosen(turn: Turn, result: Chosen) -> Stage:
     return stage
 
 
+def reference(option: Sequence[str]) -> str:
+    """Return what names an option: ``agency/key`` of a service, the code of a situation."""
+    return "/".join(filter(None, option))
+
+
 def record_choice(
     choice: Choice,
     outcome: ChoiceOutcome,
@@ -307,11 +312,11 @@ def record_choice(
     payload: dict[str, Any] = {
         "stage": choice.stage,
         "outcome": choice.outcome,
-        "chosen": None if choice.chosen is None else "/".join(choice.chosen),
+        "chosen": None if choice.chosen is None else reference(choice.chosen),
         "stages": [stage.contract for stage in stages],
     }
     if choice.also:
-        payload["also"] = ["/".join(service) for service in choice.also]
+        payload["also"] = [reference(option) for option in choice.also]
     rows = [CHOICE.row(choice), *map(STAGE.row, stages)]
     events.record(choice.turn, "turn.chosen", payload, actor=by, rows=rows)
 

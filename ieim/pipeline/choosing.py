@@ -24,7 +24,7 @@ from ieim.pipeline.canonical import dumps
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate, grounding
 from ieim.pipeline.gate.gate import MINIMUM_SCORE, Judgement
-from ieim.pipeline.knowledge import Service
+from ieim.pipeline.knowledge import Release, Service, Situation
 from ieim.pipeline.ports import ModelAnswer, Ranking
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.cards import AROUND, CHECKLIST, SECTIONS
@@ -46,6 +46,10 @@ LEAST, MOST = 2, 4
 
 FLOOR = 0.03
 """A service that is less likely than this is offered only where there are too few others."""
+
+NEAR = 0.2
+NEAR_BY_WORDS = 0.3
+"""From this probability on the nearest situation is offered beside services."""
 
 SURE = Decimal("1.00")
 """The score of a choice by the citizen."""
@@ -93,7 +97,42 @@ def ask_back(
     several = inputs.context.complexity == "high" or bool(inputs.requests)
     found = [*_of_topics(output or {}, inputs), matching(inputs)]
     offered = offers(list(_in_turns(found)), output, inputs.context, inputs.query.without)
-    return Abstained(stage, tuple(findings), offered, several=several) if offered else None
+    if not offered:
+        return None
+    situation = near_situation(inputs)
+    offered = offered if situation is None else offered[: MOST - 1]
+    return Abstained(stage, tuple(findings), offered, several=several, situation=situation)
+
+
+def near_situation(inputs: Inputs) -> Situation | None:
+    """Return the situation that a citizen can be asked about, None where none is near enough or the
+    talk has shown its checklist already."""
+    situation = nearest_situation(inputs.ranking, NEAR)
+    shown = {item.get("situation") for item in inputs.history}
+    if situation is None or situation.key in shown:
+        return None
+    return situation if inputs.context.release.steps(situation) else None
+
+
+def nearest_situation(ranking: Ranking, least: float) -> Situation | None:
+    """Return the nearest situation, None where it is less probable than ``least``."""
+    least = least if ranking.by_meaning else NEAR_BY_WORDS
+    nearest = ranking.situations(limit=1)
+    return nearest[0].item if nearest and nearest[0].probability >= least else None
+
+
+def chosen_situation(options: Iterable[Key], release: Release) -> Situation | None:
+    """Return the situation among the options that a citizen has chosen, None for none."""
+    return next(filter(None, (release.situation(key) for _, key in options)), None)
+
+
+def chosen_services(options: Iterable[Key], release: Release) -> tuple[Key, ...]:
+    """Return the services among the options that a citizen has chosen; the first one of a situation
+    that was chosen alone."""
+    options = tuple(options)
+    services = tuple(key for key in options if key in release.services)
+    situation = chosen_situation(options, release)
+    return services or (release.steps(situation)[:1] if situation else ())
 
 
 def matching(inputs: Inputs) -> list[Service]:
@@ -235,6 +274,7 @@ def reply_about_several(
     None where the stages' own reply stands: one was chosen, they are of several agencies, or
     somebody has since put another service in the place of the first one.
     """
+    chosen = chosen_services(chosen, context.release)
     selected = outputs.get(service_select.STAGE.id, {}).get("serviceSelection", {})
     agencies = {agency for agency, _ in chosen}
     first = (context.answering_agency or "", selected.get("serviceKey", ""))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 LABEL_SETS: tuple[str, ...] = (
     "intents",
@@ -204,6 +204,9 @@ SITUATION_KINDS: tuple[str, ...] = ("life", "business")
 """What a situation is: ``cv:LifeEvent`` and ``cv:BusinessEvent`` of CPSV-AP 3.2."""
 
 
+_SITUATION: Final = "situation."
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A service that a situation leads to; ``condition`` says for whom, empty for everybody."""
@@ -225,6 +228,11 @@ class Situation:
     name: str
     description: str = ""
     steps: tuple[Step, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """What names it among the intents of a message, and among the options of a choice."""
+        return f"{_SITUATION}{self.key}"
 
 
 SERVICE_TEXTS: tuple[str, ...] = (
@@ -265,6 +273,17 @@ class Release:
     language: str = ""
     original: Release | None = field(default=None, repr=False, compare=False)
     translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+
+    def situation(self, code: str) -> Situation | None:
+        """Return the situation that has this :attr:`Situation.code`; None for any other code."""
+        if not code.startswith(_SITUATION):
+            return None
+        return self.situations.get(code.removeprefix(_SITUATION))
+
+    def steps(self, situation: Situation) -> tuple[tuple[str, str], ...]:
+        """Return agency and key of the services that a situation leads to, in their order."""
+        keys = ((step.agency, step.service) for step in situation.steps)
+        return tuple(key for key in keys if key in self.services)
 
     @cached_property
     def languages(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ieim.pipeline.knowledge import Agency, Category, Service
+from ieim.pipeline.knowledge import Agency, Category, Service, Situation
 
 Matrix: TypeAlias = NDArray[np.float32]
 """Vectors of length 1, one a row."""
@@ -22,7 +22,7 @@ Matrix: TypeAlias = NDArray[np.float32]
 Key: TypeAlias = tuple[str, str]
 """A service's agency and key."""
 
-T = TypeVar("T", Agency, Category, Service, covariant=True)
+T = TypeVar("T", Agency, Category, Service, Situation, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +315,10 @@ class Ranking(Protocol):
 
     def categories(self, *, agencies: Collection[str], limit: int) -> Sequence[Ranked[Category]]:
         """Return the ``limit`` best dictionary entries of ``agencies``."""
+        ...
+
+    def situations(self, *, limit: int) -> Sequence[Ranked[Situation]]:
+        """Return the ``limit`` situations that the message most likely tells of, read alone."""
         ...
 
     def probability(self, service: Key) -> float:

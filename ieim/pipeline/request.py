@@ -116,11 +116,12 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
 
 
 def _ranking(inputs: Inputs) -> dict[str, Any]:
-    """Return what the search makes of the message, as probabilities with two decimals, and the
-    agencies of its requests where it has several of different ones."""
+    """Return what the search makes of the message, as probabilities with two decimals: that of the
+    nearest ``situation`` where there are any, and the agencies of its requests where it has several
+    of different ones."""
     kinds, ranking = inputs.kinds, inputs.ranking
     kind = max(kinds, key=lambda name: kinds[name])
-    said = {
+    said: dict[str, Any] = {
         "kind": kind,
         "kind_probability": round(kinds[kind], 2),
         "first": round(ranking.first, 2),
@@ -130,6 +131,9 @@ def _ranking(inputs: Inputs) -> dict[str, Any]:
     }
     best = (part.services(limit=1) for _, part in inputs.requests)
     agencies = list(dict.fromkeys(each.item.agency for found in best for each in found))
+    for nearest in ranking.situations(limit=1):
+        label, probability = nearest.item.code, round(nearest.probability, 2)
+        said["situation"] = {"label": label, "probability": probability}
     return {"ranking": said | ({"requests": agencies} if len(agencies) > 1 else {})}
 
 

@@ -17,7 +17,7 @@ from ieim.pipeline.kinds import SURE, WANTS_PERSON
 from ieim.pipeline.message.risk import PERSON_WANTED, Risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.reply import reply
+from ieim.pipeline.reply import reply, situation
 from ieim.pipeline.reply.answering import lead_with_answer
 from ieim.pipeline.reply.checklist import in_order
 from ieim.pipeline.stages.base import Context
@@ -76,7 +76,7 @@ class Runner(Engine):
         final = policy.apply(outcome, signed, inputs, classified, self.options.languages)
         if isinstance(final, Held | NeedsReview) and not turn.decided:
             stages.run_triage()
-        return final
+        return situation.complete(final, turn, inputs, classified)
 
     def _read(self, turn: Turn, context: Context) -> Reading:
         """Return what the message means; it chooses nothing where somebody has decided."""
@@ -97,7 +97,8 @@ class Runner(Engine):
         where a stage has begun, or no valid results lead to it."""
         if store.attempts(FIRST) or store.done(FIRST) is not None:
             return ()
-        services = [self.release.services[key] for key in reading.chosen]
+        keys = choosing.chosen_services(reading.chosen, self.release)
+        services = [self.release.services[key] for key in keys]
         try:
             made = choosing.in_words(services, context, turn.id)
         except choosing.NotOffered:

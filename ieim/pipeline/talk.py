@@ -7,7 +7,7 @@ others, a question that the ranking reads with the talk.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,12 +32,16 @@ class Talk(NamedTuple):
     """What a talk is about before a message.
 
     ``questions`` are the citizen's, without small talk and what only chose. ``answered`` are the
-    services of the last answer, ``offered`` those of a choice that was asked for since.
+    services of the last answer, ``offered`` those of a choice that was asked for since. ``situation`` is
+    the key of the one whose checklist was shown last, ``ticked`` are the services that the citizen
+    has seen to.
     """
 
     questions: tuple[str, ...] = ()
     answered: tuple[Key, ...] = ()
     offered: tuple[Key, ...] = ()
+    situation: str = ""
+    ticked: frozenset[Key] = frozenset()
 
     @property
     def question(self) -> str:
@@ -84,15 +88,9 @@ def read(
         return Reading(Query(talk.question or text, without=without), text)
     if talk.answered and not talk.offered and kind_of(text, shortlist) == NEXT:
         done = {key for _, before in messages for key in before.answered} | {*talk.answered}
+        done |= talk.ticked
         query = query._replace(without=without | done)
-        following = (
-            (linked.service.agency, linked.service.key)
-            for key in talk.answered
-            for linked in shortlist.next_services(release.services[key])
-            if not linked.before
-        )
-        found = [key for key in dict.fromkeys(following) if key not in done]
-        return Reading(query, text, tuple(found[:MOST_NEXT]))
+        return Reading(query, text, _following(talk, done, shortlist, release))
     return Reading(query, text)
 
 
@@ -105,6 +103,26 @@ def _subject(talk: Talk, shortlist: Shortlist) -> str:
     return talk.subject if says else ""
 
 
+def _following(
+    talk: Talk, done: Collection[Key], shortlist: Shortlist, release: Release
+) -> tuple[Key, ...]:
+    """Return what comes next: the first service of the talk's checklist that is not ``done``, else
+    those that the last answer's entries send on to."""
+    situation = release.situations.get(talk.situation)
+    if situation is not None:
+        left = [key for key in release.steps(situation) if key not in done]
+        if left:
+            return (left[0],)
+    following = (
+        (linked.service.agency, linked.service.key)
+        for key in talk.answered
+        for linked in shortlist.next_services(release.services[key])
+        if not linked.before
+    )
+    found = [key for key in dict.fromkeys(following) if key not in done]
+    return tuple(found[:MOST_NEXT])
+
+
 def choice_of(text: str, options: Sequence[Key], release: Release) -> tuple[Key, ...] | None:
     """Return the option that a message types, nothing for "none of these", None for no choice.
 
@@ -114,7 +132,7 @@ def choice_of(text: str, options: Sequence[Key], release: Release) -> tuple[Key,
     if not options:
         return None
     words = _words()
-    names = [_plain(release.services[key].name) for key in options]
+    names = [_plain(_name(key, release)) for key in options]
     for form in _forms(_plain(text), words.around):
         if names.count(form) == 1:
             return (options[names.index(form)],)
@@ -145,6 +163,9 @@ def _talk(
                 talk = talk._replace(offered=())
         elif answered := _known(item.get("services") or [item], release):
             talk = talk._replace(answered=answered, offered=())
+            if item.get("situation"):
+                ticked = frozenset(_keys(item.get("done", ())))
+                talk = talk._replace(situation=str(item["situation"]), ticked=ticked)
         elif offered := _known(item.get("offered", ()), release):
             talk = talk._replace(offered=offered)
         elif talk.answered or talk.offered:  # it asked for nothing that is here
@@ -152,15 +173,29 @@ def _talk(
     return messages, talk
 
 
+def _keys(references: Sequence[str]) -> Iterator[Key]:
+    for reference in references:
+        agency, _, service = reference.partition("/")
+        yield agency, service
+
+
 def _known(items: Sequence[Mapping[str, Any]], release: Release) -> tuple[Key, ...]:
-    """Return the services of ``items``; one that does not say its agency is the only one with its
-    key."""
-    found = []
+    """Return the services of ``items``, and situations under their keys; one that does not say its
+    agency is the only one with its key."""
+    found: list[Key] = []
     for item in items:
         agency, service = str(item.get("agency", "")), str(item.get("service", ""))
+        if release.situation(service) is not None:
+            found.append((agency, service))
+            continue
         same = [k for k in release.services if k[1] == service and agency in ("", k[0])]
         found += same if len(same) == 1 else []
     return tuple(found)
+
+
+def _name(key: Key, release: Release) -> str:
+    situation = release.situation(key[1])
+    return situation.name if situation is not None else release.services[key].name
 
 
 def _excluded(

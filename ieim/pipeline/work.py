@@ -11,7 +11,7 @@ from ieim.pipeline.budget import Budget, Count, Spent
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate.gate import Judgement
-from ieim.pipeline.knowledge import Service
+from ieim.pipeline.knowledge import Service, Situation
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.personal.keys import Patterns
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
@@ -33,7 +33,8 @@ class Turn:
     asked any more what the message means. ``in_danger`` says that an earlier message of danger
     waits for a person: nobody is asked to choose from a list either. ``again`` says that the
     citizen asks these words as something else than what they were answered with. ``chosen`` are the
-    services that the citizen has chosen, each by agency and key.
+    options that the citizen has chosen: services, each by agency and key, and a situation, by an
+    empty agency and its code.
     """
 
     id: str
@@ -248,13 +249,15 @@ class Abstained:
 
     ``offered`` are two to four services of the release, best first. Of their language
     ``policy.language`` is among the ``findings``; ``stage`` is :data:`topology.REPLY` where every
-    stage has passed. ``several`` says that more than one may be chosen.
+    stage has passed. ``several`` says that more than one may be chosen. ``situation`` is offered
+    behind the services where one is near.
     """
 
     stage: str
     findings: tuple[Finding, ...]
     offered: tuple[Service, ...]
     several: bool = False
+    situation: Situation | None = None
 
 
 Outcome = Answered | Held | NeedsReview | Abstained

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, INQUIRY
-from ieim.pipeline.knowledge import Agency, Category, Release, Service
+from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation
 from ieim.pipeline.ports import (
     Embedder,
     EmbedderUnavailable,
@@ -38,9 +38,10 @@ from ieim.pipeline.ports import (
 from ieim.search import passages as answering
 from ieim.search.caching import Cache
 from ieim.search.kinds import Kinds, kind_of_words
+from ieim.search.life_events import LifeEvents
 from ieim.search.linking import Links
 from ieim.search.requests import segments
-from ieim.search.words import Words
+from ieim.search.words import Words, service_texts
 
 Numbers = NDArray[np.float64]
 
@@ -111,6 +112,9 @@ OTHERS: Final = 0.05
 """A part of a message is a request of its own where its service is at least so probable, and that
 of each other request at most so much."""
 
+TOLD: Final = 0.15
+"""A part of a message tells of a situation from this probability on."""
+
 KNOWN: Final = 0.8
 """A line of the background that is so like an entry or a question of the release is left out."""
 
@@ -131,6 +135,8 @@ class _Layout:
     questions: list[str]
     passages: list[str]
     background: list[str]
+    situations: list[str]
+    events: list[str]
 
     @property
     def texts(self) -> list[str]:
@@ -138,6 +144,7 @@ class _Layout:
         return [
             *(*self.entries, *self.names, *self.questions),
             *(*self.passages, *self.background),
+            *(*self.situations, *self.events),
         ]
 
 
@@ -165,9 +172,14 @@ def _layout(release: Release) -> _Layout:
             service.name[:LONGEST_ENTRY]
             for service in (release.original or release).services.values()
         ],
-        questions=[question.text for question in release.questions],
+        questions=[question.text for question in release.questions if not question.situation],
         passages=[text for service in services for _, text in answering.of_service(service)],
         background=background(),
+        situations=[
+            f"{situation.name}. {situation.description}"[:LONGEST_ENTRY]
+            for situation in release.situations.values()
+        ],
+        events=[question.text for question in release.questions if question.situation],
     )
 
 
@@ -189,13 +201,14 @@ class Search:
         self.release = release
         self.services = list(release.services.values())
         self.places = {key: place for place, key in enumerate(release.services)}
-        self._words = Words(release, background())
+        self._words = Words(service_texts(release), background())
+        self.events = LifeEvents(release)
         self._links = Links(list((release.original or release).services.values()))
         self._embedder, self._kinds = embedder, kinds
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, Matrix] = OrderedDict()
         self._rankings: OrderedDict[Query, _Ranking] = OrderedDict()
-        asked = [(q.agency, q.service) for q in release.questions]
+        asked = [(q.agency, q.service) for q in release.questions if not q.situation]
         self._asked = np.array([self.places.get(key, -1) for key in asked], dtype=np.int64)
         self._has_questions = np.zeros(len(self.services), dtype=bool)
         self._has_questions[self._asked[self._asked >= 0]] = True
@@ -207,10 +220,12 @@ class Search:
         if len(vectors) != len(layout.texts):
             raise ValueError("There is one vector for each text of the release.")
         start = 0
-        for name in ("entries", "names", "questions", "passages", "background"):
+        groups = ("entries", "names", "questions", "passages", "background", "situations", "events")
+        for name in groups:
             end = start + len(getattr(layout, name))
             self._groups[name] = vectors[start:end]
             start = end
+        self.events.learn(self._groups.pop("situations"), self._groups.pop("events"))
         counts = [len(answering.of_service(service)) for service in self.services]
         self._passage_starts = np.cumsum([0, *counts])
         known = np.concatenate([self._groups["entries"], self._groups["questions"]])
@@ -241,9 +256,13 @@ class Search:
         texts = [query.text, *([query.before] if query.before else [])]
         vectors = self._embed(texts)
         weights = WORDS if vectors is None else MEANING
+        found = [
+            self.features(text, vector)
+            for text, vector in zip(texts, _rows(vectors, len(texts)), strict=True)
+        ]
         rows = [
-            self._scores(t, v, weights)
-            for t, v in zip(texts, _rows(vectors, len(texts)), strict=True)
+            self._scores(features, likeness, weights, by_meaning=vectors is not None)
+            for features, likeness in found
         ]
         scores, none = rows[0]
         meant = [key for key in query.about if key not in query.without]
@@ -259,14 +278,26 @@ class Search:
         for key in query.without:
             if key in self.places:
                 scores[self.places[key]] = -np.inf
-        return _Ranking(self, scores, none, about, by_meaning=vectors is not None)
+        vector = None if vectors is None else vectors[0]
+        features, background = found[0]
+        likeness = self._nearness(features, vector)
+        events = self.events.probabilities(query.text, vector, likeness, background)
+        return _Ranking(self, scores, none, about, events, by_meaning=vectors is not None)
 
-    def _scores(self, text: str, vector: Matrix | None, weights: Weights) -> tuple[Numbers, float]:
+    def _nearness(self, features: Numbers, vector: Matrix | None) -> Numbers:
+        """Return how near each service is to a text: by its questions, by its entry where it has
+        none, by words without a ``vector``."""
+        if vector is None:
+            return features[:, 5]
+        return np.where(self._has_questions, features[:, 1], features[:, [0, 3]].max(axis=1))
+
+    def _scores(
+        self, features: Numbers, likeness: float, weights: Weights, *, by_meaning: bool
+    ) -> tuple[Numbers, float]:
         """Return the score of each service for a text alone, and that of "none of them"."""
-        features, likeness = self.features(text, vector)
         asked, unasked = features @ np.array(weights.asked), features @ np.array(weights.unasked)
         none = weights.none + weights.background * likeness
-        if vector is None and not features[:, 5].any():
+        if not by_meaning and not features[:, 5].any():
             none = _NOTHING
         return np.where(self._has_questions, asked, unasked), none
 
@@ -312,9 +343,10 @@ class Search:
         if len(spans) < 2:
             return []
         ranked = [(span, self.rank(Query(text[span.start : span.end]))) for span in spans]
+        whole = self.rank(Query(text))
         sure: dict[Key, tuple[Span, Ranking]] = {}
         for span, ranking in ranked:
-            if ranking.first >= REQUEST:
+            if ranking.first >= REQUEST and not _is_reason(ranking, whole):
                 best = ranking.services(limit=1)[0].item
                 sure.setdefault((best.agency, best.key), (span, ranking))
         apart = [
@@ -398,10 +430,12 @@ class _Ranking:
         scores: Numbers,
         none: float,
         about: Sequence[int],
+        events: Numbers,
         *,
         by_meaning: bool,
     ) -> None:
         self._search, self._about, self.by_meaning = search, about, by_meaning
+        self._events = events
         powers = np.exp(np.append(scores, none) - max(scores.max(initial=none), none))
         self._probabilities = powers / powers.sum()
         self._order = np.argsort(-scores, kind="stable")
@@ -477,6 +511,27 @@ class _Ranking:
             Ranked(known[key], rank, best.get(key, 0.0))
             for rank, key in enumerate(keys[: max(limit, 0)], start=1)
         ]
+
+    def situations(self, *, limit: int) -> Sequence[Ranked[Situation]]:
+        """Return the ``limit`` nearest situations, by what the message says alone."""
+        situations = self._search.events.situations
+        order = np.argsort(-self._events[:-1], kind="stable")[: max(limit, 0)]
+        return [
+            Ranked(situations[place], rank, float(self._events[place]))
+            for rank, place in enumerate(order, start=1)
+        ]
+
+
+def _is_reason(part: Ranking, whole: Ranking) -> bool:
+    """Whether a part of a message only tells of the event for which the whole asks for something:
+    for another service of the same situation ("my father died, where do I order a copy")."""
+    told = next(iter(part.situations(limit=1)), None)
+    if told is None or told.probability < TOLD or whole.first < REQUEST:
+        return False
+    asked = whole.services(limit=1)[0].item
+    own = part.services(limit=1)[0].item
+    steps = {(step.agency, step.service) for step in told.item.steps}
+    return asked != own and (asked.agency, asked.key) in steps
 
 
 def _rows(vectors: Matrix | None, count: int) -> Sequence[Matrix | None]:

@@ -36,11 +36,11 @@ Scores = NDArray[np.float64]
 
 
 class Words:
-    """The words of the services of one release, in its order, and of the lines of a background;
-    safe for threads."""
+    """The words of entries, each a text a field in the order of :data:`_BOOSTS`, and of the lines
+    of a background; safe for threads."""
 
-    def __init__(self, release: Release, background: Sequence[str] = ()) -> None:
-        fields = [[Counter(stems(text)) for text in texts] for texts in _texts(release)]
+    def __init__(self, entries: Sequence[tuple[str, ...]], background: Sequence[str] = ()) -> None:
+        fields = [[Counter(stems(text)) for text in texts] for texts in entries]
         self._size = len(fields)
         lengths = np.array([[count.total() for count in counts] for counts in fields], dtype=float)
         averages = np.maximum(lengths.mean(axis=0), 1.0) if fields else lengths
@@ -72,7 +72,7 @@ class Words:
         return float((shared / (weight + self._weights - shared + _LITTLE)).max(initial=0.0))
 
     def shares(self, text: str) -> Scores:
-        """Return the share of the weight of ``text`` in each service, 0.0 where no word is."""
+        """Return the share of the weight of ``text`` in each entry, 0.0 where no word is."""
         scores = np.zeros(self._size)
         weight = 0.0
         for stem in list(dict.fromkeys(stems(text)))[:_MOST]:
@@ -105,7 +105,18 @@ def _impacts(counts: Sequence[Counter[str]], damping: Sequence[float]) -> Mappin
     }
 
 
-def _texts(release: Release) -> list[tuple[str, ...]]:
+def situation_texts(release: Release) -> list[tuple[str, ...]]:
+    """Return the texts of each situation by field, in the order of :data:`_BOOSTS`."""
+    questions: dict[str, list[str]] = {}
+    for question in release.questions:
+        questions.setdefault(question.situation, []).append(question.text)
+    return [
+        (each.name, "", each.description, "", "\n".join(questions.get(each.key, ())))
+        for each in release.situations.values()
+    ]
+
+
+def service_texts(release: Release) -> list[tuple[str, ...]]:
     """Return the texts of each service by field, in the order of :data:`_BOOSTS`."""
     questions: dict[tuple[str, str], list[str]] = {}
     for question in release.questions:

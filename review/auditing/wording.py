@@ -116,6 +116,7 @@ KINDS: Mapping[str, str] = {
     "turn.received": gettext_noop("The citizen sent a message"),
     "turn.reopened": gettext_noop("The message was opened again"),
     "turn.said_safe": gettext_noop("The citizen said that they are safe"),
+    "turn.situation": gettext_noop("The answer came with the checklist of a situation"),
     "webhook.given_up": gettext_noop("Telling a webhook was given up"),
     "webhook.made": gettext_noop("A webhook was made"),
     "webhook.removed": gettext_noop("A webhook was removed"),

@@ -26,7 +26,7 @@ from ieim.pipeline.findings import WAIVABLE, Code, Finding
 from ieim.pipeline.gate import gate, strict_json
 from ieim.pipeline.gate.gate import EvidenceDict, Judgement
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.reply import fallback
+from ieim.pipeline.reply import fallback, situation
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.results import Result
@@ -103,7 +103,12 @@ def follow(
     retelling = shown or retelling_of(turn, outputs.keys() - put.keys())
     context = replace(context, retelling=retelling)
     language, chosen = languages.reply_language(turn), chosen_of(turn)
-    return Outcome(compose(outputs, context, language=language, chosen=chosen), SESSION_END)
+    reply = compose(outputs, context, language=language, chosen=chosen)
+    classified = available[CLASSIFY][0] if CLASSIFY in available else None
+    told = situation.told(chosen, classified, context.release)
+    if told is not None and reply.kind != "guidance":
+        reply = situation.with_open(reply, told, context.release)
+    return Outcome(reply, SESSION_END)
 
 
 def policy_findings(turn: Turn, put: Answers | None = None) -> list[Finding]:

@@ -69,7 +69,7 @@ def _refused(item: ReviewItem) -> str:
     if not refused:
         return ""
     services = languages.release_of(item.turn).services
-    names = ", ".join(sorted(services[each].name for each in refused))
+    names = ", ".join(sorted(services[each].name for each in refused if each in services))
     return gettext(
         "The citizen was offered this ({names}) and said: none of these. Write the reply or correct"
         " the step, or confirm that this answer is right all the same."

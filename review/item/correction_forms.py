@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from ieim.pipeline.findings import pointer, steps
 from ieim.pipeline.reply.cards import SECTIONS
+from ieim.pipeline.stages.triage import INTENTS
 from review.item.forms import (
     SURE,
     Form,
@@ -353,6 +354,8 @@ class RowForm(Form):
     def _filled_in(self, group: Group) -> Group:
         labels, name = self.desk.release.labels.get(group.label_set, {}), group.name
         names = {label.code: label.name for label in labels.values()}
+        if group.label_set == INTENTS:
+            names |= {each.code: each.name for each in self.desk.release.situations.values()}
         rows = [
             self._of_model(f"{name}-{i}", path, element, group, names)
             for i, (path, element) in enumerate(self._elements(group))

@@ -18,8 +18,14 @@ class FakeRanking:
     """A ranking of services by the ``odds`` that are given; what is left of 1 is outside."""
 
     def __init__(
-        self, release: Release, odds: Mapping[Key, float], about: Collection[Key], by_meaning: bool
+        self,
+        release: Release,
+        odds: Mapping[Key, float],
+        about: Collection[Key],
+        by_meaning: bool,
+        situations: Mapping[str, float],
     ) -> None:
+        self._situations = sorted(situations.items(), key=lambda each: -each[1])
         self.release, self.odds, self.by_meaning = release, odds, by_meaning
         self._keys = sorted(odds, key=lambda key: -odds[key])
         self.first = sum(odds[key] for key in self._keys[:1])
@@ -34,6 +40,10 @@ class FakeRanking:
         keys = [key for key in self._keys if agencies is None or key[0] in agencies]
         ranked = enumerate(keys[:limit], 1)
         return [Ranked(self.release.services[key], n, self.odds[key]) for n, key in ranked]
+
+    def situations(self, *, limit: int) -> Any:
+        ranked = enumerate(self._situations[:limit], 1)
+        return [Ranked(self.release.situations[key], n, p) for n, (key, p) in ranked]
 
     def agencies(self, *, limit: int) -> Any:
         known = self.release.agencies
@@ -60,7 +70,7 @@ class FakeSearch:
     """A search over a release: by the ``odds`` of services where they are given, else by words.
 
     ``kinds`` are by text; ``links`` are what a service sends on to; ``parts`` are the texts of
-    several requests.
+    several requests, ``situations`` the probabilities of situations, by key.
     """
 
     embedder = "fake"
@@ -74,7 +84,9 @@ class FakeSearch:
         links: Mapping[Key, Sequence[Service]] | None = None,
         parts: Sequence[str] = (),
         by_meaning: bool = True,
+        situations: Mapping[str, float] | None = None,
     ) -> None:
+        self._situations = situations or {}
         self.release, self.odds, self.by_meaning = release, odds, by_meaning
         self._kinds, self._links, self._parts = kinds or {}, links or {}, parts
         self.asked: list[Query] = []
@@ -84,7 +96,7 @@ class FakeSearch:
         odds = dict(self.odds) if self.odds is not None else self._by_words(query)
         for key in query.without:
             odds.pop(key, None)
-        return FakeRanking(self.release, odds, query.about, self.by_meaning)
+        return FakeRanking(self.release, odds, query.about, self.by_meaning, self._situations)
 
     def _by_words(self, query: Query) -> dict[Key, float]:
         for text in (query.text, query.before):

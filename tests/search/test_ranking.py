@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundles.bundle import read_bundle
-from ieim.pipeline.knowledge import ExampleQuestion, Release
+from ieim.pipeline.knowledge import ExampleQuestion, Release, Situation, Step
 from ieim.pipeline.ports import Query
 from ieim.search import Search, fuse, index_for
 from ieim.search import kinds as reading
@@ -159,6 +159,82 @@ def test_a_release_without_services_says_that_it_has_none() -> None:
     ranking = Search(empty).rank(Query("passport"))
     assert (ranking.first, ranking.four, ranking.outside) == (0.0, 0.0, 1.0)
     assert ranking.services(limit=3) == []
+
+
+DEATH = Situation(
+    "death",
+    "life",
+    "Death of a family member",
+    "Somebody in your family has died. The death has to be registered, and the funeral follows.",
+    (
+        Step("civil-registry", "civil-registry.register-death"),
+        Step("civil-registry", "civil-registry.death-certificate-copy"),
+    ),
+)
+BABY = Situation("baby", "life", "Having a baby", "A child is expected or has just been born.")
+TOLD = (
+    ("death", "my dad died this morning"),
+    ("death", "Mum is gone. What do I have to do first?"),
+    ("baby", "baby is here! which papers now"),
+    ("baby", "we are home from the maternity ward"),
+)
+
+
+@cache
+def with_situations() -> Release:
+    told = tuple(ExampleQuestion("", "", "en", text, situation=key) for key, text in TOLD)
+    situations = {each.key: each for each in (BABY, DEATH)}
+    return replace(demo(), situations=situations, questions=(*demo().questions, *told))
+
+
+def nearest(search: Search, text: str) -> tuple[str, float]:
+    first = search.rank(Query(text)).situations(limit=1)[0]
+    return first.item.key, first.probability
+
+
+@real
+def test_a_message_is_near_the_situation_that_it_tells_of() -> None:
+    search = fuse(with_situations(), embedder())
+    for text, key in (
+        ("our little son was born on Sunday", "baby"),
+        ("my husband passed away last night", "death"),
+        ("Meine Mutter ist am Sonntag gestorben", "death"),
+    ):
+        assert nearest(search, text)[0] == key
+        assert nearest(search, text)[1] > 0.2
+    for text in ("how much is a parking permit", "can you recommend a good pizza place"):
+        assert nearest(search, text)[1] < 0.1
+    ranked = search.rank(Query("my husband died")).situations(limit=5)
+    assert [each.rank for each in ranked] == [1, 2]
+    assert sum(each.probability for each in ranked) < 1.0
+
+
+@real
+def test_what_is_said_of_a_situation_counts_for_no_service() -> None:
+    text = TOLD[1][1]
+    ranking = fuse(with_situations(), embedder(), reading.shipped()).rank(Query(text))
+    assert ranking.first == pytest.approx(searched().rank(Query(text)).first, abs=1e-3)
+
+
+@real
+def test_one_thing_that_is_asked_beside_an_event_is_one_request() -> None:
+    text = "my father died, where do I order a copy of the certificate"
+    assert len(searched().requests(text)) == 2
+    assert fuse(with_situations(), embedder()).requests(text) == []
+
+
+def test_words_alone_rank_situations_too() -> None:
+    search = index_for(replace(with_situations(), sha256="5" * 64))
+    assert nearest(search, "my dad died")[0] == "death"
+    assert nearest(search, "we have a baby, which papers")[0] == "baby"
+    assert index_for(demo()).rank(Query("my dad died")).situations(limit=4) == []
+
+
+def test_the_texts_of_situations_stand_behind_those_of_services() -> None:
+    before, texts = texts_of(demo()), texts_of(with_situations())
+    assert texts[: len(before)] == before
+    names = [f"{each.name}. {each.description}" for each in (BABY, DEATH)]
+    assert texts[len(before) :] == [*names, *(text for _, text in TOLD)]
 
 
 WORDS = st.one_of(

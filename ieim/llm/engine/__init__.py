@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ieim.llm.engine.thresholds import SURE_ENOUGH, SURE_TO_GO_ON
+from ieim.llm.engine.thresholds import SITUATION, SURE_ENOUGH, SURE_TO_GO_ON
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 
 Payload = Mapping[str, Any]
@@ -59,6 +59,14 @@ def score(payload: Payload) -> float:
     if is_high(payload) or first >= enough:
         return max(first, _LOWEST)
     return min(first, _UNSURE)
+
+
+def situation(payload: Payload) -> tuple[str, float] | None:
+    """Return the label and the probability of the situation that the message surely tells of."""
+    nearest = payload["ranking"].get("situation")
+    if nearest is None or nearest["probability"] < SITUATION:
+        return None
+    return nearest["label"], nearest["probability"]
 
 
 def best(slots: Iterable[Slot], agency: str = "") -> Slot | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any, Final
 
-from ieim.llm.engine import Payload
+from ieim.llm.engine import Payload, situation
 from ieim.pipeline.evidence import is_trivial, locate
 from ieim.pipeline.facts import Fact, Kind, facts
 from ieim.pipeline.quoting import sentences
@@ -59,14 +59,21 @@ def classify(payload: Payload) -> dict[str, Any]:
     risk."""
     text = payload["user_prompt"]
     labels = {name: labels_of(payload, name) for name in payload["labels"]}
-    intent = _by_words(text, labels["intents"])
+    intent = _by_words(text, [each for each in labels["intents"] if not _is_situation(each)])
+    intents = [intent] if intent["label"] else []
+    if told := situation(payload):
+        intents.append(_element(*told, quote(text, [text, *_sentences(text)])))
     return {
-        "intents": [intent] if intent["label"] else [],
+        "intents": intents,
         "primary_intent": intent["label"],
         "product_line": _by_words(text, labels["product_lines"]),
         "urgency": _default(text, labels["urgencies"]),
         "risk_flags": [],
     }
+
+
+def _is_situation(label: Label) -> bool:
+    return label["code"].startswith("situation.")
 
 
 def extract(payload: Payload) -> dict[str, Any]:

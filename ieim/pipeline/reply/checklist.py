@@ -1,22 +1,69 @@
-"""The order of an answer over several services: what presses first, and what another one needs.
+"""Lists of services to see to: that of a situation, and the order of an answer over several.
 
-A service with fewer days comes first, and one that another needs comes before it, however many days
-it has itself; all else keeps the order of the answer.
+A situation's list has the order that its editors gave it. Else what presses comes first, and what
+another one needs: a service with fewer days comes first, and one that another needs comes before
+it, however many days it has itself; all else keeps the order of the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.reply.cards import Card
+from ieim.pipeline.reply.cards import Card, Source
 
 if TYPE_CHECKING:
     from ieim.pipeline.ports import Shortlist
     from ieim.pipeline.reply.reply import Reply
     from ieim.pipeline.stages.base import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A service of a situation: ``condition`` says for whom it is, empty for everybody;
+    ``deadline_days`` as in the service."""
+
+    title: str
+    condition: str
+    deadline_days: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """The services of a situation, in their order.
+
+    ``is_open``: the message surely tells of it; else the list is only offered. ``leads``: the reply
+    above it is about its first service, because the message names none of its own.
+    """
+
+    key: str
+    name: str
+    lines: tuple[Line, ...]
+    is_open: bool = False
+    leads: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the list as JSON values; :meth:`from_dict` takes them back."""
+        return asdict(self) | {"lines": [asdict(line) for line in self.lines]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Checklist:
+        """Return the list of :meth:`as_dict`'s values, which are taken to be right."""
+        lines = (Line(**{**line, "source": Source(**line["source"])}) for line in data["lines"])
+        return cls(**{**data, "lines": tuple(lines)})
+
+    def as_text(self) -> str:
+        """Return the list as plain text, empty where it is only offered."""
+        if not self.is_open:
+            return ""
+        lines = (
+            f"{each.title} ({each.condition})" if each.condition else each.title
+            for each in self.lines
+        )
+        return "\n".join([f"{self.name}:", *(f"{n}. {text}" for n, text in enumerate(lines, 1))])
 
 
 def in_order(reply: Reply, inputs: Inputs) -> Reply:

@@ -29,6 +29,7 @@ from ieim.pipeline.reply.cards import (
     sections,
     source,
 )
+from ieim.pipeline.reply.checklist import Checklist
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.reply.retelling import RetoldPassage
 
@@ -74,7 +75,8 @@ class Reply:
     is about the message (``outside``). ``retold`` says what in
     the paragraphs stands for what in the text of a model, None where they are somebody's own words.
     ``unsaid``: what was asked about the service stands nowhere in its entry. ``next_services`` are
-    those that the entry sends on to.
+    those that the entry sends on to. ``situation`` is the checklist of the situation that the
+    message tells of, or that the service belongs to.
     """
 
     kind: Literal["service", "answer", "guidance", "question", "outside"]
@@ -93,6 +95,7 @@ class Reply:
     retold: tuple[RetoldPassage, ...] | None = None
     unsaid: bool = False
     next_services: tuple[Source, ...] = ()
+    situation: Checklist | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -118,6 +121,7 @@ class Reply:
             "unanswered": list(self.unanswered),
             "unsaid": self.unsaid,
             "next_services": [asdict(source) for source in self.next_services],
+            "situation": self.situation and self.situation.as_dict(),
         }
         if self.retold is not None:
             data["retold"] = [each.as_dict() for each in self.retold]
@@ -145,6 +149,7 @@ class Reply:
             else None,
             unsaid=data.get("unsaid", False),
             next_services=tuple(Source(**source) for source in data.get("next_services", ())),
+            situation=Checklist.from_dict(data["situation"]) if "situation" in data else None,
         )
 
     @property
@@ -172,6 +177,8 @@ class Reply:
         for each in self.cards:
             heading = f"{each.title} ({each.source.agency_name})"
             parts += [heading, each.lead, *_texts(each.sections)]
+        if self.situation is not None:
+            parts.append(self.situation.as_text())
         return "\n\n".join(filter(None, parts))
 
     def in_short(self, heading: Callable[[str], str]) -> str:
@@ -186,7 +193,8 @@ class Reply:
         if opens and not first:
             first = f"{heading(opens.field)}: {'; '.join(opens.items)}"
         about = self.title or "; ".join(card.title for card in self.cards)
-        return "\n".join(filter(None, [about, first, *self.paragraphs]))
+        situation = self.situation.as_text() if self.situation is not None else ""
+        return "\n".join(filter(None, [about, first, *self.paragraphs, situation]))
 
 
 def _texts(sections: Sequence[Section]) -> Iterator[str]:

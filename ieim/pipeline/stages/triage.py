@@ -25,7 +25,11 @@ LONGEST_MEANING = 80
 MASK = " (mask it)"
 """What the meaning of an entity type ends with whose value has to be masked."""
 
-CLASSIFY_SETS = ("intents", "product_lines", "urgencies", "risk_flags")
+INTENTS = "intents"
+CLASSIFY_SETS = (INTENTS, "product_lines", "urgencies", "risk_flags")
+
+NEAREST = 4
+"""So many situations are among the intents of a message."""
 
 Element = tuple[tuple[str | int, ...], str, Output]
 """The path of an element of an answer, the label set of its code, and the element."""
@@ -60,6 +64,22 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
+def _situations(inputs: Inputs) -> dict[str, str]:
+    """Return the codes of the situations nearest to the message, each with its meaning."""
+    nearest = (ranked.item for ranked in inputs.ranking.situations(limit=NEAREST))
+    return {each.code: f"{each.name}: {cut(each.description, LONGEST_MEANING)}" for each in nearest}
+
+
+def _situation_codes(context: Context) -> frozenset[str]:
+    """Return the codes of the situations that a model was given with this message; a person may
+    name any of the release."""
+    release = context.release
+    if context.request is None:
+        return frozenset(situation.code for situation in release.situations.values())
+    given = context.request.get("labels", {}).get(INTENTS, {})
+    return frozenset(code for code in given if release.situation(code) is not None)
+
+
 def _stage(
     contract: str,
     *,
@@ -75,19 +95,22 @@ def _stage(
 
     def build_input(inputs: Inputs) -> dict[str, Any]:
         labels = inputs.context.release.labels
-        return {
-            "labels": {
-                name: {
-                    label.code: meaning(label) + (MASK if label.is_masked else "")
-                    for label in labels.get(name, {}).values()
-                }
-                for name in sets
+        given = {
+            name: {
+                label.code: meaning(label) + (MASK if label.is_masked else "")
+                for label in labels.get(name, {}).values()
             }
+            for name in sets
         }
+        if INTENTS in given:
+            given[INTENTS] |= _situations(inputs)
+        return {"labels": given}
 
     def labels(output: Output, context: Context) -> Iterable[Finding]:
+        of_message = _situation_codes(context)
         for path, label_set, element in elements(output):
-            if element[code] not in context.labels.get(label_set, frozenset()):
+            known = context.labels.get(label_set, frozenset())
+            if element[code] not in (known | of_message if label_set == INTENTS else known):
                 message = f"This is not a label of the set {label_set} of this turn."
                 yield Finding(Code.LABEL_UNKNOWN, pointer(*path, code), message)
         if "primary_intent" in output and output["primary_intent"] not in {

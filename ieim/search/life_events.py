@@ -1,0 +1,81 @@
+"""How near a message is to each situation of a release: by meaning, else by words.
+
+The score of a situation is a weighted sum of the mean cosine of its questions, the cosine of its
+name and description, and the largest cosine of a question of one of its services. Beside the
+situations stands "none of them", whose score is the largest cosine of a question of any service,
+because a message that asks for one service is about no event, and the likeness to the background.
+A softmax over all makes the probabilities.
+How the weights were fitted: docs/decisions/0075-checklists.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Matrix
+from ieim.search.words import Words, situation_texts
+
+Numbers = NDArray[np.float64]
+
+QUESTIONS: Final = 17.5
+ENTRY: Final = 9.0
+SERVICES: Final = 7.5
+ASKED: Final = 19.0
+BACKGROUND: Final = 5.6
+NONE: Final = -0.8
+"""What the likenesses count: of a situation's questions, its entry and its services, and, for "none
+of them", of the nearest service and the background; ``NONE`` is what that starts with."""
+
+WORDS: Final = 6.8
+WORDS_ASKED: Final = 5.5
+WORDS_NONE: Final = -0.4
+"""The same without an embedder, by the share of the words of a message."""
+
+
+class LifeEvents:
+    """The situations of one release; safe for threads once they have been learned."""
+
+    def __init__(self, release: Release) -> None:
+        self.situations = list(release.situations.values())
+        places = {key: place for place, key in enumerate(release.services)}
+        numbers = {situation.key: number for number, situation in enumerate(self.situations)}
+        events = (each.situation for each in release.questions if each.situation)
+        self._event_of = np.array([numbers.get(key, -1) for key in events], dtype=np.int64)
+        self._steps = [[places[key] for key in release.steps(each)] for each in self.situations]
+        self._words = Words(situation_texts(release))
+        self._entries: Matrix | None = None
+
+    def learn(self, entries: Matrix, questions: Matrix) -> None:
+        """Take the vectors of the situations' entries and of all their questions, in the order of
+        the release. Without questions a situation has its entry in their place."""
+        self._entries, self._means = entries, entries.copy()
+        for number in range(len(self.situations)):
+            own = questions[self._event_of == number]
+            if len(own):
+                self._means[number] = own.mean(axis=0)
+
+    def probabilities(
+        self, text: str, vector: Matrix | None, likeness: Numbers, background: float
+    ) -> Numbers:
+        """Return the probability of each situation, and as the last that of none.
+
+        ``likeness`` is that of each service: the largest cosine of its questions, or, without a
+        ``vector``, the share of the words of ``text`` in it; ``background`` is that of the nearest
+        line of the background.
+        """
+        best = likeness.max(initial=0.0)
+        if vector is None or self._entries is None:
+            scores = WORDS * self._words.shares(text)
+            none = WORDS_NONE + WORDS_ASKED * best
+        else:
+            own = [likeness[places].max(initial=0.0) for places in self._steps]
+            scores = QUESTIONS * (self._means @ vector) + ENTRY * (self._entries @ vector)
+            scores = scores + SERVICES * np.array(own)
+            none = NONE + ASKED * best + BACKGROUND * background
+        powers = np.exp(np.append(scores, none) - max(scores.max(initial=none), none))
+        shares: Numbers = powers / powers.sum()
+        return shares
