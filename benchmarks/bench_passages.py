@@ -4,35 +4,51 @@
 
 ``benchmarks/questions/passages.jsonl`` has questions about services of the demo with the words of
 the passage that answers each, none where the entry does not say it. Beside the ranking stands the
-order of the entry as the baseline.
+order of the entry as the baseline. Then how often the fee leads "How much does it cost to ...?" of
+each service with a fee, with the fees as they are and each amount a third higher; and the sentence
+that states the limit (``benchmarks/questions/limits.jsonl``) each of three questions of by when.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from ieim.knowledge.bundles.bundle import read_bundle
-from ieim.search import fuse
+from ieim.pipeline.knowledge import Release, Service
+from ieim.pipeline.ports import Query
+from ieim.pipeline.reply.answering import lead_with_answer
+from ieim.pipeline.reply.cards import SECTIONS, Section
+from ieim.pipeline.reply.reply import render_service
+from ieim.pipeline.stages.base import Context, Inputs
+from ieim.search import Search, fuse
 from ieim.search import kinds as reading
 from ieim.search.embedders import build_embedder
 from ieim.search.passages import of_service
 
 QUESTIONS = ROOT / "benchmarks" / "questions" / "passages.jsonl"
+LIMITS = ROOT / "benchmarks" / "questions" / "limits.jsonl"
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
+BY_WHEN = (
+    "By when do I have to {}?",
+    "What is the deadline to {}?",
+    "How many days do I have to {}?",
+)
+
+_AMOUNT = re.compile(r"\d[\d,]*(?:\.\d+)?(?= ?%)|(?<=MRK )\d[\d,]*\.\d\d")
 
 
 def main() -> None:
     """Rank the passages of every question and print the shares."""
     release = read_bundle(DEMO).release()
-    embedder = build_embedder({"KIND": "embedded"})
-    if embedder is None:
-        raise SystemExit("The embedded model is needed.")
-    search = fuse(release, embedder, reading.shipped())
+    search = _search(release)
     services = {service.key: service for service in release.services.values()}
     leads = two = said = refused = baseline = unsaid = told = 0
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
@@ -55,6 +71,61 @@ def main() -> None:
     print(f"said ({said}): first {leads / said:.2f}, in two {two / said:.2f}, ", end="")
     print(f"refused {refused / said:.2f}; first of the entry {baseline / said:.2f}")
     print(f"not said ({unsaid}): refused {told / unsaid:.2f}")
+    changed = replace(
+        release,
+        services={key: _dearer(service) for key, service in release.services.items()},
+    )
+    for name, each in (("as they are", release), ("a third higher", changed)):
+        priced = [s for s in each.services.values() if _AMOUNT.search(s.fees)]
+        found_in = search if each is release else _search(each)
+        count = sum(_fee_leads(service, each, found_in) for service in priced)
+        print(f"fees {name}: the fee leads {count} of {len(priced)}")
+    rows = list(map(json.loads, LIMITS.read_text(encoding="utf-8").splitlines()))
+    for question in BY_WHEN:
+        right = 0
+        for row in rows:
+            service = services[row["service"]]
+            first = _first(question, service, release, search)
+            right += first is not None and any(w in " ".join(first.items) for w in row["says"])
+        print(f"{question} the limit leads {right} of {len(rows)}")
+
+
+def _search(release: Release) -> Search:
+    embedder = build_embedder({"KIND": "embedded"})
+    if embedder is None:
+        raise SystemExit("The embedded model is needed.")
+    return fuse(release, embedder, reading.shipped())
+
+
+def _dearer(service: Service) -> Service:
+    def third_more(amount: re.Match[str]) -> str:
+        value = float(amount[0].replace(",", "")) * 4 / 3
+        return f"{value:,.2f}" if "." in amount[0] else f"{value:.0f}"
+
+    return replace(service, fees=_AMOUNT.sub(third_more, service.fees))
+
+
+def _fee_leads(service: Service, release: Release, search: Search) -> bool:
+    first = _first("How much does it cost to {}?", service, release, search)
+    return first is not None and first.field == "fees"
+
+
+def _first(question: str, service: Service, release: Release, search: Search) -> Section | None:
+    """Return the section that leads the answer, None where nothing in particular does."""
+    text = question.format(service.name[0].lower() + service.name[1:])
+    reply = render_service(
+        {f"service_{name}": f"{{service_{name}}}" for name in SECTIONS},
+        service=service,
+        agency=release.agencies[service.agency],
+        category_value=None,
+        entities={},
+    )
+    context = Context(1, text, {}, release)
+    query = Query(text)
+    inputs = Inputs(text, (), context, search, {}, today=date(2026, 11, 27), query=query)
+    led = lead_with_answer(reply, inputs)
+    leads = not led.lead and not led.unsaid
+    return next((s for s in led.sections if not s.folded), None) if leads else None
 
 
 if __name__ == "__main__":

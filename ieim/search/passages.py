@@ -39,14 +39,25 @@ AMOUNT: Final = "amount"
 """What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
 share may say it."""
 
+DEADLINE: Final = "deadline"
+"""What questions are taught to ask for that is no field: by when. Any passage that states a limit
+may say it, and the processing time never does."""
+
+STATES: Final = 0.25
+SAME: Final = 0.5
+"""A passage states the limit from this probability on; with the number of its days it counts so
+much more."""
+
 LEAST: Final = 0.6
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
 
+BEST: Final = 0.6
 CLEAR: Final = 0.6
 """A message clearly asks for a field that it asks for with this probability."""
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
+_NUMBER = re.compile(r"\d+")
 _PERCENT = re.compile(r"\d\s?[%٪]")
 
 Numbers = NDArray[np.float64]
@@ -79,14 +90,16 @@ def rank(
     text: str,
     vector: Matrix,
     fields: Mapping[str, float],
+    limits: Sequence[float],
     *,
     question: bool,
 ) -> Passages:
     """Return the passages of ``service``, the best answer to ``text`` first.
 
-    ``vectors`` has a row for each of :func:`of_service`, ``vector`` is that of ``text``, ``fields``
-    the probability that it asks for each field. What stands in a field that it clearly asks for is
-    an answer, however it is written.
+    ``vectors`` has a row for each of :func:`of_service`, ``limits`` the probability that it states
+    by when something has to be done; ``vector`` is that of ``text``, ``fields`` the probability
+    that it asks for each field. What stands in a field that it clearly asks for comes first,
+    however it is written.
     """
     passages = of_service(service)
     if not passages:
@@ -106,16 +119,32 @@ def rank(
             wants.get("processing_time", -1.0) * figures,
         ]
     )
-    clear = [field for field, probability in fields.items() if probability >= CLEAR]
+    clear = _clear(fields)
     if AMOUNT in clear and "fees" not in clear:
         clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
     meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
     scores = features @ WEIGHTS
     scores = np.where(meant, np.maximum(scores, LEAST), scores)
-    order = np.argsort(-scores, kind="stable").tolist()
+    first = meant.astype(np.float64)
+    if DEADLINE in clear:
+        days = [service.deadline_days in _NUMBER.findall(said) for _, said in passages]
+        first = np.array(limits) + SAME * np.array(days)
+        lasts = np.array([field == "processing_time" for field, _ in passages])
+        first = np.where(lasts | (first < STATES), 0.0, first)
+        scores = np.where(lasts, LEAST - 1, np.where(first > 0, np.maximum(scores, SURE), scores))
+    order = np.lexsort((-scores, -first)).tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]
     return Passages(tuple(ranked), tuple(clear), question, LEAST, SURE)
+
+
+def _clear(fields: Mapping[str, float]) -> list[str]:
+    best = max(fields, key=lambda field: fields[field], default="")
+    return [
+        field
+        for field, share in fields.items()
+        if share >= CLEAR or (field == best and share >= BEST)
+    ]
 
 
 def _shares(passages: Sequence[frozenset[str]], text: str) -> Numbers:

@@ -335,8 +335,9 @@ class Search:
             return None
         start, end = self._passage_starts[place : place + 2]
         rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
+        limits = [self._kinds.fields(row).get(answering.DEADLINE, 0.0) for row in rows]
         written = self.services[place]
-        return answering.rank(written, rows, asked, vectors[0], fields, question=question)
+        return answering.rank(written, rows, asked, vectors[0], fields, limits, question=question)
 
     def next_services(self, service: Service) -> Sequence[Linked]:
         """Return the services that editors wrote, else those that the entry names."""
