@@ -45,6 +45,7 @@ may say it, and the processing time never does."""
 
 STATES: Final = 0.25
 SAME: Final = 0.5
+NEAR: Final = 6
 """A passage states the limit from this probability on; with the number of its days it counts so
 much more."""
 
@@ -52,7 +53,7 @@ LEAST: Final = 0.6
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
 
-BEST: Final = 0.6
+BEST: Final = 0.34
 CLEAR: Final = 0.6
 """A message clearly asks for a field that it asks for with this probability."""
 
@@ -105,6 +106,8 @@ def rank(
     if not passages:
         return Passages((), (), question, LEAST, SURE)
     wants = {field: 2 * probability - 1 for field, probability in fields.items()}
+    # Most limits stand in the description.
+    wants["overview"] = max(wants.get("overview", -1.0), wants.get(DEADLINE, -1.0))
     near = (vectors @ vector).astype(np.float64)
     figures = np.array([float(any(map(str.isdigit, said))) for _, said in passages])
     sums = np.array([_has_sum(said) for _, said in passages])
@@ -128,10 +131,11 @@ def rank(
     first = meant.astype(np.float64)
     if DEADLINE in clear:
         days = [service.deadline_days in _NUMBER.findall(said) for _, said in passages]
-        first = np.array(limits) + SAME * np.array(days)
+        states = np.array(limits) + SAME * np.array(days)
         lasts = np.array([field == "processing_time" for field, _ in passages])
-        first = np.where(lasts | (first < STATES), 0.0, first)
-        scores = np.where(lasts, LEAST - 1, np.where(first > 0, np.maximum(scores, SURE), scores))
+        if service.deadline_days:  # some sentence states it
+            states *= 2 / states[~lasts].max(initial=1e-9)
+        scores = np.where(lasts, LEAST - 1, scores + NEAR * states)
     order = np.lexsort((-scores, -first)).tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]
@@ -143,7 +147,7 @@ def _clear(fields: Mapping[str, float]) -> list[str]:
     return [
         field
         for field, share in fields.items()
-        if share >= CLEAR or (field == best and share >= BEST)
+        if share >= CLEAR or (field == best == DEADLINE and share >= BEST)
     ]
 
 
