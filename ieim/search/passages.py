@@ -35,6 +35,17 @@ WEIGHTS: Final = np.array([3.27, 3.27, 2.7, 2.52, 1.14, 0.39])
 """Of: nearness, nearness beside the entry's other passages, words, how much the field is asked for,
 a figure, a figure where time is asked for."""
 
+ASKS: Final = 0.06
+"""A message without a question mark only tells something below this probability of all fields."""
+
+TOLD: Final = 6.0
+ABOUT: Final = 1.3
+"""What counts for such a message in the place of fields and figures: how much nearer a passage is
+to it beside the name of the service than to that name; and what its scores lie above others."""
+
+_ASIDE: Final = frozenset({"processing_time", "contact"})
+"""Fields that no such message is about."""
+
 AMOUNT: Final = "amount"
 """What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
 share may say it."""
@@ -92,6 +103,7 @@ def rank(
     vector: Matrix,
     fields: Mapping[str, float],
     limits: Sequence[float],
+    told: Numbers | None = None,
     *,
     question: bool,
 ) -> Passages:
@@ -100,7 +112,8 @@ def rank(
     ``vectors`` has a row for each of :func:`of_service`, ``limits`` the probability that it states
     by when something has to be done; ``vector`` is that of ``text``, ``fields`` the probability
     that it asks for each field. What stands in a field that it clearly asks for comes first,
-    however it is written.
+    however it is written. ``told`` is for a message that only tells something, else None: how much
+    nearer each passage is to the message with the name of the service than to that name.
     """
     passages = of_service(service)
     if not passages:
@@ -136,6 +149,9 @@ def rank(
         if service.deadline_days:  # some sentence states it
             states *= 2 / states[~lasts].max(initial=1e-9)
         scores = np.where(lasts, LEAST - 1, scores + NEAR * states)
+    if told is not None:
+        about = features[:, :3] @ WEIGHTS[:3] + TOLD * (told - told.mean())
+        scores = np.where([field in _ASIDE for field, _ in passages], LEAST - 1, about - ABOUT)
     order = np.lexsort((-scores, -first)).tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]
