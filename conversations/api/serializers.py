@@ -125,6 +125,9 @@ class ReplySerializer(serializers.Serializer[Any]):
         many=True,
         help_text="Services that the entry sends on to: offer each, to be asked about by name.",
     )
+    deadline = serializers.CharField(
+        help_text="Within which time the service has to be asked for, in words. Mostly empty."
+    )
     sources = SourceSerializer(many=True)
     why = serializers.CharField(
         help_text="Which marked words led to this answer. Empty where none are marked."

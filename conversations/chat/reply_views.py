@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from datetime import date
 
 from conversations import page_languages
 from conversations.chat import wording
@@ -84,7 +85,16 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         release=turn.release_number,
         hand=HANDS.get(stored.origin, "none"),
         agencies=_agencies(reply, agency, release) if reply.kind == "outside" else (),
+        deadline=_deadline(reply, words),
     )
+
+
+def _deadline(reply: replies.Reply, words: Words) -> str:
+    if not reply.deadline_days:
+        return ""
+    days, first = int(reply.deadline_days), reply.counted_from
+    within = words.within(days)
+    return f"{within}. {words.last_day(date.fromisoformat(first), days)}" if first else within
 
 
 def _agencies(reply: replies.Reply, language: str, release: Release) -> tuple[SourceView, ...]:

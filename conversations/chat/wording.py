@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,14 @@ class Words:
         locale = page_languages.locale(self.language)
         time = format_unit(days, "duration-day", locale=locale)
         return self.checklist["within"].format(time=time)
+
+    def last_day(self, first: date, days: int) -> str:
+        """Return the sentence that a limit counted from a day ends soon, or has ended."""
+        last = first + timedelta(days)
+        locale = page_languages.locale(self.language)
+        start, end = (format_date(day, format="long", locale=locale) for day in (first, last))
+        sentence = "over" if last < timezone.localdate() else "ends"
+        return self.checklist[sentence].format(start=start, end=end)
 
     def too_many_for(self, seconds: int) -> str:
         """Return the sentence that a message came too early, and when to send it again."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ieim.pipeline import quoting
 from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import Matrix, Passage, Passages
+from ieim.pipeline.ports import DEADLINE, Matrix, Passage, Passages
 from ieim.search.analysis import stems
 
 FIELDS: Final = (
@@ -49,10 +49,6 @@ _ASIDE: Final = frozenset({"processing_time", "contact"})
 AMOUNT: Final = "amount"
 """What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
 share may say it."""
-
-DEADLINE: Final = "deadline"
-"""What questions are taught to ask for that is no field: by when. Any passage that states a limit
-may say it, and the processing time never does."""
 
 STATES: Final = 0.25
 SAME: Final = 0.5

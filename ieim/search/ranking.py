@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ieim.pipeline.kinds import FOLLOW_UP, INQUIRY
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import (
+    DEADLINE,
     Embedder,
     EmbedderUnavailable,
     Key,
@@ -335,7 +336,7 @@ class Search:
             return None
         start, end = self._passage_starts[place : place + 2]
         rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
-        limits = [self._kinds.fields(row).get(answering.DEADLINE, 0.0) for row in rows]
+        limits = [self._kinds.fields(row).get(DEADLINE, 0.0) for row in rows]
         named, told = None, None
         if not question and sum(fields.values()) < answering.ASKS:
             named = self._embed([f"{service.name}: {asked}"])

@@ -1,4 +1,4 @@
-"""The order of an answer over several services: what presses first, and what another one needs.
+"""What presses: the time limit of a service, and the order of an answer over several.
 
 A service with fewer days comes first, and one that another needs comes before it, however many days
 it has itself; all else keeps the order of the answer.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
 
+from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.reply.cards import Card
 
@@ -17,6 +19,32 @@ if TYPE_CHECKING:
     from ieim.pipeline.ports import Shortlist
     from ieim.pipeline.reply.reply import Reply
     from ieim.pipeline.stages.base import Inputs
+
+
+SOON: Final = timedelta(days=2)
+LONG_AGO: Final = timedelta(days=365)
+"""A day longer before the last one of a limit is not the one that it is counted from: of birth."""
+
+
+def mark_deadline(reply: Reply, inputs: Inputs) -> Reply:
+    """Return a reply about one service with its time limit, and with the day that it is counted
+    from where the message names one in figures, and the limit ends within two days or is over."""
+    if reply.kind != "service" or not reply.sources or reply.is_about_agency:
+        return reply
+    source = reply.sources[0]
+    days = inputs.context.release.services[source.agency_id, source.service_key].deadline_days
+    if not days:
+        return reply
+    reply = replace(reply, deadline_days=days)
+    named = {fact.value for fact in facts(inputs.text) if fact.kind == "date"}
+    try:
+        (value,) = named
+        first = date.fromisoformat(value)
+    except ValueError:
+        return reply  # none, several, or not a whole one
+    left = first + timedelta(int(days)) - inputs.today
+    is_near = first <= inputs.today and -LONG_AGO < left <= SOON
+    return replace(reply, counted_from=value) if is_near else reply
 
 
 def in_order(reply: Reply, inputs: Inputs) -> Reply:
