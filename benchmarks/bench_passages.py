@@ -4,9 +4,12 @@
 
 ``benchmarks/questions/passages.jsonl`` has questions about services of the demo with the words of
 the passage that answers each, none where the entry does not say it. Beside the ranking stands the
-order of the entry as the baseline. Then how often the fee leads "How much does it cost to ...?" of
-each service with a fee, with the fees as they are and each amount a third higher; and the sentence
-that states the limit (``benchmarks/questions/limits.jsonl``) each of three questions of by when.
+order of the entry as the baseline.
+
+Then how often the fee leads "How much does it cost to ...?" for each service with a fee, with the
+fees as they are and each amount a third higher; how often the processing time leads "How long does
+it take to ...?"; and how often the sentence that states the limit leads three questions of by when.
+``benchmarks/questions/limits.jsonl`` has its words for each service with a limit.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ from ieim.search.passages import of_service
 QUESTIONS = ROOT / "benchmarks" / "questions" / "passages.jsonl"
 LIMITS = ROOT / "benchmarks" / "questions" / "limits.jsonl"
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
+HOW_MUCH = "How much does it cost to {}?"
+HOW_LONG = "How long does it take to {}?"
 BY_WHEN = (
     "By when do I have to {}?",
     "What is the deadline to {}?",
@@ -78,8 +83,11 @@ def main() -> None:
     for name, each in (("as they are", release), ("a third higher", changed)):
         priced = [s for s in each.services.values() if _AMOUNT.search(s.fees)]
         found_in = search if each is release else _search(each)
-        count = sum(_fee_leads(service, each, found_in) for service in priced)
+        count = sum(_leads("fees", HOW_MUCH, s, each, found_in) for s in priced)
         print(f"fees {name}: the fee leads {count} of {len(priced)}")
+    timed = [s for s in release.services.values() if s.processing_time]
+    count = sum(_leads("processing_time", HOW_LONG, s, release, search) for s in timed)
+    print(f"{HOW_LONG} the processing time leads {count} of {len(timed)}")
     rows = list(map(json.loads, LIMITS.read_text(encoding="utf-8").splitlines()))
     for question in BY_WHEN:
         right = 0
@@ -105,9 +113,9 @@ def _dearer(service: Service) -> Service:
     return replace(service, fees=_AMOUNT.sub(third_more, service.fees))
 
 
-def _fee_leads(service: Service, release: Release, search: Search) -> bool:
-    first = _first("How much does it cost to {}?", service, release, search)
-    return first is not None and first.field == "fees"
+def _leads(field: str, question: str, service: Service, release: Release, search: Search) -> bool:
+    first = _first(question, service, release, search)
+    return first is not None and first.field == field
 
 
 def _first(question: str, service: Service, release: Release, search: Search) -> Section | None:

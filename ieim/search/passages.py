@@ -50,19 +50,19 @@ AMOUNT: Final = "amount"
 """What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
 share may say it."""
 
-STATES: Final = 0.25
-SAME: Final = 0.5
-NEAR: Final = 6
-"""A passage states the limit from this probability on; with the number of its days it counts so
-much more."""
+LIMIT: Final = 6.0
+NUMBER: Final = 0.5
+"""What counts where a message asks by when: how likely a passage states a limit, the number of the
+service's days as so much of it."""
 
 LEAST: Final = 0.6
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
 
-BEST: Final = 0.34
-CLEAR: Final = 0.6
-"""A message clearly asks for a field that it asks for with this probability."""
+CLEAR: Final = 0.5
+BY_WHEN: Final = 0.34
+"""A message clearly asks for a field that it asks for with this probability; by when also from the
+second one on, where it asks for nothing as much."""
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 _NUMBER = re.compile(r"\d+")
@@ -115,7 +115,7 @@ def rank(
     if not passages:
         return Passages((), (), question, LEAST, SURE)
     wants = {field: 2 * probability - 1 for field, probability in fields.items()}
-    # Most limits stand in the description.
+    # The description says most limits.
     wants["overview"] = max(wants.get("overview", -1.0), wants.get(DEADLINE, -1.0))
     near = (vectors @ vector).astype(np.float64)
     figures = np.array([float(any(map(str.isdigit, said))) for _, said in passages])
@@ -131,36 +131,28 @@ def rank(
             wants.get("processing_time", -1.0) * figures,
         ]
     )
-    clear = _clear(fields)
+    clear = [field for field, probability in fields.items() if probability >= CLEAR]
+    if not clear and fields.get(DEADLINE, 0.0) >= max(BY_WHEN, *fields.values()):
+        clear.append(DEADLINE)
     if AMOUNT in clear and "fees" not in clear:
         clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
     meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
     scores = features @ WEIGHTS
     scores = np.where(meant, np.maximum(scores, LEAST), scores)
-    first = meant.astype(np.float64)
     if DEADLINE in clear:
         days = [service.deadline_days in _NUMBER.findall(said) for _, said in passages]
-        states = np.array(limits) + SAME * np.array(days)
-        lasts = np.array([field == "processing_time" for field, _ in passages])
-        if service.deadline_days:  # some sentence states it
-            states *= 2 / states[~lasts].max(initial=1e-9)
-        scores = np.where(lasts, LEAST - 1, scores + NEAR * states)
+        states = np.array(limits) + NUMBER * np.array(days)
+        takes = np.array([field == "processing_time" for field, _ in passages])
+        if service.deadline_days:  # some passage states it, however it is put
+            states *= 2 / states[~takes].max(initial=1e-9)
+        scores = np.where(takes, LEAST - 1, scores + LIMIT * states)
     if told is not None:
         about = features[:, :3] @ WEIGHTS[:3] + TOLD * (told - told.mean())
         scores = np.where([field in _ASIDE for field, _ in passages], LEAST - 1, about - ABOUT)
-    order = np.lexsort((-scores, -first)).tolist()
+    order = np.lexsort((-scores, ~meant)).tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]
     return Passages(tuple(ranked), tuple(clear), question, LEAST, SURE)
-
-
-def _clear(fields: Mapping[str, float]) -> list[str]:
-    best = max(fields, key=lambda field: fields[field], default="")
-    return [
-        field
-        for field, share in fields.items()
-        if share >= CLEAR or (field == best == DEADLINE and share >= BEST)
-    ]
 
 
 def _shares(passages: Sequence[frozenset[str]], text: str) -> Numbers:
