@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from datetime import date
 
 from conversations import page_languages
 from conversations.chat import wording
@@ -85,16 +84,8 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         release=turn.release_number,
         hand=HANDS.get(stored.origin, "none"),
         agencies=_agencies(reply, agency, release) if reply.kind == "outside" else (),
-        deadline=_deadline(reply, words),
+        deadline=words.limit(reply.deadline_days, reply.counted_from),
     )
-
-
-def _deadline(reply: replies.Reply, words: Words) -> str:
-    if not reply.deadline_days:
-        return ""
-    days, first = int(reply.deadline_days), reply.counted_from
-    within = words.within(days)
-    return f"{within}. {words.last_day(date.fromisoformat(first), days)}" if first else within
 
 
 def _agencies(reply: replies.Reply, language: str, release: Release) -> tuple[SourceView, ...]:
@@ -186,7 +177,7 @@ def _card(
         source=_source(card.source, spoken.get("title", ""), agency, release),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
         reference=card.source.reference,
-        deadline=words.within(int(card.deadline_days)) if card.deadline_days else "",
+        deadline=words.limit(card.deadline_days),
     )
 
 

@@ -127,18 +127,20 @@ class Words:
         both = str(get_datetime_format("medium", locale=locale))
         return both.replace("'", "").format(time, self.day(at))
 
-    def within(self, days: int) -> str:
+    def limit(self, days: str, first: str = "") -> str:
+        """Return a time limit in words, empty for none; ``first`` (ISO 8601) is the day from which
+        it is counted, where it ends soon or is over."""
+        if not days:
+            return ""
         locale = page_languages.locale(self.language)
-        time = format_unit(days, "duration-day", locale=locale)
-        return self.checklist["within"].format(time=time)
-
-    def last_day(self, first: date, days: int) -> str:
-        """Return the sentence that a limit counted from a day ends soon, or has ended."""
-        last = first + timedelta(days)
-        locale = page_languages.locale(self.language)
-        start, end = (format_date(day, format="long", locale=locale) for day in (first, last))
-        sentence = "over" if last < timezone.localdate() else "ends"
-        return self.checklist[sentence].format(start=start, end=end)
+        time = format_unit(int(days), "duration-day", locale=locale)
+        within = self.checklist["within"].format(time=time)
+        if not first:
+            return within
+        last = date.fromisoformat(first) + timedelta(int(days))
+        start, end = (format_date(day, "long", locale) for day in (date.fromisoformat(first), last))
+        ends = self.checklist["over" if last < timezone.localdate() else "ends"]
+        return f"{within}. {ends.format(start=start, end=end)}"
 
     def too_many_for(self, seconds: int) -> str:
         """Return the sentence that a message came too early, and when to send it again."""

@@ -43,9 +43,6 @@ ABOUT: Final = 1.3
 """What counts for such a message in the place of fields and figures: how much nearer a passage is
 to it beside the name of the service than to that name; and what its scores lie above others."""
 
-_ASIDE: Final = frozenset({"processing_time", "contact"})
-"""Fields that no such message is about."""
-
 AMOUNT: Final = "amount"
 """What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
 share may say it."""
@@ -65,7 +62,6 @@ BY_WHEN: Final = 0.34
 second one on, where it asks for nothing as much."""
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
-_NUMBER = re.compile(r"\d+")
 _PERCENT = re.compile(r"\d\s?[%٪]")
 
 Numbers = NDArray[np.float64]
@@ -99,8 +95,7 @@ def rank(
     vector: Matrix,
     fields: Mapping[str, float],
     limits: Sequence[float],
-    told: Numbers | None = None,
-    *,
+    told: Numbers | None,
     question: bool,
 ) -> Passages:
     """Return the passages of ``service``, the best answer to ``text`` first.
@@ -115,8 +110,8 @@ def rank(
     if not passages:
         return Passages((), (), question, LEAST, SURE)
     wants = {field: 2 * probability - 1 for field, probability in fields.items()}
-    # The description says most limits.
-    wants["overview"] = max(wants.get("overview", -1.0), wants.get(DEADLINE, -1.0))
+    # Most limits stand in the description.
+    wants["overview"] = max(wants.get(field, -1.0) for field in ("overview", DEADLINE))
     near = (vectors @ vector).astype(np.float64)
     figures = np.array([float(any(map(str.isdigit, said))) for _, said in passages])
     sums = np.array([_has_sum(said) for _, said in passages])
@@ -132,7 +127,7 @@ def rank(
         ]
     )
     clear = [field for field, probability in fields.items() if probability >= CLEAR]
-    if not clear and fields.get(DEADLINE, 0.0) >= max(BY_WHEN, *fields.values()):
+    if not clear and fields.get(DEADLINE, 0.0) >= max([BY_WHEN, *fields.values()]):
         clear.append(DEADLINE)
     if AMOUNT in clear and "fees" not in clear:
         clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
@@ -140,7 +135,7 @@ def rank(
     scores = features @ WEIGHTS
     scores = np.where(meant, np.maximum(scores, LEAST), scores)
     if DEADLINE in clear:
-        days = [service.deadline_days in _NUMBER.findall(said) for _, said in passages]
+        days = [service.deadline_days in re.findall(r"\d+", said) for _, said in passages]
         states = np.array(limits) + NUMBER * np.array(days)
         takes = np.array([field == "processing_time" for field, _ in passages])
         if service.deadline_days:  # some passage states it, however it is put
@@ -148,7 +143,8 @@ def rank(
         scores = np.where(takes, LEAST - 1, scores + LIMIT * states)
     if told is not None:
         about = features[:, :3] @ WEIGHTS[:3] + TOLD * (told - told.mean())
-        scores = np.where([field in _ASIDE for field, _ in passages], LEAST - 1, about - ABOUT)
+        never = [field in ("processing_time", "contact") for field, _ in passages]
+        scores = np.where(never, LEAST - 1, about - ABOUT)
     order = np.lexsort((-scores, ~meant)).tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]

@@ -337,15 +337,11 @@ class Search:
         start, end = self._passage_starts[place : place + 2]
         rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
         limits = [self._kinds.fields(row).get(DEADLINE, 0.0) for row in rows]
-        named, told = None, None
-        if not question and sum(fields.values()) < answering.ASKS:
-            named = self._embed([f"{service.name}: {asked}"])
-        if named is not None:
-            told = rows @ (named[0] - self._groups["names"][place])
+        tells = not question and sum(fields.values()) < answering.ASKS
+        named = self._embed([f"{service.name}: {asked}"]) if tells else None
+        told = None if named is None else rows @ (named[0] - self._groups["names"][place])
         written = self.services[place]
-        return answering.rank(
-            written, rows, asked, vectors[0], fields, limits, told, question=question
-        )
+        return answering.rank(written, rows, asked, vectors[0], fields, limits, told, question)
 
     def next_services(self, service: Service) -> Sequence[Linked]:
         """Return the services that editors wrote, else those that the entry names."""

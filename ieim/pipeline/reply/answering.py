@@ -48,8 +48,7 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
         return _with_asked_fields(reply, inputs)
     if reply.kind != "service" or not reply.sources or reply.is_about_agency:
         return reply
-    source = reply.sources[0]
-    release = inputs.context.release
+    source, release = reply.sources[0], inputs.context.release
     service = release.services[source.agency_id, source.service_key]
     found = inputs.shortlist.passages(inputs.text, service)
     if found is None:
@@ -86,10 +85,9 @@ def rearranges(led: Reply, composed: Reply, release: Release) -> bool:
     if {card.source for card in led.cards} != whole_cards.keys():
         return False
     cards = [(shown, whole_cards[shown.source]) for shown in led.cards]
-    services = (release.services.get((s.agency_id, s.service_key)) for s in composed.sources)
-    first = [lead(service) for service in services if service and composed.kind == "service"]
+    cited = [release.services.get((s.agency_id, s.service_key)) for s in composed.sources]
     return (
-        led.lead in {"", composed.lead, *first}
+        led.lead in {"", composed.lead, *(lead(service) for service in cited if service)}
         and _is_of(led.sections, composed.sections)
         and all(
             shown.deadline_days == whole.deadline_days and _is_of(shown.sections, whole.sections)
