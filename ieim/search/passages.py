@@ -48,9 +48,7 @@ AMOUNT: Final = "amount"
 share may say it."""
 
 LIMIT: Final = 6.0
-NUMBER: Final = 0.5
-"""What counts where a message asks by when: how likely a passage states a limit, the number of the
-service's days as so much of it."""
+"""What counts where a message asks by when: how likely a passage states a limit."""
 
 LEAST: Final = 0.6
 SURE: Final = 4.0
@@ -94,7 +92,7 @@ def rank(
     text: str,
     vector: Matrix,
     fields: Mapping[str, float],
-    limits: Sequence[float],
+    limits: Numbers,
     told: Numbers | None,
     question: bool,
 ) -> Passages:
@@ -110,8 +108,6 @@ def rank(
     if not passages:
         return Passages((), (), question, LEAST, SURE)
     wants = {field: 2 * probability - 1 for field, probability in fields.items()}
-    # Most limits stand in the description.
-    wants["overview"] = max(wants.get(field, -1.0) for field in ("overview", DEADLINE))
     near = (vectors @ vector).astype(np.float64)
     figures = np.array([float(any(map(str.isdigit, said))) for _, said in passages])
     sums = np.array([_has_sum(said) for _, said in passages])
@@ -135,12 +131,10 @@ def rank(
     scores = features @ WEIGHTS
     scores = np.where(meant, np.maximum(scores, LEAST), scores)
     if DEADLINE in clear:
-        days = [service.deadline_days in re.findall(r"\d+", said) for _, said in passages]
-        states = np.array(limits) + NUMBER * np.array(days)
         takes = np.array([field == "processing_time" for field, _ in passages])
-        if service.deadline_days:  # some passage states it, however it is put
-            states *= 2 / states[~takes].max(initial=1e-9)
-        scores = np.where(takes, LEAST - 1, scores + LIMIT * states)
+        # Where there is a limit, some passage states it, however it is put.
+        most = limits[~takes].max(initial=1e-9) / 2 if service.deadline_days else 1.0
+        scores = np.where(takes, LEAST - 1, scores + LIMIT * limits / most)
     if told is not None:
         about = features[:, :3] @ WEIGHTS[:3] + TOLD * (told - told.mean())
         never = [field in ("processing_time", "contact") for field, _ in passages]

@@ -336,7 +336,7 @@ class Search:
             return None
         start, end = self._passage_starts[place : place + 2]
         rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
-        limits = [self._kinds.fields(row).get(DEADLINE, 0.0) for row in rows]
+        limits = np.array([self._kinds.fields(row).get(DEADLINE, 0.0) for row in rows])
         tells = not question and sum(fields.values()) < answering.ASKS
         named = self._embed([f"{service.name}: {asked}"]) if tells else None
         told = None if named is None else rows @ (named[0] - self._groups["names"][place])

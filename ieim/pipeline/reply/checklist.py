@@ -28,20 +28,17 @@ LONG_AGO: Final = timedelta(days=365)
 
 def mark_deadline(reply: Reply, inputs: Inputs) -> Reply:
     """Return a reply about one service with its time limit, and with the day that it is counted
-    from where the message names one in figures, and the limit ends within two days or is over."""
-    if reply.kind != "service" or not reply.sources or reply.is_about_agency:
+    from where the message names one whole date, and the limit ends within two days or is over."""
+    if reply.kind != "service" or reply.is_about_agency:
         return reply
     source = reply.sources[0]
     days = inputs.context.release.services[source.agency_id, source.service_key].deadline_days
-    if not days:
-        return reply
     reply = replace(reply, deadline_days=days)
-    named = {fact.value for fact in facts(inputs.text) if fact.kind == "date"}
     try:
-        (value,) = named
+        (value,) = {fact.value for fact in facts(inputs.text) if days and fact.kind == "date"}
         first = date.fromisoformat(value)
     except ValueError:
-        return reply  # none, several, or not a whole one
+        return reply
     left = first + timedelta(int(days)) - inputs.today
     is_near = first <= inputs.today and -LONG_AGO < left <= SOON
     return replace(reply, counted_from=value) if is_near else reply
