@@ -48,7 +48,9 @@ AMOUNT: Final = "amount"
 share may say it."""
 
 LIMIT: Final = 6.0
-"""What counts where a message asks by when: how likely a passage states a limit."""
+NUMBER: Final = 0.5
+"""What counts where a message asks by when: how likely a passage states a limit, and as so much of
+it the number of the service's days."""
 
 LEAST: Final = 0.6
 SURE: Final = 4.0
@@ -132,6 +134,8 @@ def rank(
     scores = np.where(meant, np.maximum(scores, LEAST), scores)
     if DEADLINE in clear:
         takes = np.array([field == "processing_time" for field, _ in passages])
+        days = [service.deadline_days in re.findall(r"\d+", said) for _, said in passages]
+        limits = limits + NUMBER * np.array(days)
         # Where there is a limit, some passage states it, however it is put.
         most = limits[~takes].max(initial=1e-9) / 2 if service.deadline_days else 1.0
         scores = np.where(takes, LEAST - 1, scores + LIMIT * limits / most)

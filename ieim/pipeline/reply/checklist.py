@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 SOON: Final = timedelta(days=2)
-LONG_AGO: Final = timedelta(days=365)
-"""A day longer before the last one of a limit is not the one that it is counted from: of birth."""
+LONG_AGO: Final = timedelta(days=365)  # so long over: no limit was counted from a day of birth
 
 
 def mark_deadline(reply: Reply, inputs: Inputs) -> Reply:
