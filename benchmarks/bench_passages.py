@@ -4,8 +4,12 @@
 
 ``benchmarks/questions/passages.jsonl`` has questions about services of the demo with the words of
 the passage that answers each, none where the entry does not say it. Beside the ranking stands the
-order of the entry as the baseline. Of each service with a fee it is asked what that costs, as it is
-and with every figure of the fee a third higher: an editor's change makes no answer vanish.
+order of the entry as the baseline.
+
+Then how often the fee leads "How much does it cost to ...?" for each service with a fee, with the
+fees as they are and each amount a third higher; how often the processing time leads "How long does
+it take to ...?"; and how often the sentence that states the limit leads three questions of by when.
+``benchmarks/questions/limits.jsonl`` has its words for each service with a limit.
 """
 
 from __future__ import annotations
@@ -14,57 +18,42 @@ import json
 import re
 import sys
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from ieim.knowledge.bundles.bundle import read_bundle
-from ieim.pipeline.knowledge import Release
-from ieim.pipeline.ports import Embedder
-from ieim.search import fuse
+from ieim.pipeline.knowledge import Release, Service
+from ieim.pipeline.ports import Query
+from ieim.pipeline.reply.answering import lead_with_answer
+from ieim.pipeline.reply.cards import SECTIONS, Section
+from ieim.pipeline.reply.reply import render_service
+from ieim.pipeline.stages.base import Context, Inputs
+from ieim.search import Search, fuse
 from ieim.search import kinds as reading
 from ieim.search.embedders import build_embedder
 from ieim.search.passages import of_service
 
 QUESTIONS = ROOT / "benchmarks" / "questions" / "passages.jsonl"
+LIMITS = ROOT / "benchmarks" / "questions" / "limits.jsonl"
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
+HOW_MUCH = "How much does it cost to {}?"
+HOW_LONG = "How long does it take to {}?"
+BY_WHEN = (
+    "By when do I have to {}?",
+    "What is the deadline to {}?",
+    "How many days do I have to {}?",
+)
 
-
-def fees_that_lead(release: Release, embedder: Embedder) -> tuple[int, int]:
-    """Return how many fees lead the answer to what a service costs, and how many there are."""
-    search = fuse(release, embedder, reading.shipped())
-    services = [service for service in release.services.values() if service.fees]
-    lead = 0
-    for service in services:
-        text = f"How much does it cost to {service.name[0].lower()}{service.name[1:]}?"
-        found = search.passages(text, service)
-        if found is not None and found.ranked:
-            best = found.ranked[0]
-            lead += best.field == "fees" and best.score >= found.least
-    return lead, len(services)
-
-
-def dearer(release: Release) -> Release:
-    """Return ``release`` with every figure of its fees a third higher."""
-
-    def third(figure: re.Match[str]) -> str:
-        return f"{float(figure[0]) * 4 / 3:.{2 * ('.' in figure[0])}f}"
-
-    services = {
-        key: replace(service, fees=re.sub(r"\d+(?:\.\d+)?", third, service.fees))
-        for key, service in release.services.items()
-    }
-    return replace(release, services=services)
+_AMOUNT = re.compile(r"\d[\d,]*(?:\.\d+)?(?= ?%)|(?<=MRK )\d[\d,]*\.\d\d")
 
 
 def main() -> None:
     """Rank the passages of every question and print the shares."""
     release = read_bundle(DEMO).release()
-    embedder = build_embedder({"KIND": "embedded"})
-    if embedder is None:
-        raise SystemExit("The embedded model is needed.")
-    search = fuse(release, embedder, reading.shipped())
+    search = _search(release)
     services = {service.key: service for service in release.services.values()}
     leads = two = said = refused = baseline = unsaid = told = 0
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
@@ -87,8 +76,64 @@ def main() -> None:
     print(f"said ({said}): first {leads / said:.2f}, in two {two / said:.2f}, ", end="")
     print(f"refused {refused / said:.2f}; first of the entry {baseline / said:.2f}")
     print(f"not said ({unsaid}): refused {told / unsaid:.2f}")
-    for name, knowledge in (("as they are", release), ("a third higher", dearer(release))):
-        print("fees {}: {} of {} lead".format(name, *fees_that_lead(knowledge, embedder)))
+    changed = replace(
+        release,
+        services={key: _dearer(service) for key, service in release.services.items()},
+    )
+    for name, each in (("as they are", release), ("a third higher", changed)):
+        priced = [s for s in each.services.values() if _AMOUNT.search(s.fees)]
+        found_in = search if each is release else _search(each)
+        count = sum(_leads("fees", HOW_MUCH, s, each, found_in) for s in priced)
+        print(f"fees {name}: the fee leads {count} of {len(priced)}")
+    timed = [s for s in release.services.values() if s.processing_time]
+    count = sum(_leads("processing_time", HOW_LONG, s, release, search) for s in timed)
+    print(f"{HOW_LONG} the processing time leads {count} of {len(timed)}")
+    rows = list(map(json.loads, LIMITS.read_text(encoding="utf-8").splitlines()))
+    for question in BY_WHEN:
+        right = 0
+        for row in rows:
+            service = services[row["service"]]
+            first = _first(question, service, release, search)
+            right += first is not None and any(w in " ".join(first.items) for w in row["says"])
+        print(f"{question} the limit leads {right} of {len(rows)}")
+
+
+def _search(release: Release) -> Search:
+    embedder = build_embedder({"KIND": "embedded"})
+    if embedder is None:
+        raise SystemExit("The embedded model is needed.")
+    return fuse(release, embedder, reading.shipped())
+
+
+def _dearer(service: Service) -> Service:
+    def third_more(amount: re.Match[str]) -> str:
+        value = float(amount[0].replace(",", "")) * 4 / 3
+        return f"{value:,.2f}" if "." in amount[0] else f"{value:.0f}"
+
+    return replace(service, fees=_AMOUNT.sub(third_more, service.fees))
+
+
+def _leads(field: str, question: str, service: Service, release: Release, search: Search) -> bool:
+    first = _first(question, service, release, search)
+    return first is not None and first.field == field
+
+
+def _first(question: str, service: Service, release: Release, search: Search) -> Section | None:
+    """Return the section that leads the answer, None where nothing in particular does."""
+    text = question.format(service.name[0].lower() + service.name[1:])
+    reply = render_service(
+        {f"service_{name}": f"{{service_{name}}}" for name in SECTIONS},
+        service=service,
+        agency=release.agencies[service.agency],
+        category_value=None,
+        entities={},
+    )
+    context = Context(1, text, {}, release)
+    query = Query(text)
+    inputs = Inputs(text, (), context, search, {}, today=date(2026, 11, 27), query=query)
+    led = lead_with_answer(reply, inputs)
+    leads = not led.lead and not led.unsaid
+    return next((s for s in led.sections if not s.folded), None) if leads else None
 
 
 if __name__ == "__main__":

@@ -154,6 +154,9 @@ class ReplySerializer(serializers.Serializer[Any]):
         help_text="The checklist of the situation that the message tells of, or that the answer is "
         "part of; null for none.",
     )
+    deadline = serializers.CharField(
+        help_text="Within which time the service has to be asked for, in words. Mostly empty."
+    )
     sources = SourceSerializer(many=True)
     why = serializers.CharField(
         help_text="Which marked words led to this answer. Empty where none are marked."

@@ -147,7 +147,7 @@ class ReplyView:
     not in the citizen's language. ``still_about`` names the service of the talk that it goes on
     with. ``uncovered`` are the parts of the message that the reply does not cover, ``unanswered``
     the agencies in which nothing fits. ``unsaid``: the service's entry does not say what was asked.
-    ``next_services`` are those that it sends on to.
+    ``next_services`` are those that it sends on to, ``deadline`` as in a card.
     ``general``: the citizen asked for no particular fact;
     ``repeated``: an earlier answer on the page has its card. ``model`` is the name of the one that
     was asked, empty where none was; ``release`` is the number of the knowledge that it is from,
@@ -183,6 +183,7 @@ class ReplyView:
     hand: str = "none"
     agencies: tuple[SourceView, ...] = ()
     situation: SituationView | None = None
+    deadline: str = ""
 
     @property
     def words(self) -> Words:

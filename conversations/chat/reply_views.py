@@ -85,6 +85,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         release=turn.release_number,
         hand=HANDS.get(stored.origin, "none"),
         agencies=_agencies(reply, agency, release) if reply.kind == "outside" else (),
+        deadline=words.limit(reply.deadline_days, reply.counted_from),
         situation=_situation(reply, words, agency, release),
     )
 
@@ -203,7 +204,7 @@ def _card(
         source=_source(card.source, spoken.get("title", ""), agency, release),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
         reference=card.source.reference,
-        deadline=words.within(int(card.deadline_days)) if card.deadline_days else "",
+        deadline=words.limit(card.deadline_days),
     )
 
 

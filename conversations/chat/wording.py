@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -128,10 +128,20 @@ class Words:
         both = str(get_datetime_format("medium", locale=locale))
         return both.replace("'", "").format(time, self.day(at))
 
-    def within(self, days: int) -> str:
+    def limit(self, days: str, first: str = "") -> str:
+        """Return a time limit in words, empty for none; ``first`` (ISO 8601) is the day from which
+        it is counted, where it ends soon or is over."""
+        if not days:
+            return ""
         locale = page_languages.locale(self.language)
-        time = format_unit(days, "duration-day", locale=locale)
-        return self.checklist["within"].format(time=time)
+        time = format_unit(int(days), "duration-day", locale=locale)
+        within = self.checklist["within"].format(time=time)
+        if not first:
+            return within
+        last = date.fromisoformat(first) + timedelta(int(days))
+        start, end = (format_date(day, "long", locale) for day in (date.fromisoformat(first), last))
+        ends = self.checklist["over" if last < timezone.localdate() else "ends"]
+        return f"{within}. {ends.format(start=start, end=end)}"
 
     @property
     def around_situation(self) -> tuple[str, str]:

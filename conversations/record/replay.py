@@ -113,8 +113,10 @@ def replay(turn: Turn) -> Replay:
             uncovered=original.uncovered,
             next_services=original.next_services,
             situation=listed,
+            deadline_days=original.deadline_days,
+            counted_from=original.counted_from,
         )
-        if rearranges(original, complete):
+        if rearranges(original, complete, release):
             # Which passages lead, and which card, is the search's to say too.
             made = {card.source: card for card in complete.cards}
             complete = replace(

@@ -64,8 +64,10 @@ _readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ieim-crisis")
 
 class Looked(NamedTuple):
     """The flags, each once, and what looked: the embedder's id, or ``words`` for phrases alone.
-    ``situation`` is one of :data:`ieim.pipeline.knowledge.CIRCUMSTANCES`, or empty. ``untrained``: the
-    examples that were asked for are not trained yet, and others looked."""
+
+    ``situation`` is one of :data:`ieim.pipeline.knowledge.CIRCUMSTANCES`, or empty.
+    ``untrained``: the examples that were asked for are not trained yet, and others looked.
+    """
 
     risks: list[Risk]
     by: str

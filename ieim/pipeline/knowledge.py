@@ -186,8 +186,9 @@ QUESTION_ORIGINS: tuple[str, ...] = ("editor", "citizen", "model", "import")
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
-    """A question, in ``language`` (ISO 639-1), that the service with the key ``service`` answers, or
-    what somebody in the ``situation`` with that key says; agency and service are empty then.
+    """A question, in ``language`` (ISO 639-1), that the service with the key ``service`` answers.
+
+    Or what somebody in the ``situation`` with that key says; agency and service are empty then.
 
     Only the ranking reads it: no stage is given one. ``origin`` is one of :data:`QUESTION_ORIGINS`.
     """

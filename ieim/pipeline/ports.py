@@ -253,11 +253,16 @@ class Passage(NamedTuple):
     score: float
 
 
+DEADLINE: Final = "deadline"
+"""What a message may ask for that is no field: by when. No processing time answers that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passages:
     """``ranked`` are the passages of an entry, the best answer first. ``fields`` are those that the
-    message clearly asks for; ``question`` says that it asks something, in whatever words. From
-    ``least`` on a passage is an answer, from ``sure`` on hardly anything else is."""
+    message clearly asks for, or :data:`DEADLINE`; ``question`` says that it asks something, in
+    whatever words. From ``least`` on a passage is an answer, from ``sure`` on hardly anything else
+    is."""
 
     ranked: tuple[Passage, ...]
     fields: tuple[str, ...]

@@ -19,7 +19,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply, situation
 from ieim.pipeline.reply.answering import lead_with_answer
-from ieim.pipeline.reply.checklist import in_order
+from ieim.pipeline.reply.checklist import in_order, mark_deadline
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.talk import Reading, read
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
@@ -147,7 +147,7 @@ class Runner(Engine):
             stages.inputs(context),
         )
         composed = reply.mark_continuation(composed, inputs)
-        composed = reply.mark_next(composed, inputs)
+        composed = mark_deadline(reply.mark_next(composed, inputs), inputs)
         composed = lead_with_answer(in_order(composed, inputs), replace(inputs, text=question))
         return Answered(reply.mark_uncovered(composed, inputs)), context
 

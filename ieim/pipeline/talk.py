@@ -22,7 +22,6 @@ from ieim.pipeline.stages.base import OUTSIDE
 MOST_NEXT = 3
 """So many services are answered at most where a citizen asks what comes next."""
 
-
 REMEMBERED = 5
 LONGEST_SUBJECT = 600
 """So many questions of a talk say what it is about, and so many of their last characters."""
@@ -32,9 +31,9 @@ class Talk(NamedTuple):
     """What a talk is about before a message.
 
     ``questions`` are the citizen's, without small talk and what only chose. ``answered`` are the
-    services of the last answer, ``offered`` those of a choice that was asked for since. ``situation`` is
-    the key of the one whose checklist was shown last, ``ticked`` are the services that the citizen
-    has seen to.
+    services of the last answer, ``offered`` those of a choice that was asked for since.
+    ``situation`` is the key of the one whose checklist was shown last, ``ticked`` are the services
+    that the citizen has seen to.
     """
 
     questions: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ieim.pipeline import quoting
 from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import Matrix, Passage, Passages
+from ieim.pipeline.ports import DEADLINE, Matrix, Passage, Passages
 from ieim.search.analysis import stems
 
 FIELDS: Final = (
@@ -35,19 +35,31 @@ WEIGHTS: Final = np.array([3.27, 3.27, 2.7, 2.52, 1.14, 0.39])
 """Of: nearness, nearness beside the entry's other passages, words, how much the field is asked for,
 a figure, a figure where time is asked for."""
 
+ASKS: Final = 0.06
+"""A message without a question mark only tells something below this probability of all fields."""
+
+NEARER: Final = 6.0
+EXCESS: Final = 1.3
+"""What counts for such a message in the place of fields and figures: how much nearer a passage is
+to it beside the name of the service than to that name; and what its scores lie above others."""
+
 AMOUNT: Final = "amount"
 """What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
 share may say it."""
+
+LIMIT: Final = 6.0
+NUMBER: Final = 0.5
+"""What counts where a message asks by when: how likely a passage states a limit, and as so much of
+it the number of the service's days."""
 
 LEAST: Final = 0.6
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
 
-_AHEAD: Final = 1e-6
-"""Puts what was asked for before what is as good an answer."""
-
-CLEAR: Final = 0.6
-"""A message clearly asks for a field that it asks for with this probability."""
+CLEAR: Final = 0.5
+BY_WHEN: Final = 0.34
+"""A message clearly asks for a field that it asks for with this probability; by when also from the
+second one on, where it asks for nothing as much."""
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 _PERCENT = re.compile(r"\d\s?[%٪]")
@@ -83,13 +95,17 @@ def rank(
     vector: Matrix,
     fields: Mapping[str, float],
     *,
+    limits: Numbers,
+    nearer: Numbers | None = None,
     question: bool,
 ) -> Passages:
     """Return the passages of ``service``, the best answer to ``text`` first.
 
-    ``vectors`` has a row for each of :func:`of_service`, ``vector`` is that of ``text``, ``fields``
-    the probability that it asks for each field. What stands in a field that it clearly asks for is
-    the best answer, however it is written.
+    ``vectors`` has a row for each of :func:`of_service`, ``limits`` the probability that it states
+    by when something has to be done; ``vector`` is that of ``text``, ``fields`` the probability
+    that it asks for each field. What stands in a field that it clearly asks for comes first,
+    however it is written. ``nearer`` is for a message that asks nothing, else None: how much nearer
+    each passage is to the message with the name of the service than to that name.
     """
     passages = of_service(service)
     if not passages:
@@ -109,18 +125,40 @@ def rank(
             wants.get("processing_time", -1.0) * figures,
         ]
     )
-    clear = [field for field, probability in fields.items() if probability >= CLEAR]
-    if AMOUNT in clear and "fees" not in clear:
-        clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
+    clear = _clear(fields)
     meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
     scores = features @ WEIGHTS
-    if meant.any():  # what was asked for leads, whatever its words and figures
-        lift = max(scores.max() - scores[meant].max(), LEAST - scores[meant].max(), 0.0)
-        scores = np.where(meant, np.maximum(scores + lift + _AHEAD, LEAST), scores)
-    order = np.argsort(-scores, kind="stable").tolist()
+    scores = np.where(meant, np.maximum(scores, LEAST), scores)
+    if DEADLINE in clear:
+        never = np.array([field == "processing_time" for field, _ in passages])
+        scores = np.where(never, LEAST - 1, scores + LIMIT * _limits(service, limits, never))
+    if nearer is not None:
+        never = np.array([field in ("processing_time", "contact") for field, _ in passages])
+        about = features[:, :3] @ WEIGHTS[:3] + NEARER * (nearer - nearer.mean()) - EXCESS
+        scores = np.where(never, LEAST - 1, about)
+    order = np.lexsort((-scores, ~meant)).tolist()
     said = [(*passages[place], float(scores[place])) for place in order]
     ranked = [Passage(field, words, score) for field, words, score in said]
     return Passages(tuple(ranked), tuple(clear), question, LEAST, SURE)
+
+
+def _clear(fields: Mapping[str, float]) -> list[str]:
+    """Return the fields that a message clearly asks for."""
+    clear = [field for field, probability in fields.items() if probability >= CLEAR]
+    if not clear and fields.get(DEADLINE, 0.0) >= max([BY_WHEN, *fields.values()]):
+        clear.append(DEADLINE)
+    if AMOUNT in clear and "fees" not in clear:
+        clear.append("fees")  # "how much is that?" may be what one gets, or what it costs
+    return clear
+
+
+def _limits(service: Service, limits: Numbers, never: NDArray[np.bool_]) -> Numbers:
+    """Return how surely each passage states the limit of ``service``."""
+    days = [service.deadline_days in re.findall(r"\d+", said) for _, said in of_service(service)]
+    limits = limits + NUMBER * np.array(days)
+    # Where there is a limit, some passage states it, however it is put.
+    most: float = limits[~never].max(initial=1e-9) / 2 if service.deadline_days else 1.0
+    return limits / most
 
 
 def _shares(passages: Sequence[frozenset[str]], text: str) -> Numbers:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, INQUIRY
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation
 from ieim.pipeline.ports import (
+    DEADLINE,
     Embedder,
     EmbedderUnavailable,
     Key,
@@ -112,7 +113,7 @@ OTHERS: Final = 0.05
 """A part of a message is a request of its own where its service is at least so probable, and that
 of each other request at most so much."""
 
-TOLD: Final = 0.15
+EVENT: Final = 0.15
 """A part of a message tells of a situation from this probability on."""
 
 KNOWN: Final = 0.8
@@ -374,8 +375,20 @@ class Search:
             return None
         start, end = self._passage_starts[place : place + 2]
         rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
-        written = self.services[place]
-        return answering.rank(written, rows, asked, vectors[0], fields, question=question)
+        limits = np.array([self._kinds.fields(row).get(DEADLINE, 0.0) for row in rows])
+        tells = not question and sum(fields.values()) < answering.ASKS
+        named = self._embed([f"{service.name}: {asked}"]) if tells else None
+        nearer = None if named is None else rows @ (named[0] - self._groups["names"][place])
+        return answering.rank(
+            self.services[place],
+            rows,
+            asked,
+            vectors[0],
+            fields,
+            limits=limits,
+            nearer=nearer,
+            question=question,
+        )
 
     def next_services(self, service: Service) -> Sequence[Linked]:
         """Return the services that editors wrote, else those that the entry names."""
@@ -525,12 +538,12 @@ class _Ranking:
 def _is_reason(part: Ranking, whole: Ranking) -> bool:
     """Whether a part of a message only tells of the event for which the whole asks for something:
     for another service of the same situation ("my father died, where do I order a copy")."""
-    told = next(iter(part.situations(limit=1)), None)
-    if told is None or told.probability < TOLD or whole.first < REQUEST:
+    event = next(iter(part.situations(limit=1)), None)
+    if event is None or event.probability < EVENT or whole.first < REQUEST:
         return False
     asked = whole.services(limit=1)[0].item
     own = part.services(limit=1)[0].item
-    steps = {(step.agency, step.service) for step in told.item.steps}
+    steps = {(step.agency, step.service) for step in event.item.steps}
     return asked != own and (asked.agency, asked.key) in steps
 
 

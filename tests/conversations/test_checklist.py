@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from conversations import selectors
 from conversations.checklist import NothingToTick, tick
@@ -81,10 +83,19 @@ def test_it_ticks_only_what_stands_there_and_only_ones_own(
 def test_an_answer_about_one_service_has_no_list(ask: Ask) -> None:
     turn = ask(VISA, secret=SECRET)
     assert "checklist" not in browser_with(SECRET).get("/").content.decode()
+    assert "Time limit" not in browser_with(SECRET).get("/").content.decode()
     source = turn.reply.body["sources"][0]
     service = f"{source['agency_id']}/{source['service_key']}"
     with pytest.raises(NothingToTick):
         tick(session_id=turn.session_id, turn_id=turn.pk, service=service, done=True)
+
+
+def test_an_answer_about_one_service_shows_its_time_limit_and_its_last_day(ask: Ask) -> None:
+    died = timezone.localdate() - timedelta(10)
+    turn = ask(f"How do I register a death? He died on {died}.", secret=SECRET)
+    page = browser_with(SECRET).get("/").content.decode()
+    assert re.search(r"Time limit: 5 days\. Counted from [^<]+, it ended on [^<]+\.<", page)
+    assert not replay(turn).changes
 
 
 def test_ticks_go_with_the_session(turn: Turn) -> None:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ieim.pipeline import quoting
-from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import Passage, Passages
-from ieim.pipeline.reply.cards import FACTS, Section
+from ieim.pipeline.knowledge import Release, Service
+from ieim.pipeline.ports import DEADLINE, Passage, Passages
+from ieim.pipeline.reply.cards import FACTS, Section, lead
+from ieim.pipeline.reply.reply import in_language
 
 if TYPE_CHECKING:
     from ieim.pipeline.reply.reply import Reply
@@ -40,29 +41,35 @@ CONTACT: Final = "contact"
 def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
     """Return ``reply`` with the passages in front that answer the message of ``inputs``.
 
-    A reply about a service alone; others stay as they are, and so do those to a message that asks
-    for the service as a whole, and those for which a model has chosen what they open with.
+    A reply about a service alone; others stay as they are, and so do those for which a model has
+    chosen what they open with. Who asks for the service as a whole reads what to do first.
     """
     if reply.cards:
         return _with_asked_fields(reply, inputs)
-    opens = [section.field for section in reply.sections if not section.folded]
-    chosen = len(opens) <= FEW and len(opens) < len(reply.sections)
-    if reply.kind != "service" or not reply.sources or chosen or reply.is_about_agency:
+    if reply.kind != "service" or not reply.sources or reply.is_about_agency:
         return reply
-    source = reply.sources[0]
-    service = inputs.context.release.services[source.agency_id, source.service_key]
+    source, release = reply.sources[0], inputs.context.release
+    service = release.services[source.agency_id, source.service_key]
     found = inputs.shortlist.passages(inputs.text, service)
     if found is None:
+        return reply
+    in_talk = bool(reply.still_about)
+    whole = in_language(replace(reply, lead=lead(service)), reply.language, release)
+    if not (in_talk or found.fields or found.question):
+        return whole
+    opens = [section.field for section in reply.sections if not section.folded]
+    mistaken = DEADLINE in found.fields and opens[:1] == ["processing_time"]
+    if len(opens) <= FEW and len(opens) < len(reply.sections) and not mistaken:
         return reply
     shown = {section.field for section in reply.sections}
     ranked = [passage for passage in found.ranked if passage.field in shown]
     best = ranked[0].score if ranked else found.least - 1
-    in_talk = bool(reply.still_about)
     asks = bool(found.fields) or (found.question and (in_talk or best >= found.sure))
     if not asks and not (in_talk and best >= found.least):
-        return reply
+        return whole
     if best >= found.least:
-        leading = [each for each in ranked[:MOST] if each.score >= max(best - CLOSE, found.least)]
+        most = MOST if asks else 1
+        leading = [each for each in ranked[:most] if each.score >= max(best - CLOSE, found.least)]
         quoted = list(_sections(leading, found, service))
         if best < found.sure:
             quoted += _whole(reply, {CONTACT} - {section.field for section in quoted})
@@ -71,15 +78,16 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
     return replace(reply, lead="", unsaid=True, sections=(*contact, *_folded(reply, contact)))
 
 
-def rearranges(led: Reply, composed: Reply) -> bool:
-    """Whether ``led`` shows what ``composed`` does and nothing else: its passages may stand in
-    front, and its cards and its fields may be in another order, or fields folded."""
+def rearranges(led: Reply, composed: Reply, release: Release) -> bool:
+    """Whether ``led`` shows what ``composed`` does and nothing else: its passages, or what to do
+    first, may stand in front, and its cards and its fields may be in another order, or folded."""
     whole_cards = {card.source: card for card in composed.cards}
     if {card.source for card in led.cards} != whole_cards.keys():
         return False
     cards = [(shown, whole_cards[shown.source]) for shown in led.cards]
+    cited = [release.services.get((s.agency_id, s.service_key)) for s in composed.sources]
     return (
-        led.lead in {"", composed.lead}
+        led.lead in {"", composed.lead, *(lead(service) for service in cited if service)}
         and _is_of(led.sections, composed.sections)
         and all(
             shown.deadline_days == whole.deadline_days and _is_of(shown.sections, whole.sections)

@@ -1,4 +1,4 @@
-"""Lists of services to see to: that of a situation, and the order of an answer over several.
+"""Time limits, and lists of services to see to: that of a situation, and an answer over several.
 
 A situation's list has the order that its editors gave it. Else what presses comes first, and what
 another one needs: a service with fewer days comes first, and one that another needs comes before
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final
 
+from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.reply.cards import Card, Source
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from ieim.pipeline.ports import Shortlist
     from ieim.pipeline.reply.reply import Reply
     from ieim.pipeline.stages.base import Inputs
+
+
+SOON: Final = timedelta(days=2)
+LONG_AGO: Final = timedelta(days=365)  # so long over: no limit was counted from a day of birth
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,24 @@ class Checklist:
             for each in self.lines
         )
         return "\n".join([f"{self.name}:", *(f"{n}. {text}" for n, text in enumerate(lines, 1))])
+
+
+def mark_deadline(reply: Reply, inputs: Inputs) -> Reply:
+    """Return a reply about one service with its time limit, and with the day that it is counted
+    from where the message names one whole date, and the limit ends within two days or is over."""
+    if reply.kind != "service" or reply.is_about_agency:
+        return reply
+    source = reply.sources[0]
+    days = inputs.context.release.services[source.agency_id, source.service_key].deadline_days
+    reply = replace(reply, deadline_days=days)
+    try:
+        (value,) = {fact.value for fact in facts(inputs.text) if days and fact.kind == "date"}
+        first = date.fromisoformat(value)
+    except ValueError:
+        return reply
+    left = first + timedelta(int(days)) - inputs.today
+    is_near = first <= inputs.today and -LONG_AGO < left <= SOON
+    return replace(reply, counted_from=value) if is_near else reply
 
 
 def in_order(reply: Reply, inputs: Inputs) -> Reply:

@@ -45,10 +45,9 @@ def shipped() -> tuple[CaseText, ...]:
 
 
 def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
-    """Return the text of each of ``CASES`` and ``CIRCUMSTANCES``: in the first of ``languages`` that
-    it is there in.
+    """Return the text of each of ``CASES`` and ``CIRCUMSTANCES``.
 
-    In one language the administration's own comes before the one that is shipped. Where there is
+    It is that of the first of ``languages`` that has one. In one language the administration's own comes before the one that is shipped. Where there is
     none in any of them it is English.
     """
     stored = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}

@@ -76,7 +76,9 @@ class Reply:
     the paragraphs stands for what in the text of a model, None where they are somebody's own words.
     ``unsaid``: what was asked about the service stands nowhere in its entry. ``next_services`` are
     those that the entry sends on to. ``situation`` is the checklist of the situation that the
-    message tells of, or that the service belongs to.
+    message tells of, or that the service belongs to. ``deadline_days`` is the service's,
+    ``counted_from`` the day (ISO 8601) that the message names, where the limit counted from it ends
+    soon or is over.
     """
 
     kind: Literal["service", "answer", "guidance", "question", "outside"]
@@ -96,6 +98,8 @@ class Reply:
     unsaid: bool = False
     next_services: tuple[Source, ...] = ()
     situation: Checklist | None = None
+    deadline_days: str = ""
+    counted_from: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -122,6 +126,8 @@ class Reply:
             "unsaid": self.unsaid,
             "next_services": [asdict(source) for source in self.next_services],
             "situation": self.situation and self.situation.as_dict(),
+            "deadline_days": self.deadline_days,
+            "counted_from": self.counted_from,
         }
         if self.retold is not None:
             data["retold"] = [each.as_dict() for each in self.retold]
@@ -150,6 +156,8 @@ class Reply:
             unsaid=data.get("unsaid", False),
             next_services=tuple(Source(**source) for source in data.get("next_services", ())),
             situation=Checklist.from_dict(data["situation"]) if "situation" in data else None,
+            deadline_days=data.get("deadline_days", ""),
+            counted_from=data.get("counted_from", ""),
         )
 
     @property
@@ -172,7 +180,8 @@ class Reply:
             return "\n\n".join([*notices, OUTSIDE, *self.unanswered])
         unsaid = UNSAID if self.unsaid else ""
         unanswered = (f"Not answered: {name}" for name in self.unanswered)
-        parts = [*notices, *unanswered, self.title, unsaid, self.lead, *self.paragraphs]
+        limit = f"Time limit in days: {self.deadline_days}" if self.deadline_days else ""
+        parts = [*notices, *unanswered, self.title, limit, unsaid, self.lead, *self.paragraphs]
         parts += _texts(self.sections)
         for each in self.cards:
             heading = f"{each.title} ({each.source.agency_name})"

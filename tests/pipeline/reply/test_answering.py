@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.pipeline import quoting
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Passage, Passages, Query
-from ieim.pipeline.reply.answering import lead_with_answer
+from ieim.pipeline.reply.answering import lead_with_answer, rearranges
 from ieim.pipeline.reply.cards import SECTIONS, Section
 from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.stages.base import Inputs
@@ -169,6 +171,85 @@ def test_what_a_model_opens_with_is_believed() -> None:
     assert opened(reply(Ranking(POLICE), rules=habit)) == [("overview", (POLICE[1],))]
 
 
+def test_a_service_asked_for_as_a_whole_opens_with_what_to_do_first() -> None:
+    shown = reply(Ranking(question=False), rules="{service_fees}")
+    assert shown.lead == "Report the loss."
+    assert opened(shown) == [("fees", (LOST.fees,))]
+    assert rearranges(shown, replace(shown, lead=""), inputs(Ranking()).context.release)
+    # In a talk a model that opens with one field answers a message that names nothing.
+    assert reply(Ranking(question=False), rules="{service_fees}", talk=True).lead == ""
+
+
+def test_by_when_is_never_answered_with_how_long_it_takes() -> None:
+    search = Ranking(("overview", "Report a lost passport at once.", 4.5), fields=["deadline"])
+    shown = reply(search, rules="{service_processing_time}")
+    assert opened(shown) == [("overview", ("Report a lost passport at once.",))]
+
+
+def test_a_message_that_only_tells_something_opens_with_one_sentence() -> None:
+    shown = reply(Ranking(POLICE, PHOTOS, question=False), talk=True)
+    assert opened(shown) == [("overview", (POLICE[1],))]
+
+
+ASKED = {
+    "civil-registry.register-birth": "register a birth",
+    "passports.renew-passport": "renew my passport",
+    "immigration.appeal-visa-refusal": "appeal against a visa refusal",
+    "vehicles.traffic-fine": "contest a traffic fine",
+    "municipal.register-address": "register my new address",
+}
+QUESTIONS = (
+    "How much does it cost to {}?",
+    "How long does it take to {}?",
+    "Which documents do I need to {}?",
+    "What is the deadline to {}?",
+)
+
+
+def rewritten(service: Service) -> Service:
+    """The service with other figures and names and its sentences in the opposite order."""
+
+    def text(value: str) -> str:
+        found = [value[start:end] for start, end in quoting.sentences(value)]
+        figured = re.sub(r"\d+", lambda digits: str(int(digits[0]) + 7), " ".join(found[::-1]))
+        return figured.replace("Tarrow", "Belmora").replace("MRK", "KRB")
+
+    changes: dict[str, Any] = {}
+    for field in (*SECTIONS, "deadline_days"):
+        value = getattr(service, field)
+        changes[field] = text(value) if isinstance(value, str) else tuple(map(text, value))
+    return replace(service, **changes)
+
+
+@pytest.mark.skipif(fault() is not None, reason=f"THE EMBEDDED MODEL IS NOT TESTED: {fault()}")
+def test_other_figures_names_and_order_have_answers_of_the_same_form() -> None:
+    demo = read_bundle(DEMO).release()
+    embedder = build_embedder({"KIND": "embedded"})
+    assert embedder is not None
+    asked = {key: service for key, service in demo.services.items() if service.key in ASKED}
+    changed = {key: rewritten(service) for key, service in asked.items()}
+    forms = []
+    for services in (asked, changed):
+        release = replace(demo, services=services, questions=())
+        search = fuse(release, embedder, kinds.shipped())
+        form = []
+        for service in services.values():
+            for question in QUESTIONS:
+                text = question.format(ASKED[service.key])
+                found = search.passages(text, service)
+                assert found is not None
+                first = found.ranked[0]
+                states = bool(service.deadline_days) and service.deadline_days in first.text
+                by_when = "deadline" in found.fields
+                form.append((text, first.field, first.score >= found.least, by_when and states))
+        forms.append(form)
+    assert forms[0] == forms[1]
+    for text, field, answers, states in forms[0]:
+        assert answers, text
+        assert field == "fees" or not text.startswith("How much"), text
+        assert states == ("deadline" in text and "passport" not in text), text
+
+
 @pytest.mark.skipif(fault() is not None, reason=f"THE EMBEDDED MODEL IS NOT TESTED: {fault()}")
 @pytest.mark.parametrize(
     ("service", "text", "says"),
@@ -178,6 +259,8 @@ def test_what_a_model_opens_with_is_believed() -> None:
         ("social-support.hardship-payment", "How much do I get?", "MRK 80.00 to MRK 450.00"),
         ("passports.renew-passport", "Wie lange dauert das?", "3 weeks"),
         ("education.change-school", "And how much is that?", "Free"),
+        ("municipal.register-dog", "he died last week", "gets a new owner or dies"),
+        ("municipal.register-address", "jusqu’à quand dois-je le faire ?", "within 14 days"),
     ],
 )
 def test_the_search_finds_the_passage(service: str, text: str, says: str) -> None:
@@ -210,6 +293,7 @@ def test_what_was_asked_for_leads_whatever_its_words_and_figures(fees: str, turn
         "Report a lost passport: what does it cost?",
         np.array([1.0, 0.0], dtype=np.float32),
         {"fees": passages.CLEAR},
+        limits=np.zeros(len(passages_of_it)),
         question=True,
     )
     assert (found.ranked[0].field, found.ranked[0].text) == ("fees", fees)

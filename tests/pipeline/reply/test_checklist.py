@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ieim.pipeline.ports import Query
 from ieim.pipeline.reply.cards import Card, Source, card
-from ieim.pipeline.reply.checklist import ordered
+from ieim.pipeline.reply.checklist import mark_deadline, ordered
+from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.stages.base import Inputs
 from tests.fixtures import demo_bundle
+from tests.pipeline.build import RELEASE, REPLACE, TODAY, context
+from tests.pipeline.searching import FakeSearch
 
 
 def cards(*days: str) -> list[Card]:
@@ -58,3 +63,28 @@ def test_nothing_is_lost_and_no_need_is_passed_over(
     order = ordered(cards(*days), held)
     assert sorted(order) == list(many)
     assert all(order.index(to) < order.index(at) for at, some in held.items() for to in some)
+
+
+@pytest.mark.parametrize(
+    ("text", "counted_from"),
+    [
+        ("My father died on 2026-04-30. What do I do?", "2026-04-30"),  # ends tomorrow
+        ("He died on 20 April 2026.", "2026-04-20"),  # over
+        ("He died on 2026-05-03, is that enough time?", ""),  # four days are left
+        ("He died on 30 April.", ""),  # of which year is not said
+        ("He was born on 2 May 1931.", ""),  # no limit is counted from that
+        ("He died on 2026-04-30 and was buried on 2026-05-02.", ""),
+        ("The funeral is on 2026-05-06.", ""),
+        ("I have to register a death", ""),
+    ],
+)
+def test_a_limit_that_ends_soon_or_is_over_says_so(text: str, counted_from: str) -> None:
+    service = replace(REPLACE, deadline_days="5")
+    release = replace(RELEASE, services={("passports", REPLACE.key): service})
+    judged = replace(context("service_select_v1"), release=release)
+    inputs = Inputs(text, (), judged, FakeSearch(), {}, today=TODAY, query=Query(text))
+    source = card(service, RELEASE.agencies["passports"]).source
+    shown = mark_deadline(Reply("service", service.name, sources=(source,)), inputs)
+    assert (shown.deadline_days, shown.counted_from) == ("5", counted_from)
+    assert "5" in shown.as_text()
+    assert Reply.from_dict(shown.as_dict()) == shown
