@@ -243,8 +243,10 @@ class EvidenceSpan(models.Model):
 class ReplyOrigin(models.TextChoices):
     """Whose words a reply is."""
 
-    MODEL = "model", "answered by the pipeline"
-    RETOLD = "retold", "answered by the pipeline, in the words of the service list"
+    MODEL = "model", "answered by the pipeline, in a model's words"
+    INDEX = "index", "answered by the pipeline, in the words of the service index"
+    GUIDANCE = "guidance", "answered by the pipeline, with a text of the administration's"
+    RETOLD = "retold", "the same as index, until 0.4"
     MODEL_APPROVED = "model_approved", "answered by the pipeline, approved by a person"
     CITIZEN_CHOICE = "citizen_choice", "chosen by the citizen"
     STAFF_OVERRIDE = "staff_override", "answered by the pipeline, corrected by a person"

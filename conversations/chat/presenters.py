@@ -197,7 +197,7 @@ class ReplyView:
     @property
     def whose(self) -> str:
         """The sentence that says whose words these are."""
-        if self.origin not in ("model", "retold"):
+        if self.origin not in ("model", "index", "guidance", "retold"):
             asks = self.origin == "staff" and self.kind == "question"
             return self.words.origins["question" if asks else self.origin]
         if self.kind == "outside":
@@ -208,8 +208,7 @@ class ReplyView:
             return self.words.origins[origin]
         if self.offline:
             return self.words.origins["offline"]
-        # Replies that were stored before have no origin of their own for it.
-        return self.words.origins["retold" if self.prepared else "model"]
+        return self.words.origins["index" if self.origin in ("index", "retold") else "model"]
 
     @property
     def left_out(self) -> list[str]:

@@ -79,7 +79,8 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
             for n in reply.notices
         ),
         still_about=reply.still_about,
-        prepared=reply.listed or guidance.is_prepared(reply, release),
+        prepared=(reply.kind == "answer" and not reply.paragraphs)
+        or guidance.is_prepared(reply, release),
         general=_is_general(reply),
         model=stored.model,
         release=turn.release_number,

@@ -30,7 +30,6 @@ from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import fallback, situation, template
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply.answering import rearranges
-from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import ANSWERING, CLASSIFY, FIRST, FLOW
@@ -89,7 +88,7 @@ def replay(turn: Turn) -> Replay:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = replace(
             Context(1, turn.text, state, release, entities=_entities(turn)),
-            retelling=retelling_of(turn, outputs),
+            shown_text=shown_text_of(turn, outputs),
         )
         stored.append({"reply": turn.reply.body})
         language = languages.reply_language(turn)
@@ -160,13 +159,12 @@ def context_of(
     )
 
 
-def retelling_of(turn: Turn, contracts: Collection[str]) -> Retelling | None:
+def shown_text_of(turn: Turn, contracts: Collection[str]) -> str | None:
     """Return what is shown in place of the free text of one of ``contracts``; None for that text
     itself, a person's or a model's."""
     replying = [stage.id for stage in FLOW if stage.reply and stage.id in contracts]
     stages = turn.stages.filter(contract__in=replying, status__in=DONE_STAGE_STATUSES)
-    result = next((stage.result for stage in stages if stage.result), None)
-    return Retelling.from_dict(result) if result else None
+    return fallback.shown_text(next((stage.result for stage in stages if stage.result), None))
 
 
 def _entities(turn: Turn) -> dict[str, str]:

@@ -26,8 +26,8 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply import guidance, situation
 from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.reply import situation
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import Output
 from ieim.search import matching_spans
@@ -208,13 +208,16 @@ def origin_of(turn: Turn) -> ReplyOrigin:
     if StageStatus.CHOSEN.value in found:
         # "What comes next?" leaves nothing to choose.
         has_chosen = len(turn.choice.offered) > 1
-        return ReplyOrigin.CITIZEN_CHOICE if has_chosen else ReplyOrigin.RETOLD
+        return ReplyOrigin.CITIZEN_CHOICE if has_chosen else ReplyOrigin.INDEX
     return ReplyOrigin.MODEL
 
 
-def origin_of_words(reply: replies.Reply) -> ReplyOrigin:
+def origin_of_words(reply: replies.Reply, release: Release) -> ReplyOrigin:
     """Return whose the words of a reply are that nobody has had a hand in."""
-    return ReplyOrigin.MODEL if reply.retold is None else ReplyOrigin.RETOLD
+    if reply.kind == "guidance":
+        prepared = guidance.is_prepared(reply, release)
+        return ReplyOrigin.GUIDANCE if prepared else ReplyOrigin.MODEL
+    return ReplyOrigin.MODEL if reply.paragraphs else ReplyOrigin.INDEX
 
 
 def store_reply(
@@ -240,8 +243,6 @@ def store_reply(
         "release": turn.release_number,
         "sources": [s.reference for s in reply.sources],
     }
-    if reply.retold is not None:
-        payload["retold"] = [each.as_dict() for each in reply.retold]
     events.record(turn, "turn.answered", payload, actor=by, rows=[REPLY.row(stored)])
     if (checklist := reply.situation) is not None:
         listed = {

@@ -286,7 +286,7 @@ def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
 def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     """Deliver a reply, or give it to a person where somebody has to agree to it first."""
     renew_lease(turn_id=turn.pk, lease=turn.lease)
-    alone = (ReplyOrigin.MODEL, ReplyOrigin.RETOLD, ReplyOrigin.CITIZEN_CHOICE)
+    alone = (ReplyOrigin.MODEL, ReplyOrigin.INDEX, ReplyOrigin.CITIZEN_CHOICE)
     origin = resuming.origin_of(turn)
     by_person = origin not in alone
     codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))
@@ -308,10 +308,7 @@ def deliver(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model:
         # They have just named it themselves.
         reply = replace(reply, still_about="")
     if origin is ReplyOrigin.MODEL:
-        origin = resuming.origin_of_words(reply)
+        origin = resuming.origin_of_words(reply, languages.release_of(turn))
     stored = resuming.store_reply(turn=turn, reply=reply, origin=origin, model=model.name)
     flags.show_weak(turn)
-    if origin is ReplyOrigin.RETOLD and reply.retold == ():
-        # Of the model's text nothing could be retold: a person sees it, and nobody waits for that.
-        ports.reviews().open(turn_id=turn.pk, stage=REPLY, codes=[Code.REPLY_EMPTY.value])
     return stored

@@ -281,7 +281,7 @@ def put_chosen(turn: Turn, result: Chosen) -> Stage:
     now = timezone.now()
     stage.status = StageStatus.CHOSEN.value
     stage.output, stage.state_merge = dict(result.output), dict(result.state_merge)
-    stage.result = None
+    stage.result = result.result
     stage.findings = []
     stage.started_at = stage.started_at or now
     stage.finished_at = now

@@ -29,7 +29,6 @@ from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Query, Shortlist
 from ieim.pipeline.reply import fallback, template
-from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.stages import triage
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
 from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
@@ -189,10 +188,9 @@ class TurnStages:
         done = self._store.done(template.EXTRACT)
         return template.entities_by_type(done[0] if done else None)
 
-    def retelling(self, last: str) -> Retelling | None:
+    def shown_text(self, last: str) -> str | None:
         """Return what is shown in place of the text of the ``last`` stage, None for its own."""
-        stored = self._store.result(last)
-        return None if stored is None else Retelling.from_dict(stored)
+        return fallback.shown_text(self._store.result(last))
 
     @property
     def risks(self) -> Sequence[Risk]:

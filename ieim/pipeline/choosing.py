@@ -22,14 +22,13 @@ from typing import Any
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.gate import gate, grounding
+from ieim.pipeline.gate import gate
 from ieim.pipeline.gate.gate import MINIMUM_SCORE, Judgement
 from ieim.pipeline.knowledge import Release, Service, Situation
 from ieim.pipeline.ports import ModelAnswer, Ranking
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.cards import AROUND, CHECKLIST, SECTIONS
 from ieim.pipeline.reply.reply import Reply, render_several
-from ieim.pipeline.reply.retelling import first_steps
 from ieim.pipeline.stages import (
     agency_detect,
     category_select,
@@ -90,13 +89,15 @@ def ask_back(
 ) -> Abstained | None:
     """Return that the citizen is asked back, None where there is nothing to offer.
 
-    ``output`` is that of the stage that abstained. In turns with the services that match the
-    message come those of the topics that were named, of each agency by itself. Several may be
-    chosen where the message has several requests, or was found to concern several agencies.
+    ``output`` is that of the stage that abstained. The services of the topics that were selected
+    come first, of each agency in turns, then those that match the message; of topics that were
+    named unsurely, in turns with these. Several may be chosen where the message has several
+    requests, or was found to concern several agencies.
     """
     several = inputs.context.complexity == "high" or bool(inputs.requests)
-    found = [*_of_topics(output or {}, inputs), matching(inputs)]
-    offered = offers(list(_in_turns(found)), output, inputs.context, inputs.query.without)
+    selected, unsure = _of_topics(output or {}, inputs)
+    found = [*_in_turns(selected), *_in_turns([*unsure, matching(inputs)])]
+    offered = offers(found, output, inputs.context, inputs.query.without)
     if not offered:
         return None
     situation = near_situation(inputs)
@@ -152,19 +153,24 @@ def _in_turns(found: Iterable[Iterable[Service]]) -> Iterator[Service]:
         yield from filter(None, turn)
 
 
-def _of_topics(output: Output, inputs: Inputs) -> Iterator[list[Service]]:
-    """Yield, of each agency, the services of the topics that a stage named, be it unsurely, the
-    best match first."""
+def _of_topics(output: Output, inputs: Inputs) -> tuple[list[list[Service]], list[list[Service]]]:
+    """Return, of each agency, the services of the topics that a stage selected, and those of the
+    topics that it named unsurely, the best match first."""
+    selected, unsure = [], []
     for agency, candidates in _topics(output, inputs.context):
         everything = len(inputs.context.release.services)
         ranked = inputs.ranking_of(agency).services(agencies=[agency], limit=everything)
-        named = {key for key, each in candidates.items() if each["score"] > 0}
-        yield [each.item for each in ranked if named.intersection(each.item.categories)]
+        sure = {key for key, each in candidates.items() if each["score"] >= MINIMUM_SCORE}
+        named = {key for key, each in candidates.items() if each["score"] > 0} - sure
+        selected.append([r.item for r in ranked if sure.intersection(r.item.categories)])
+        unsure.append([r.item for r in ranked if named.intersection(r.item.categories)])
+    return selected, unsure
 
 
 def _topics(output: Output, context: Context) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if "categorySelection" in output:
-        yield context.answering_agency or "", output["categorySelection"]["candidates"]
+    of_one = output.get("categorySelection") or context.cached("category_select_v1") or {}
+    if "candidates" in of_one:
+        yield context.answering_agency or "", of_one["candidates"]
     analysis = output.get("semanticAnalysis") or context.cached("semantic_analysis_v1") or {}
     for agency in analysis.get("agencies", ()):
         yield agency["agencyId"], agency["categorySelection"]["candidates"]
@@ -235,14 +241,11 @@ def results(
         assert judged.output is not None  # noqa: S101  # it passed
         assert judged.state_merge is not None  # noqa: S101  # it passed
         context = replace(context, cached_state={**context.cached_state, **judged.state_merge})
-        made.append(Chosen(stage.id, judged.output, judged.state_merge))
-    if one_agency and len(services) > 1:
+        cards_alone = {"text": ""} if stage is multi_agency_answer.STAGE else None
+        made.append(Chosen(stage.id, judged.output, judged.state_merge, cards_alone))
+    if one_agency:
         for other in services[1:]:
             results([other], start)
-        text = first_steps(services, context.release)
-        findings = grounding.check(text, services, context.release)
-        if findings:
-            raise NotOffered(f"the text does not pass: {_codes(findings)}")
     return tuple(made)
 
 
@@ -282,8 +285,7 @@ def reply_about_several(
         return None
     services = [context.release.services[key] for key in chosen]
     rules = outputs[service_select.STAGE.id]["template"]["rules"]
-    text = first_steps(services, context.release)
-    return render_several(text, services, context.release, rules=rules)
+    return render_several("", services, context.release, rules=rules)
 
 
 def _agencies(services: Sequence[Service]) -> list[str]:
@@ -433,8 +435,11 @@ def _is_shown(key: str) -> bool:
 def _answer(
     services: Sequence[Service], context: Context, _of_model: Output | None
 ) -> dict[str, Any]:
+    agencies = context.release.agencies
     return {
-        "assistantReply": first_steps(services, context.release),
+        "assistantReply": "\n\n".join(
+            f"{agencies[each.agency].name}: {each.name}." for each in services
+        ),
         "sourcesUsed": [
             {"agencyId": each.agency, "serviceKey": each.key, "path": each.path}
             for each in services

@@ -140,8 +140,8 @@ class Runner(Engine):
             stage_id = following
             if stage_id != SESSION_END and not turn.chosen:
                 stages.start_classify()
-        retelling = stages.retelling(next(reversed(outputs)))
-        context = replace(context, entities=stages.entities(), retelling=retelling)
+        text = stages.shown_text(next(reversed(outputs)))
+        context = replace(context, entities=stages.entities(), shown_text=text)
         composed, inputs = (
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),

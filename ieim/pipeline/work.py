@@ -101,11 +101,12 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A stage's result as the citizen's choice makes it."""
+    """A stage's answer as the citizen's choice makes it; ``result`` as in an attempt's record."""
 
     contract: str
     output: Output
     state_merge: Output
+    result: Result | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ieim.pipeline import quoting
 from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import DEADLINE, Matrix, Passage, Passages
+from ieim.pipeline.sentences import questions, sentences
 from ieim.search.analysis import stems
 
 FIELDS: Final = (
@@ -79,13 +79,13 @@ def _texts(service: Service, field: str) -> Iterator[str]:
         if field in _ONE:
             yield from [text] if text else []
         else:
-            yield from (text[start:end] for start, end in quoting.sentences(text))
+            yield from (text[start:end] for start, end in sentences(text))
 
 
 def asked(text: str) -> tuple[str, bool]:
     """Return the questions of a message, and that there are any; else the whole of it."""
-    questions = [text[start:end] for start, end in quoting.questions(text)]
-    return (" ".join(questions), True) if questions else (text, False)
+    found = [text[start:end] for start, end in questions(text)]
+    return (" ".join(found), True) if found else (text, False)
 
 
 def rank(

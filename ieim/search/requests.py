@@ -13,8 +13,8 @@ from typing import Final
 
 from babel.lists import format_list
 
-from ieim.pipeline import quoting
 from ieim.pipeline.ports import Span
+from ieim.pipeline.sentences import sentences
 
 LANGUAGES: Final = ("en", "de", "es", "fr", "zh", "ar", "fil")
 MOST: Final = 8
@@ -26,9 +26,9 @@ SHORTEST: Final = 6
 
 def segments(text: str) -> list[Span]:
     """Return the parts of a message, half-open code points, in order; one for a message of one."""
-    sentences = [Span(s.start, s.end) for s in quoting.sentences(text)]
-    parts = [part for sentence in sentences for part in _items(text, sentence)]
-    parts = parts if len(parts) <= MOST else sentences[:MOST]
+    whole = [Span(s.start, s.end) for s in sentences(text)]
+    parts = [part for sentence in whole for part in _items(text, sentence)]
+    parts = parts if len(parts) <= MOST else whole[:MOST]
     return [part for part in parts if part.end - part.start >= SHORTEST]
 
 

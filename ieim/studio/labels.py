@@ -74,6 +74,8 @@ STAGES: Mapping[str, str] = {
 
 _ORIGINS: Mapping[str, str] = {
     "model": gettext_noop("Answered by the pipeline"),
+    "index": gettext_noop("Answered by the pipeline, in the words of the service list"),
+    "guidance": gettext_noop("Answered by the pipeline, with a prepared text"),
     "retold": gettext_noop("Answered by the pipeline, in the words of the service list"),
     "model_approved": gettext_noop("Answered by the pipeline, approved by a person"),
     "citizen_choice": gettext_noop("Chosen by the citizen"),

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Attempt, Stage, Turn
-from conversations.record.replay import context_of, retelling_of
+from conversations.record.replay import context_of, shown_text_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
 from conversations.turns.models import chosen_of
@@ -28,7 +28,6 @@ from ieim.pipeline.gate.gate import EvidenceDict, Judgement
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import fallback, situation
 from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context, Output
@@ -77,13 +76,11 @@ def context_for(turn: Turn, contract: str, *, attempt: Attempt | None = None) ->
     )
 
 
-def follow(
-    turn: Turn, answers: Answers | None = None, *, shown: Retelling | None = None
-) -> Outcome:
+def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None = None) -> Outcome:
     """Return where the turn gets to when ``answers`` replace the stored ones.
 
-    Stages after a replaced one run again, so their stored answers do not count. ``shown`` is what
-    is shown in place of the free text of ``answers``, None for that text itself.
+    Stages after a replaced one run again, so their stored answers do not count. ``shown_text`` is
+    what is shown in place of the free text of ``answers``, None for that text itself.
     """
     put = answers or {}
     stored = {k: v for k, v in done_answers(turn).items() if all(_before(k, name) for name in put)}
@@ -100,8 +97,9 @@ def follow(
         if following is None:
             return Outcome(None, stage_id)
         stage_id = following
-    retelling = shown or retelling_of(turn, outputs.keys() - put.keys())
-    context = replace(context, retelling=retelling)
+    if shown_text is None:
+        shown_text = shown_text_of(turn, outputs.keys() - put.keys())
+    context = replace(context, shown_text=shown_text)
     language, chosen = languages.reply_language(turn), chosen_of(turn)
     reply = compose(outputs, context, language=language, chosen=chosen)
     classified = available[CLASSIFY][0] if CLASSIFY in available else None
@@ -158,10 +156,10 @@ class Answer:
     result: Result | None
 
     @property
-    def shown(self) -> Retelling | None:
+    def shown_text(self) -> str | None:
         """What is shown in place of its free text; None for that text itself."""
         is_reply = STAGES[self.contract].reply is not None
-        return Retelling.from_dict(self.result) if is_reply and self.result else None
+        return fallback.shown_text(self.result) if is_reply else None
 
 
 def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dict[str, Any]:

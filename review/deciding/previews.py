@@ -162,7 +162,7 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
     if answer is None:
         return answers.follow(item.turn).reply, gettext("The citizen gets this reply at once.")
     put = {answer.contract: (answer.output, answer.state_merge)}
-    way = answers.follow(item.turn, put, shown=answer.shown)
+    way = answers.follow(item.turn, put, shown_text=answer.shown_text)
     later = "" if answer.contract == signing.ANSWER else _others(item, actor)
     signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
     if way.reply is None:

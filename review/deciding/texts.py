@@ -69,15 +69,12 @@ def checked(turn: Turn, text: object) -> str:
 
 
 def warnings(turn: Turn, reply: Reply) -> list[Finding]:
-    """Return what a written answer states, names and says that its sources do not: for its author
-    to look at."""
+    """Return what a written answer states and names that its sources do not: for its author to look
+    at."""
     release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in reply.sources]
     text, lines = "\n\n".join(reply.paragraphs), crisis.help_lines(turn)
-    found = grounding.check(text, cited, release, texts=lines)
-    if cited:
-        found += grounding.unquoted(text, cited, release, question=turn.text, texts=lines)
-    return found
+    return grounding.check(text, cited, release, texts=lines)
 
 
 def _links(text: str) -> set[str]:

@@ -10,12 +10,11 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Stage
-from ieim.knowledge.headings import headings
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy
 from ieim.pipeline.canonical import shown_score
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.reply.retelling import Retelling
+from ieim.pipeline.reply.fallback import shown_text
 from ieim.pipeline.stages.triage import label_elements
 from ieim.pipeline.topology import STAGES
 from review.labels import agency_name, label_name, service_name
@@ -171,25 +170,13 @@ REMARKS: Mapping[str, str] = {
 }
 
 
-def retold_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
-    """Return what the citizen reads in place of a model's free text, and which part of that stands
-    for which field of which service; nothing where its own words are shown."""
-    if STAGES[stage.contract].reply is None or not stage.result:
+def shown_statements(stage: Stage) -> tuple[Statement, ...]:
+    """Return what the citizen reads in place of a model's free text; nothing where they read it."""
+    text = None if STAGES[stage.contract].reply is None else shown_text(stage.result)
+    if text is None:
         return ()
-    text = (stage.output or {}).get("assistantReply", "")
-    shown = Retelling.from_dict(stage.result)
-    return (
-        Statement(gettext("The citizen reads"), shown.text),
-        *(
-            Statement(
-                text[each.start : each.end].strip(),
-                f"{service_name(release, each.agency_id, each.service_key)}: "
-                f"{gettext(headings().get(each.field, each.field))}",
-                agency_name(release, each.agency_id),
-            )
-            for each in shown.passages
-        ),
-    )
+    services = gettext("The services that it names, as they stand in the service list")
+    return (Statement(gettext("The citizen reads"), text or services),)
 
 
 def triage_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:

@@ -24,7 +24,7 @@ from ieim.pipeline.topology import ANSWERING
 from ieim.studio.labels import stage_label
 from review import finding_texts, labels
 from review.item.outputs import (
-    retold_statements,
+    shown_statements,
     statements,
     triage_statements,
 )
@@ -280,7 +280,7 @@ def _step(
             triage_statements(stage, release)
             or (
                 *statements(stage.contract, stage.output, release),
-                *retold_statements(stage, release),
+                *shown_statements(stage),
             )
         ),
         "seconds": _seconds(sum(attempt.duration_ms for attempt in attempts)),

@@ -36,6 +36,8 @@ from review.metrics.filters import CHOICES, Filters
 
 OUTCOMES: Mapping[str, str] = {
     ReplyOrigin.MODEL.value: gettext_noop("Answered without a person"),
+    ReplyOrigin.INDEX.value: gettext_noop("Answered without a person, from the service list"),
+    ReplyOrigin.GUIDANCE.value: gettext_noop("Answered without a person, with a prepared text"),
     ReplyOrigin.RETOLD.value: gettext_noop("Answered without a person, retold"),
     ReplyOrigin.CITIZEN_CHOICE.value: gettext_noop("Answered after the citizen chose"),
     ReplyOrigin.MODEL_APPROVED.value: gettext_noop("Approved by a person"),

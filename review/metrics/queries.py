@@ -49,7 +49,11 @@ from review.models import Action, Decision, ReviewItem
 from review.states import UNDECIDED
 
 WITHOUT_A_PERSON = frozenset(
-    each.value for each in (ReplyOrigin.MODEL, ReplyOrigin.RETOLD, ReplyOrigin.CITIZEN_CHOICE)
+    each.value
+    for each in (
+        *(ReplyOrigin.MODEL, ReplyOrigin.INDEX, ReplyOrigin.GUIDANCE, ReplyOrigin.RETOLD),
+        ReplyOrigin.CITIZEN_CHOICE,
+    )
 )
 """How a reply came where no member of staff had a part in it."""
 

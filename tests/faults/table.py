@@ -37,7 +37,7 @@ class Outcome(StrEnum):
     REPLACED = "replaced"
     """Nothing is found; the administration's text is shown in place of the model's words."""
     FALLBACK = "fallback"
-    """Both attempts have the findings, in their wording alone: what is retold goes out."""
+    """Both attempts have the findings, in their wording alone: the cards go out without it."""
 
 
 Ends = dict[str, frozenset[Code]]

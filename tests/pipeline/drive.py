@@ -105,6 +105,7 @@ class MemoryStore:
 
     def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
         self.chosen = {each.contract: (each.output, each.state_merge) for each in made}
+        self.results = {each.contract: each.result for each in made}
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         if stage in self.chosen:
@@ -116,6 +117,8 @@ class MemoryStore:
         return None
 
     def result(self, stage: str) -> Result | None:
+        if stage in self.chosen:
+            return self.results[stage]
         passed = [r for name, r in self.records if name == stage and r.is_done]
         return passed[-1].result if passed else None
 

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any, Final
 
+import snowballstemmer  # type: ignore[import-untyped]  # it has no types
+
 from ieim.llm.engine import Payload, situation
 from ieim.pipeline.evidence import is_trivial, locate
 from ieim.pipeline.facts import Fact, Kind, facts
-from ieim.pipeline.quoting import sentences
-from ieim.pipeline.quoting.lexicon import stem
+from ieim.pipeline.sentences import sentences
 
 Label = Mapping[str, str]
 """``code``, ``name`` and ``description``."""
@@ -160,7 +161,8 @@ def _words(text: str) -> set[str]:
 
 def _stems(text: str) -> set[str]:
     """Return the English stems of the words that say something."""
-    return {stem(word, "en") for word in _words(text) if not is_trivial(word)}
+    words = [word for word in _words(text) if not is_trivial(word)]
+    return set(snowballstemmer.stemmer("english").stemWords(words))
 
 
 def _code_for(meaning: frozenset[str], labels: Sequence[Label]) -> str:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from typing import Generic, NamedTuple, TypeVar
 
-from ieim.pipeline import quoting
+from ieim.pipeline.evidence import is_trivial
 from ieim.pipeline.evidence.folding import fold_cached, fold_quote
 from ieim.pipeline.facts import Fact, Kind, facts, matches, money, url_value
 from ieim.pipeline.facts.reading import MARKS, read
 from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.knowledge import SERVICE_TEXTS, Agency, Release, Service
 from ieim.pipeline.personal.redaction import PLACEHOLDER
 from ieim.pipeline.reply.plain_text import paragraphs
 
@@ -39,6 +39,7 @@ _KINDS: dict[Kind, str] = {
     "percent": "a percentage",
 }
 _TOKEN = re.compile(rf"[\w{MARKS}]+|[^\w\s]")
+_WORD = re.compile(rf"(?:[^\W\d_][{MARKS}]*)+")
 _SHORT_FORM = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+\Z")
 _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
@@ -102,23 +103,21 @@ def ungrounded(
     ]
 
 
-def unquoted(
-    reply: str, cited: Sequence[Service], release: Release, *, question: str, texts: Sequence[str]
-) -> list[Finding]:
-    """Return ``reply.unsupported`` for each sentence of which no source has the most part.
+def says_anything(reply: str, cited: Sequence[Service], release: Release) -> bool:
+    """Whether a reply names what it cites, or has two words in common with its texts, beside those
+    that say nothing."""
+    names = named(reply, release)
+    if names.agencies or names.services:
+        return True
+    words = {word for text in _texts(cited, release) for word in _words(text)}
+    return len(words & _words(reply)) >= LEAST_WORDS
 
-    A warning for a person who writes a reply, and no check of the gate: words are compared, and
-    what they mean is not. ``question`` is the citizen's message, whose words need no source.
-    """
-    entries = [*_entries(cited, release), *(quoting.Entry((("text", text),)) for text in texts)]
-    found: dict[str, Finding] = {}
-    for view, where in _views(reply):
-        for start, end in quoting.unquoted(view, entries, question=question):
-            sentence = view[start:end]
-            message = f"No cited source says {_excerpt(sentence)} (characters {start} to {end}"
-            letters = "".join(filter(str.isalnum, sentence))
-            found.setdefault(letters, Finding(Code.REPLY_UNSUPPORTED, REPLY, f"{message}{where})."))
-    return list(found.values())
+
+LEAST_WORDS = 2
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(fold_quote(text)) if not is_trivial(word)}
 
 
 def _views(reply: str) -> Iterator[tuple[str, str]]:
@@ -145,14 +144,17 @@ def _stated(reply: str, currencies: frozenset[str]) -> Iterator[tuple[Fact, str]
         written = {(fact.kind, fact.value) for fact in found}
 
 
-def _entries(cited: Iterable[Service], release: Release) -> list[quoting.Entry]:
-    """Return each cited service with its agency, in each language that it is in."""
-    entries: dict[quoting.Entry, None] = {}
+def _texts(cited: Iterable[Service], release: Release) -> Iterator[str]:
+    """Yield what each cited service and its agency say, in each language that they are in."""
     for each in filter(None, (release, release.original)):
         for service in cited:
             written = each.services.get((service.agency, service.key), service)
-            entries[quoting.of_service(written, each.agencies.get(service.agency))] = None
-    return list(entries)
+            for name in SERVICE_TEXTS:
+                value = getattr(written, name)
+                yield from [value] if isinstance(value, str) else value
+            yield from (written.url, written.path)
+            if agency := each.agencies.get(service.agency):
+                yield from (agency.name, agency.description, agency.path)
 
 
 def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:
@@ -169,8 +171,7 @@ def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> It
         ):
             messages.setdefault(bearers, message)
     if messages:
-        sources = "\n".join(text for entry in _entries(cited, release) for _, text in entry.texts)
-        theirs = named(sources, release)
+        theirs = named("\n".join(_texts(cited, release)), release)
         for bearers in (
             *(n.bearers for n in theirs.agencies),
             *(n.bearers for n in theirs.services),

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ieim.pipeline import quoting
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import DEADLINE, Passage, Passages
 from ieim.pipeline.reply.cards import FACTS, Section, lead
 from ieim.pipeline.reply.reply import in_language
+from ieim.pipeline.sentences import sentences
 
 if TYPE_CHECKING:
     from ieim.pipeline.reply.reply import Reply
@@ -129,22 +129,17 @@ def _sections(leading: Sequence[Passage], found: Passages, service: Service) -> 
         if field in WHOLE or (field in LISTS and field in found.fields):
             yield Section(field, tuple(" ".join(item.split()) for item in items))
             continue
-        texts = [passage.text for passage in leading if passage.field == field]
-        language = quoting.language_of(" ".join(items))
-        sentences = [
+        chosen = [passage.text for passage in leading if passage.field == field]
+        said = [
             item[start:end]
             for item in (" ".join(each.split()) for each in items)
-            for start, end in quoting.sentences(item)
+            for start, end in sentences(item)
         ]
-        chosen = {sentences.index(text) for text in texts}
-        # A sentence that leans on the one before it says little alone.
-        chosen |= {
-            place - 1
-            for place in chosen
-            if place and field not in LISTS and quoting.leans(sentences[place], language)
-        }
-        said = [sentences[place] for place in sorted(chosen)]
-        yield Section(field, tuple(said) if field in LISTS else (" ".join(said),))
+        places = {said.index(text) for text in chosen}
+        if field not in LISTS:  # a sentence may speak of the one before it
+            places |= {place - 1 for place in places if place}
+        quoted = [said[place] for place in sorted(places)]
+        yield Section(field, tuple(quoted) if field in LISTS else (" ".join(quoted),))
 
 
 def _whole(reply: Reply, fields: set[str]) -> Iterator[Section]:

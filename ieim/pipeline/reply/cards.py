@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any
 
-from ieim.pipeline import quoting
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Agency, Service
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.plain_text import first_sentence, plain
@@ -29,15 +28,7 @@ _TIME_AND_TERMS = frozenset({"overview", "processing_time"})
 
 CHECKLIST = ("applicability_summary", "requirements", "contact")
 """What is open on the card of each of several agencies, whatever was asked: whom it is for first,
-because the sentences above the cards do not tell every condition."""
-
-HEADS: Final = {
-    "en": {"fees": "Fees", "time": "Time", "requirement": "What you need", "contact": "Contact"},
-    "fr": {"fees": "Frais", "time": "Délai", "requirement": "Ce qu’il vous faut"},
-    "de": {"fees": "Kosten", "time": "Dauer", "requirement": "Was Sie brauchen"},
-    "es": {"fees": "Costo", "time": "Plazo", "requirement": "Qué necesita", "contact": "Contacto"},
-}
-"""What stands in a text before a field that is no sentence, by language."""
+because nothing else on the card says it."""
 
 _HTTP = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\x7f]+", re.IGNORECASE)
 
@@ -178,33 +169,3 @@ def source(service: Service, agency: Agency) -> Source:
     """Return where ``service`` stands, with the first of its addresses that is a link."""
     links = (url for url in (service.url, service.path, agency.path) if _HTTP.fullmatch(url))
     return Source(agency.id, agency.name, service.key, service.name, next(links, ""))
-
-
-def is_retold(paragraphs: Sequence[str], cards: Sequence[Card]) -> bool:
-    """Whether paragraphs say nothing but what stands on the ``cards`` below them."""
-    return all(any(_is_of(paragraph, card) for card in cards) for paragraph in paragraphs)
-
-
-def _is_of(paragraph: str, card: Card) -> bool:
-    if paragraph == f"{card.source.agency_name}:":
-        return True
-    for name in (card.source.agency_name, card.title):
-        if not paragraph.startswith(f"{name}: "):
-            continue
-        left = paragraph.removeprefix(f"{name}: ")
-        for sentence in sorted(_sentences(card), key=len, reverse=True):
-            left = left.replace(sentence, "")
-        words = left.replace(".", " ").split(":")
-        heads = {head for heads in HEADS.values() for head in heads.values()}
-        return all(not word.strip() or word.strip() in heads for word in words)
-    return False
-
-
-def _sentences(card: Card) -> Iterator[str]:
-    """Yield the texts on a card and their sentences."""
-    items = (item for section in card.sections for item in section.items)
-    for text in (card.title, card.lead, *items):
-        if text:
-            yield text
-        for start, end in quoting.sentences(text):
-            yield text[start:end]

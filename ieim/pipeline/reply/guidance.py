@@ -47,8 +47,8 @@ def shipped() -> tuple[CaseText, ...]:
 def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     """Return the text of each of ``CASES`` and ``CIRCUMSTANCES``.
 
-    It is that of the first of ``languages`` that has one. In one language the administration's own comes before the one that is shipped. Where there is
-    none in any of them it is English.
+    It is that of the first of ``languages`` that has one; in one language the administration's own
+    comes before the one that is shipped. Where there is none in any of them it is English.
     """
     stored = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}
     codes = [_code(each) for each in (*languages, _LAST)]

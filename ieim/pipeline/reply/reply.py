@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ieim.pipeline import quoting
 from ieim.pipeline.gate.subject import about_before
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
@@ -24,14 +23,13 @@ from ieim.pipeline.reply.cards import (
     Section,
     Source,
     card,
-    is_retold,
     lead,
     sections,
     source,
 )
 from ieim.pipeline.reply.checklist import Checklist
 from ieim.pipeline.reply.plain_text import paragraphs
-from ieim.pipeline.reply.retelling import RetoldPassage
+from ieim.pipeline.sentences import sentences
 
 if TYPE_CHECKING:
     from ieim.pipeline.stages.base import Inputs
@@ -72,13 +70,11 @@ class Reply:
     it, because the message named none. ``cards`` are the services of an answer over several
     agencies, in its order; ``uncovered`` are the parts of the message that nothing in the reply is
     about, ``unanswered`` the names of the agencies in which nothing fits: all, where no service
-    is about the message (``outside``). ``retold`` says what in
-    the paragraphs stands for what in the text of a model, None where they are somebody's own words.
-    ``unsaid``: what was asked about the service stands nowhere in its entry. ``next_services`` are
-    those that the entry sends on to. ``situation`` is the checklist of the situation that the
-    message tells of, or that the service belongs to. ``deadline_days`` is the service's,
-    ``counted_from`` the day (ISO 8601) that the message names, where the limit counted from it ends
-    soon or is over.
+    is about the message (``outside``). ``unsaid``: what was asked about the service stands nowhere
+    in its entry. ``next_services`` are those that the entry sends on to. ``situation`` is the
+    checklist of the situation that the message tells of, or that the service belongs to.
+    ``deadline_days`` is the service's, ``counted_from`` the day (ISO 8601) that the message names,
+    where the limit counted from it ends soon or is over.
     """
 
     kind: Literal["service", "answer", "guidance", "question", "outside"]
@@ -94,7 +90,6 @@ class Reply:
     cards: tuple[Card, ...] = ()
     uncovered: tuple[Span, ...] = ()
     unanswered: tuple[str, ...] = ()
-    retold: tuple[RetoldPassage, ...] | None = None
     unsaid: bool = False
     next_services: tuple[Source, ...] = ()
     situation: Checklist | None = None
@@ -129,8 +124,6 @@ class Reply:
             "deadline_days": self.deadline_days,
             "counted_from": self.counted_from,
         }
-        if self.retold is not None:
-            data["retold"] = [each.as_dict() for each in self.retold]
         return data | {name: value for name, value in optional.items() if value}
 
     @classmethod
@@ -150,9 +143,6 @@ class Reply:
             cards=tuple(map(Card.from_dict, data.get("cards", ()))),
             uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
             unanswered=tuple(data.get("unanswered", ())),
-            retold=tuple(RetoldPassage(**each) for each in data["retold"])
-            if "retold" in data
-            else None,
             unsaid=data.get("unsaid", False),
             next_services=tuple(Source(**source) for source in data.get("next_services", ())),
             situation=Checklist.from_dict(data["situation"]) if "situation" in data else None,
@@ -164,14 +154,6 @@ class Reply:
     def is_about_agency(self) -> bool:
         """Whether it says which agency is responsible, and no more."""
         return self.kind == "service" and self.title == self.sources[0].agency_name
-
-    @property
-    def listed(self) -> bool:
-        """Whether the text over several agencies is the release's own, as its cards are."""
-        if self.retold is not None:
-            return True
-        # What was stored before says so only by its words.
-        return bool(self.cards) and is_retold(self.paragraphs, self.cards)
 
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""
@@ -222,7 +204,7 @@ def _texts(sections: Sequence[Section]) -> Iterator[str]:
 
 def _sentences(text: str) -> list[str]:
     joined = " ".join(text.split())
-    return [joined[start:end] for start, end in quoting.sentences(joined)]
+    return [joined[start:end] for start, end in sentences(joined)]
 
 
 def _without(text: str, quoted: Set[str]) -> str:
@@ -294,9 +276,12 @@ def render_several(
     rules: str = "",
     unanswered: Iterable[str] = (),
 ) -> Reply:
-    """Return the high path's reply: the gated ``text``, and a card of each cited service in the
-    order that the answer gives. ``rules`` are those of service_select_v1: what was asked of one
-    agency is mostly asked of each. ``unanswered`` are the ids of agencies in which nothing fits."""
+    """Return the high path's reply: a card of each cited service in the order that the answer
+    gives, below the gated ``text``, if any.
+
+    ``rules`` are those of service_select_v1: what was asked of one agency is mostly asked of each.
+    ``unanswered`` are the ids of agencies in which nothing fits.
+    """
     services = dict.fromkeys(cited)
     return replace(
         render_answer(text, cited, release),

@@ -9,17 +9,12 @@ from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Agency
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, unknown
 
-EXAMPLE_SERVICES = 3
+EXAMPLE_SERVICES = 2
+"""So many of the services of each agency are named: its name alone seldom says what it does."""
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     ranked = inputs.ranking.agencies(limit=inputs.limits["agencies"])
-    best: dict[str, list[str]] = {}
-    for service in inputs.ranking.services(limit=inputs.limits["services"] * 4):
-        # An agency's name alone seldom says what it does: its best services do.
-        names = best.setdefault(service.item.agency, [])
-        if len(names) < EXAMPLE_SERVICES:
-            names.append(service.item.name)
     return {
         "agencies": [
             {
@@ -28,7 +23,12 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
                 "path": r.item.path,
                 "description": r.item.description,
                 "rank": r.rank,
-                "services": best.get(r.item.id, []),
+                "services": [
+                    service.item.name
+                    for service in inputs.ranking.services(
+                        agencies=[r.item.id], limit=EXAMPLE_SERVICES
+                    )
+                ],
             }
             for r in ranked
         ],

@@ -12,14 +12,13 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, TypeGuard
 
-from ieim.pipeline import quoting
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.kinds import INQUIRIES, INQUIRY
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import Redacted
 from ieim.pipeline.ports import Key, Query, Ranking, Shortlist, Span
 from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.reply.retelling import Retelling
+from ieim.pipeline.sentences import questions
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
@@ -38,8 +37,8 @@ class Context:
     ``labels`` are the codes of each label set that were given to the model. ``entities`` are gated
     entities by type, for ``entity_<type>`` placeholders. ``request`` is the per-call JSON that the
     model was sent, None for a person's answer: who reads the message knows what it is about.
-    ``retelling`` is what is shown in place of the free text that ends the flow, None for that text
-    itself.
+    ``shown_text`` is what is shown in place of the free text that ends the flow, empty where
+    nothing is, None for that text itself.
     """
 
     attempt: int
@@ -51,7 +50,7 @@ class Context:
     entities: Mapping[str, str] = field(default_factory=dict)
     redacted: Redacted | None = None
     request: Mapping[str, Any] | None = None
-    retelling: Retelling | None = None
+    shown_text: str | None = None
 
     @property
     def seen(self) -> str:
@@ -151,7 +150,7 @@ class Inputs:
     @property
     def questions_beside(self) -> list[Span]:
         """The questions of a message that asks several, but for those that are its requests."""
-        found = [Span(start, end) for start, end in quoting.questions(self.text)]
+        found = [Span(start, end) for start, end in questions(self.text)]
         requests = [span for span, _ in self.requests]
         beside = [
             s for s in found if not any(s.start < r.end and r.start < s.end for r in requests)

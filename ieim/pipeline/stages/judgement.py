@@ -36,10 +36,8 @@ def _state_slice(output: Output) -> dict[str, Any]:
 
 
 def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
-    retelling = context.retelling
-    return render_guidance(
-        retelling.text if retelling else outputs["judgement_v1"]["assistantReply"]
-    )
+    text = context.shown_text
+    return render_guidance(outputs["judgement_v1"]["assistantReply"] if text is None else text)
 
 
 def _guess(inputs: Inputs) -> Output | None:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ieim.pipeline import quoting
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate import grounding, subject
-from ieim.pipeline.knowledge import Release, Service
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply.reply import Reply, render_several
 from ieim.pipeline.stages.base import (
@@ -100,7 +99,7 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     text = output["assistantReply"]
     found = grounding.check(text, cited, context.release)
     yield from found
-    if not found and not _says_anything(text, cited, context.release):
+    if not found and not grounding.says_anything(text, cited, context.release):
         message = "The reply says nothing of what its sources say."
         yield Finding(Code.REPLY_EMPTY, grounding.REPLY, message)
     answered = {service.agency for service in cited}
@@ -118,11 +117,6 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
                 yield from subject.check(*key, context.request, path=path)
 
 
-def _says_anything(text: str, cited: Sequence[Service], release: Release) -> bool:
-    entries = [quoting.of_service(each, release.agencies.get(each.agency)) for each in cited]
-    return quoting.says_anything(text, entries, language=release.language)
-
-
 def _legal_next(_output: Output, _context: Context) -> str:
     return "session_end"
 
@@ -132,15 +126,8 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
     cited = cited_services(output, context)
     rules = outputs.get("service_select_v1", {}).get("template", {}).get("rules", "")
     left = [agency for agency in context.detected if agency not in context.answered]
-    shown = context.retelling
-    reply = render_several(
-        output["assistantReply"] if shown is None else shown.text,
-        cited,
-        context.release,
-        rules=rules,
-        unanswered=left,
-    )
-    return reply if shown is None else replace(reply, retold=shown.passages)
+    text = output["assistantReply"] if context.shown_text is None else context.shown_text
+    return render_several(text, cited, context.release, rules=rules, unanswered=left)
 
 
 def _state_slice(output: Output) -> dict[str, Any]:

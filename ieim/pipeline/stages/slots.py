@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline import quoting
 from ieim.pipeline.knowledge import Category, Service
 from ieim.pipeline.ports import Ranked
+from ieim.pipeline.sentences import sentences
 from ieim.pipeline.stages.base import Context, Inputs
 
 
@@ -98,7 +98,7 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer.
 
     Without ``detail`` blank fields and what repeats the name are left out, and long texts cut: they
-    only help to choose.
+    only help to choose. ``fields`` are then the others that have a text, figures with theirs.
     """
     service = ranked.item
     slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
@@ -110,11 +110,24 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
                 continue
             value = cut_at_sentence(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
+    if not detail:
+        slot["fields"] = [_field(service, name) for name in FIELDS if getattr(service, name)]
     return slot | {"rank": ranked.rank}
 
 
-_MOST: Mapping[str, int] = {"keywords": 3, "services": 2}
-"""So many of the words that only show what a candidate is about, of the :data:`_BEST` ones."""
+FIELDS = ("requirements", "fees", "processing_time", "deadline_days", "how_to_apply", "contact")
+FIGURES = frozenset({"fees", "processing_time", "deadline_days"})
+LONGEST_FIGURES = 40
+"""Characters of a field that says how much or how long."""
+
+
+def _field(service: Service, name: str) -> str:
+    """Return the name of a field, with the beginning of its text where that has figures."""
+    return f"{name}: {cut(getattr(service, name), LONGEST_FIGURES)}" if name in FIGURES else name
+
+
+_MOST_KEYWORDS = 3
+"""So many of the words that only show what a topic is about, of the :data:`_BEST` ones."""
 SMALL_DICTIONARY = 150
 """A dictionary with at most so many keywords has all of them sent."""
 _BEST = 3
@@ -131,26 +144,24 @@ def in_brief(candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     to choose by."""
     keywords = sum(len(candidate.get("keywords", ())) for candidate in candidates)
     small = keywords <= SMALL_DICTIONARY
-    whole = {"keywords"} if small else frozenset[str]()
-    return [_brief(candidate, whole=whole) for candidate in candidates]
+    return [_brief(candidate, small=small) for candidate in candidates]
 
 
-def _brief(candidate: Mapping[str, Any], *, whole: Collection[str]) -> dict[str, Any]:
-    kept = dict(candidate)
-    for name, most in _MOST.items():
-        if name in kept and name not in whole:
-            kept[name] = kept[name][: most if kept["rank"] <= _BEST else 0]
-    if "requirements" not in kept:  # what is answered from is never cut
-        summaries = _SUMMARIES & kept.keys()
-        kept |= {name: cut_at_sentence(kept[name], BRIEF_SUMMARY) for name in summaries}
-    return {name: value for name, value in kept.items() if name not in _MOST or value}
+def _brief(candidate: Mapping[str, Any], *, small: bool) -> dict[str, Any]:
+    brief = dict(candidate)
+    if "keywords" in brief and not small:
+        brief["keywords"] = brief["keywords"][: _MOST_KEYWORDS if brief["rank"] <= _BEST else 0]
+    if "requirements" not in brief:  # what is answered from is never cut
+        summaries = _SUMMARIES & brief.keys()
+        brief |= {name: cut_at_sentence(brief[name], BRIEF_SUMMARY) for name in summaries}
+    return {name: value for name, value in brief.items() if name != "keywords" or value}
 
 
 def cut_at_sentence(text: str, longest: int) -> str:
     """Return the first sentences of ``text``, at most ``longest`` characters, with a "…" behind
     where others are left out. The first is whole up to :data:`LONGEST_SENTENCE`; a longer one is
     cut after a word."""
-    ends = [sentence.end for sentence in quoting.sentences(text)]
+    ends = [sentence.end for sentence in sentences(text)]
     if len(text) <= longest or not ends:
         return cut(text, longest)
     end = max((end for end in ends if end <= longest), default=ends[0])

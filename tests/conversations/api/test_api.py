@@ -65,7 +65,7 @@ def test_it_answers_a_message(client: Integrator) -> None:
     assert answered["state"] == "answered"
     assert {step["status"] for step in answered["steps"]} == {"done"}
     reply = answered["reply"]
-    assert (reply["kind"], reply["origin"], reply["offline"]) == ("service", "model", True)
+    assert (reply["kind"], reply["origin"], reply["offline"]) == ("service", "index", True)
     assert "visa" in reply["title"].lower()
     assert reply["sources"][0]["url"].startswith("https://")
     session = client.get().json()

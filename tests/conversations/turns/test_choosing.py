@@ -148,7 +148,7 @@ def test_who_asks_what_comes_next_has_chosen_nothing(
     turn = ask("Done. What comes next?", secret=SECRET)
     assert turn.reply.body["sources"][0]["service_key"] == NEXT[1]
     assert turn.stages.get(contract="service_select_v1").status == "chosen"
-    assert turn.reply.origin == "retold"
+    assert turn.reply.origin == "index"
     view = selectors.turn_view(turn.pk)
     assert view.reply is not None
     assert "You chose" not in view.reply.whose

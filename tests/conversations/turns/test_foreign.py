@@ -72,7 +72,7 @@ def pick(turn: Turn, number: int | None) -> Turn:
 
 def test_a_sure_answer_says_in_their_language_that_it_is_in_another(ask: Ask) -> None:
     turn = ask(GERMAN, secret=SECRET, model=model(0.8))
-    assert (turn.language, turn.state, turn.reply.origin) == ("de", "answered", "model")
+    assert (turn.language, turn.state, turn.reply.origin) == ("de", "answered", "index")
     assert words("de").only_in("en", whole=True) in browser_with(SECRET).get("/").content.decode()
 
 

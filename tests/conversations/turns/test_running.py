@@ -34,7 +34,7 @@ def test_it_answers_the_visa_question_with_its_source(ask: Ask) -> None:
     with scripted_model({}) as (model, server):
         turn = ask(VISA, model=model)
     assert turn.state == "answered"
-    assert turn.reply.origin == "model"
+    assert turn.reply.origin == "index"
     assert "visa" in turn.reply.body["title"].lower()
     assert turn.reply.body["sources"][0]["url"].startswith("https://")
     assert sorted(server.asked) == sorted((stage, 1) for stage in [*LOW, "classify"])

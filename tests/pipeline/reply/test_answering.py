@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
-from ieim.pipeline import quoting
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Passage, Passages, Query
 from ieim.pipeline.reply.answering import lead_with_answer, rearranges
 from ieim.pipeline.reply.cards import SECTIONS, Section
 from ieim.pipeline.reply.reply import Reply, render_service
+from ieim.pipeline.sentences import sentences
 from ieim.pipeline.stages.base import Inputs
 from ieim.search import fuse, kinds, passages
 from ieim.search.embedders import build_embedder, fault
@@ -210,7 +210,7 @@ def rewritten(service: Service) -> Service:
     """The service with other figures and names and its sentences in the opposite order."""
 
     def text(value: str) -> str:
-        found = [value[start:end] for start, end in quoting.sentences(value)]
+        found = [value[start:end] for start, end in sentences(value)]
         figured = re.sub(r"\d+", lambda digits: str(int(digits[0]) + 7), " ".join(found[::-1]))
         return figured.replace("Tarrow", "Belmora").replace("MRK", "KRB")
 

@@ -1,4 +1,4 @@
-"""An answer over several agencies is told in the words of its sources, in none of a model's."""
+"""An answer over several agencies is the cards of its sources, without a word of a model's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.pipeline.build import valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, run
 
 ANSWER = "multi_agency_service_answer_v1"
-FIRST = ("Passport Office: Report the loss.", "Parks Office: Book a pavilion")
 
 
 def says(text: str, attempt: int) -> dict[str, Any]:
@@ -47,11 +46,7 @@ def codes(store: MemoryStore) -> list[set[Code]]:
 def test_no_word_of_the_models_is_shown(text: str, found: set[Code]) -> None:
     outcome, store, model = ended(text, text)
     assert isinstance(outcome, Answered)
-    assert outcome.reply.paragraphs == ("Passport Office: Report the loss.",)
-    assert outcome.reply.listed
-    (told,) = outcome.reply.retold or ()
-    assert "eport the loss" in text[told.start : told.end]
-    assert (told.agency_id, told.field) == ("passports", "how_to_apply")
+    assert outcome.reply.paragraphs == ()
     assert [card.source.agency_id for card in outcome.reply.cards] == ["passports", "parks"]
     # What fails is asked once more, and is no pass then; the model's words are kept.
     attempts = 2 if found else 1
@@ -83,11 +78,11 @@ def test_a_text_that_says_nothing_is_asked_again_and_then_the_cards_stand_alone(
     assert store.records[-1][1].is_fallback
     assert [code in found for found in codes(store)] == [True, True]
     assert model.asked()[-1] == (ANSWER, 2)
-    assert outcome.reply.paragraphs == FIRST
-    assert outcome.reply.retold == ()
+    assert outcome.reply.paragraphs == ()
     assert [card.source.agency_id for card in outcome.reply.cards] == ["passports", "parks"]
-    better, _, _ = ended(text, "Report the loss.")
-    assert better.reply.paragraphs == ("Passport Office: Report the loss.",)
+    better, store, _ = ended(text, "Report the loss.")
+    assert isinstance(better, Answered)
+    assert store.records[-1][1].judgement.passed
 
 
 @pytest.mark.parametrize(
@@ -107,12 +102,8 @@ def test_what_is_wrong_goes_to_a_person(change: dict[str, Any], code: Code) -> N
 
 def test_the_administration_may_show_a_models_own_words_where_they_pass() -> None:
     text = "Passport Office: Please report the loss, we are sorry."
-    for said, shown in (
-        (text, text),
-        (f"{text} You have until 4 May 2031.", "Passport Office: Report the loss."),
-    ):
+    for said, shown in ((text, (text,)), (f"{text} You have until 4 May 2031.", ())):
         model = ScriptedModel({**high_script(), ANSWER: [says(said, 1), says(said, 2)]})
         outcome, _ = run(model, options=Options(own_words=True))
         assert isinstance(outcome, Answered)
-        assert outcome.reply.paragraphs == (shown,)
-        assert (outcome.reply.retold is None) is (said == text)
+        assert outcome.reply.paragraphs == shown

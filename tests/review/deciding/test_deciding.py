@@ -175,7 +175,7 @@ def test_it_asks_the_model_again_in_a_new_round() -> None:
     turn = desk.ask(VISA, {"category_select_v1": BAD})
     taken_and_decided(the_item(turn), desk.person("eva"), Action.RETRY)
     turn = desk.run(turn)
-    assert (turn.state, reply_of(turn).origin) == ("answered", "model")
+    assert (turn.state, reply_of(turn).origin) == ("answered", "index")
     rounds = turn.stages.get(contract="category_select_v1").attempts.values_list("round", "number")
     assert list(rounds) == [(1, 1), (1, 2), (2, 1)]
 

@@ -93,12 +93,9 @@ def test_it_sends_what_a_person_writes_with_its_sources() -> None:
     seen = deciding.preview(
         item_id=the_item(turn).pk, actor=eva, action=Action.WRITE, payload=payload
     )
-    assert [finding.code.value for finding in seen.warnings] == [
-        "reply.ungrounded",
-        "reply.unsupported",
-        "reply.unsupported",
-    ]
-    assert "'Bring flowers to our office.' (characters 0 to 28)" in seen.warnings[1].message
+    (warning,) = seen.warnings
+    assert warning.code.value == "reply.ungrounded"
+    assert "'EUR 999'" in warning.message
     taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
     reply = reply_of(turn)
     assert (reply.origin, reply.body["kind"]) == ("staff", "answer")

@@ -324,7 +324,7 @@ def test_what_the_model_says_by_itself_is_signed_by_nobody(eva: User) -> None:
     turn = desk.ask(BABY, {"service_select_v1": BAD})
     taken_and_decided(the_item(turn), eva, Action.RETRY)
     assert run(turn).state == "answered"
-    assert Reply.objects.get(turn=turn).origin == "retold"
+    assert Reply.objects.get(turn=turn).origin == "index"
 
 
 def test_one_person_of_all_agencies_signs_for_all(db: None) -> None:

@@ -22,7 +22,6 @@ from conversations.chat.reply_views import USUAL, reply_view
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import services
-from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import OfflineModel
@@ -30,8 +29,7 @@ from ieim.pipeline.ports import ModelAnswer, ModelRequest, Span
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.stages.base import Inputs
 from ieim.studio.trying.comparing import parts_of
-from review import labels
-from review.models import Priority, ReviewItem
+from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 
 SOURCES = (SourceView("Civil Registry", "Move house", ""),)
@@ -325,7 +323,9 @@ def test_cards_of_several_agencies_are_not_shown_again_either(ask: Ask) -> None:
         assert set(card.open) | set(card.folded) == set(card.facts)
 
 
-def test_a_text_that_says_nothing_is_left_out_and_somebody_may_look_at_it(ask: Ask) -> None:
+def test_a_text_of_the_models_is_shown_to_nobody_and_one_that_says_nothing_is_a_fallback(
+    ask: Ask,
+) -> None:
     class Talkative(OfflineModel):
         name = "talkative"
 
@@ -341,18 +341,11 @@ def test_a_text_that_says_nothing_is_left_out_and_somebody_may_look_at_it(ask: A
     reply = selectors.turn_view(turn.pk).reply
     assert reply
     assert len(reply.cards) == 2
-    assert [text.split(":")[0] for text in reply.paragraphs] == [
-        card.source.agency for card in reply.cards
-    ]
-    # It is answered: nobody waits for the item.
-    item = ReviewItem.objects.get(turn=turn)
-    assert (item.stage, item.reasons, item.priority) == ("reply", ["reply.empty"], Priority.LOW)
-    assert labels.nobody_waits(item) == labels.NOBODY_WAITS_EMPTY
-    assert turn.reply.origin == "retold"
-    event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.answered")
-    assert json.loads(event.payload)["retold"] == []
+    assert (reply.paragraphs, turn.reply.origin) == ((), "index")
+    assert turn.stages.get(contract="multi_agency_service_answer_v1").status == "fallback"
+    assert not ReviewItem.objects.filter(turn=turn).exists()
     said = page(reply)
     assert "Congratulations" not in said
-    assert "without words of the assistant’s own" in said
+    assert "Every word comes from the service list" in said
     assert replay(turn).same
     assert verify(turn.session_id).ok
