@@ -246,7 +246,7 @@ class ReplyOrigin(models.TextChoices):
     MODEL = "model", "answered by the pipeline, in a model's words"
     INDEX = "index", "answered by the pipeline, in the words of the service index"
     GUIDANCE = "guidance", "answered by the pipeline, with a text of the administration's"
-    RETOLD = "retold", "the same as index, until 0.4"
+    RETOLD = "retold", "the same as index, before 0.3"
     MODEL_APPROVED = "model_approved", "answered by the pipeline, approved by a person"
     CITIZEN_CHOICE = "citizen_choice", "chosen by the citizen"
     STAFF_OVERRIDE = "staff_override", "answered by the pipeline, corrected by a person"

@@ -213,7 +213,9 @@ def _origin(reply: Mapping[str, Any], catalogue: NullTranslations) -> str:
     """Return whose words a reply is: that it is a machine's has to be stated."""
     _, origin = catalogue.gettext, reply["origin"]
     sentences = {
-        "retold": _("Put together from the service list, without words of the assistant’s own."),
+        "index": _(
+            "Chosen by an automated assistant (AI). Every word comes from the service list."
+        ),
         "model_approved": _("A caseworker checked this answer."),
         "staff_override": _("A caseworker corrected this answer."),
         "staff": _("A caseworker wrote this answer."),
@@ -224,7 +226,8 @@ def _origin(reply: Mapping[str, Any], catalogue: NullTranslations) -> str:
     }
     if origin == "staff" and reply["kind"] == "question":
         return _("A caseworker asks you this. Please answer in this chat.")
-    if origin in sentences and not (origin == "retold" and reply["offline"]):
+    of_index = origin == "index" and (reply["offline"] or reply["kind"] == "outside")
+    if origin in sentences and not of_index:
         return sentences[origin]
     if reply["kind"] in ("guidance", "outside"):
         if reply["prepared"] or reply["kind"] == "outside":

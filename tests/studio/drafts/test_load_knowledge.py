@@ -181,6 +181,10 @@ def _without_dangling(content: dict[str, list[dict[str, Any]]]) -> None:
     there = {NO_NEXT, *map("/".join, services)}
     for row in content["services"]:
         row["next_services"] = [each for each in row.get("next_services", []) if each in there]
+    for row in content["situations"]:
+        row["services"] = [
+            line for line in row["services"] if line.partition(" | ")[0].strip() in there
+        ]
     content["translations"] = [
         row
         for row in content["translations"]
