@@ -18,12 +18,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -39,13 +41,13 @@ django.setup()
 from django.db import connection
 from django.test import Client
 
-from benchmarks.shuffled import DEMO, catalogue, questions
 from ieim.config import demo
 from ieim.knowledge import selectors
 from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.knowledge.following import Follower
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.knowledge import Service as ReleaseService
 from ieim.pipeline.ports import Query
 from ieim.search import Search, index_for
 from ieim.studio.checks import services as checks
@@ -54,6 +56,7 @@ from ieim.studio.drafts import publishing, services
 from ieim.studio.models import Service
 from ieim.studio.proposals import services as proposals
 
+DEMO = ROOT / "ieim" / "knowledge" / "demo"
 ROUNDS = 9
 ASKING = 10.0
 """Seconds after a publication in which turns come."""
@@ -83,6 +86,45 @@ else:
     import ieim.search, ieim.knowledge.selectors
 print(int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
 """
+
+
+def catalogue(size: int) -> Release:
+    """The demo's services and shuffled copies of them, ``size`` in all, the same every time."""
+    demo = read_bundle(DEMO)
+    chance = random.Random(size)  # noqa: S311 - no secret
+    vocabulary = [word for service in demo.services for word in service.overview.split()]
+    services = list(demo.services)
+    while len(services) < size:
+        original = demo.services[len(services) % len(demo.services)]
+        key = f"copy-{len(services)}"
+        services.append(_copy(original, key, vocabulary, chance))
+    whole = Bundle(demo.agencies, demo.dictionary, tuple(services), demo.labels, own_labels=True)
+    return whole.release()
+
+
+def _copy(
+    service: ReleaseService, key: str, vocabulary: list[str], chance: random.Random
+) -> ReleaseService:
+    def shuffled(text: str) -> str:
+        words = [w if chance.random() < 0.5 else chance.choice(vocabulary) for w in text.split()]
+        chance.shuffle(words)
+        return " ".join(words)
+
+    return replace(
+        service,
+        key=key,
+        name=shuffled(service.name),
+        overview=shuffled(service.overview),
+        applicability_summary=shuffled(service.applicability_summary),
+        requirements=tuple(map(shuffled, service.requirements)),
+        how_to_apply=tuple(map(shuffled, service.how_to_apply)),
+    )
+
+
+def questions() -> list[str]:
+    """The demo's golden questions."""
+    lines = (DEMO / "golden.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -96,7 +96,12 @@ def replay(turn: Turn) -> Replay:
         told = situation.told(chosen_of(turn), outputs.get(CLASSIFY), release)
         listed = situation.again(original.situation, told, release)
         if listed is not None and listed.leads:
-            reply = situation.lead(release.situations[listed.key], release, language)
+            event = release.situations[listed.key]
+            led = [(source.agency_id, source.service_key) for source in original.sources]
+            first = release.first_steps(event)
+            # Which of the first ones leads is the search's to say.
+            key = next((key for key in led if key in first), first[0])
+            reply = situation.lead(event, key, release, language)
         elif turn.reply.body["kind"] == "outside":
             # That no service is near enough is the search's to say.
             reply = replies.in_language(replies.outside(release), language, release)

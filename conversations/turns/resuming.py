@@ -6,7 +6,7 @@ and each move is a compare-and-set: a turn that no longer waits for a person is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -212,10 +212,11 @@ def origin_of(turn: Turn) -> ReplyOrigin:
     return ReplyOrigin.MODEL
 
 
-def origin_of_words(reply: replies.Reply, release: Release) -> ReplyOrigin:
-    """Return whose the words of a reply are that nobody has had a hand in."""
+def origin_of_words(reply: replies.Reply, release: Callable[[], Release]) -> ReplyOrigin:
+    """Return whose the words of a reply are that nobody has had a hand in; ``release`` gets the one
+    that it was made from."""
     if reply.kind == "guidance":
-        prepared = guidance.is_prepared(reply, release)
+        prepared = guidance.is_prepared(reply, release())
         return ReplyOrigin.GUIDANCE if prepared else ReplyOrigin.MODEL
     return ReplyOrigin.MODEL if reply.paragraphs else ReplyOrigin.INDEX
 

@@ -308,7 +308,7 @@ def deliver(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model:
         # They have just named it themselves.
         reply = replace(reply, still_about="")
     if origin is ReplyOrigin.MODEL:
-        origin = resuming.origin_of_words(reply, languages.release_of(turn))
+        origin = resuming.origin_of_words(reply, partial(languages.release_of, turn))
     stored = resuming.store_reply(turn=turn, reply=reply, origin=origin, model=model.name)
     flags.show_weak(turn)
     return stored

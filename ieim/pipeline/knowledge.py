@@ -286,6 +286,13 @@ class Release:
         keys = ((step.agency, step.service) for step in situation.steps)
         return tuple(key for key in keys if key in self.services)
 
+    def first_steps(self, situation: Situation) -> tuple[tuple[str, str], ...]:
+        """Return those up to the first one that everybody needs: one of them comes first."""
+        for place, step in enumerate(situation.steps):
+            if not step.condition and (step.agency, step.service) in self.services:
+                return self.steps(replace(situation, steps=situation.steps[: place + 1]))
+        return self.steps(situation)
+
     @cached_property
     def languages(self) -> frozenset[str]:
         """The languages that something is translated into."""

@@ -64,7 +64,8 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
         return _with(outcome, with_open(outcome.reply, situation, release))
     leads = reply is None or reply.kind == "outside"
     if reply is None or leads or not (turn.decided or _names_own(inputs)):
-        return Answered(lead(situation, release, turn.language))
+        first = max(release.first_steps(situation), key=inputs.ranking.probability)
+        return Answered(lead(situation, first, release, turn.language))
     return Answered(with_open(reply, situation, release))
 
 
@@ -124,9 +125,9 @@ def checklist(
     return Checklist(situation.key, situation.name, tuple(lines), is_open=is_open, leads=leads)
 
 
-def lead(situation: Situation, release: Release, language: str) -> Reply:
-    """Return the reply that is a checklist, under the first of its services, all of it open."""
-    service = release.services[release.steps(situation)[0]]
+def lead(situation: Situation, first: Key, release: Release, language: str) -> Reply:
+    """Return the reply that is a checklist, under the ``first`` of its services to see to."""
+    service = release.services[first]
     reply = render_service(
         {f"service_{field}": f"{{service_{field}}}" for field in SECTIONS},
         service=service,

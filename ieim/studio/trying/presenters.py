@@ -128,7 +128,7 @@ def _reply_view(made: replies.Reply, side: Side, text: str) -> ReplyView:
     with_notices = replace(made, notices=notices.of_reply(made.sources, timezone.now()))
     stored = Reply(
         turn=turn,
-        origin=resuming.origin_of_words(made, side.release).value,
+        origin=resuming.origin_of_words(made, lambda: side.release).value,
         body=with_notices.as_dict(),
         marked=resuming.marked(text, made, side.release),
         model=side.model,

@@ -107,7 +107,7 @@ def test_the_models_guidance_is_stored_as_it_came() -> None:
 
 
 def test_console_rest_export_and_audit_say_so() -> None:
-    turn, _ = stopped_twice(BABY, ANSWER, says_nothing)
+    turn, _ = stopped_twice(f"{BABY} I want to talk to a person", ANSWER, says_nothing)
     item = ReviewItem.objects.get(turn=turn, stage="reply")
     eva = desk.person("eva", *desk.ALL)
     steps = rail(selectors.load(item.pk, eva).stages, "", languages.release_of(turn))

@@ -85,13 +85,14 @@ def opened(shown: Reply) -> list[tuple[str, tuple[str, ...]]]:
 POLICE = ("overview", "We tell the police.", 4.0)
 VOID = ("overview", "If you find it later, it is void.", 3.5)
 PHOTOS = ("requirements", "Two photos", 3.6)
+WITH_ITS_CONTEXT = ("overview", ("If you find it later, it is void. We tell the police.",))
 
 
 @pytest.mark.parametrize(
     ("search", "opens"),
     [
-        (Ranking(POLICE), [("overview", ("We tell the police.",))]),
-        # A sentence that leans on the one before comes with it, in the order of the entry.
+        # A sentence may speak of the one before it.
+        (Ranking(POLICE), [WITH_ITS_CONTEXT]),
         (
             Ranking(VOID),
             [("overview", ("Report a lost passport at once. If you find it later, it is void.",))],
@@ -106,7 +107,7 @@ PHOTOS = ("requirements", "Two photos", 3.6)
         # Two that are as good, one of another field.
         (
             Ranking(POLICE, PHOTOS),
-            [("overview", ("We tell the police.",)), ("requirements", ("Two photos",))],
+            [WITH_ITS_CONTEXT, ("requirements", ("Two photos",))],
         ),
         # Not sure: whom to ask stands beside it.
         (
@@ -168,7 +169,7 @@ def test_what_a_model_opens_with_is_believed() -> None:
         assert [field for field, _ in opened(shown)] == ["fees", "processing_time"]
         assert not shown.unsaid
     habit = " ".join(f"{{service_{name}}}" for name in SECTIONS[:4])
-    assert opened(reply(Ranking(POLICE), rules=habit)) == [("overview", (POLICE[1],))]
+    assert opened(reply(Ranking(POLICE), rules=habit)) == [WITH_ITS_CONTEXT]
 
 
 def test_a_service_asked_for_as_a_whole_opens_with_what_to_do_first() -> None:
@@ -186,9 +187,9 @@ def test_by_when_is_never_answered_with_how_long_it_takes() -> None:
     assert opened(shown) == [("overview", ("Report a lost passport at once.",))]
 
 
-def test_a_message_that_only_tells_something_opens_with_one_sentence() -> None:
+def test_a_message_that_only_tells_something_opens_with_one_passage() -> None:
     shown = reply(Ranking(POLICE, PHOTOS, question=False), talk=True)
-    assert opened(shown) == [("overview", (POLICE[1],))]
+    assert opened(shown) == [WITH_ITS_CONTEXT]
 
 
 ASKED = {

@@ -72,7 +72,7 @@ def test_it_shows_the_models_text_and_what_the_citizen_reads_in_its_place(eva: U
     text = words(page(the_item(turn, "reply"), eva))
     assert stage.output is not None
     assert escape(stage.output["assistantReply"].split("\n")[0]) in text
-    assert "The citizen reads The services that it names" in text
+    assert "The services that it names, as they stand in the service list" in text
 
 
 def test_it_marks_the_evidence_in_the_message(eva: User) -> None:

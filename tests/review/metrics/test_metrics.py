@@ -64,7 +64,7 @@ def test_it_counts_what_came_of_each_question(ask: Ask) -> None:
     desk.taken_and_decided(desk.the_item(dismissed), eva, Action.DISMISS)
     found = seen()
     outcomes = {row.what: (row.agency, row.total) for row in found.questions}
-    assert outcomes["model"] == (AGENCY, 1)
+    assert outcomes["index"] == (AGENCY, 1)
     assert outcomes["needs_review"] == (AGENCY, 1)
     assert sum(row.total for row in found.questions) == 3
     (stops,) = found.stopped
@@ -261,7 +261,7 @@ def test_it_gives_csv_to_download(ask: Ask) -> None:
     header = b'"day","agency","agency_name","measure","detail","value"'
     assert said.content.startswith(b"\xef\xbb\xbf" + header + b"\r\n")
     (row,) = [r for r in rows_of(client, agency=AGENCY) if r["measure"] == "turns_by_outcome"]
-    assert (row["day"], row["detail"], row["value"]) == (day, "model", "1")
+    assert (row["day"], row["detail"], row["value"]) == (day, "index", "1")
     assert row["agency_name"] == "Immigration and Visa Service"
 
 

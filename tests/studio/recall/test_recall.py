@@ -163,7 +163,7 @@ def test_the_command_lists_what_a_release_has_of_it(ask: Ask) -> None:
     ask()
     assert len(run_command(IMMIGRATION, key)) == 2
     (row,) = run_command(IMMIGRATION, key, "--release", "1")
-    expected = (old.session.reference, "1", "model", "1")
+    expected = (old.session.reference, "1", "index", "1")
     assert (row["reference"], row["question"], row["origin"], row["release"]) == expected
     for number, problem in (("9", "no release 9"), ("1", "has no immigration/none")):
         service = key if number == "9" else "none"
