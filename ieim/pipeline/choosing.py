@@ -49,6 +49,8 @@ FLOOR = 0.03
 NEAR = 0.2
 NEAR_BY_WORDS = 0.3
 """From this probability on the nearest situation is offered beside services."""
+NEAREST = 4
+"""So many situations are looked at."""
 
 SURE = Decimal("1.00")
 """The score of a choice by the citizen."""
@@ -108,18 +110,18 @@ def ask_back(
 def near_situation(inputs: Inputs) -> Situation | None:
     """Return the situation that a citizen can be asked about, None where none is near enough or the
     talk has shown its checklist already."""
-    situation = nearest_situation(inputs.ranking, NEAR)
+    situation = next(iter(near(inputs.ranking, NEAR)), None)
     shown = {item.get("situation") for item in inputs.history}
     if situation is None or situation.key in shown:
         return None
     return situation if inputs.context.release.steps(situation) else None
 
 
-def nearest_situation(ranking: Ranking, least: float) -> Situation | None:
-    """Return the nearest situation, None where it is less probable than ``least``."""
+def near(ranking: Ranking, least: float) -> list[Situation]:
+    """Return the situations that are at least so probable, the nearest first."""
     least = least if ranking.by_meaning else NEAR_BY_WORDS
-    nearest = ranking.situations(limit=1)
-    return nearest[0].item if nearest and nearest[0].probability >= least else None
+    ranked = ranking.situations(limit=NEAREST)
+    return [each.item for each in ranked if each.probability >= least]
 
 
 def chosen_situation(options: Iterable[Key], release: Release) -> Situation | None:

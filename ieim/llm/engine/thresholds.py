@@ -17,5 +17,5 @@ SURE_TO_GO_ON: Final = 0.90
 """The same where the service ranked first is one that the talk is about: a change of subject reads
 much like going on, and who is asked back loses little."""
 
-SITUATION: Final = 0.50
+SITUATION: Final = 0.60
 """A message tells of the nearest situation where that is at least so probable."""

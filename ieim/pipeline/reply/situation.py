@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from ieim.pipeline.choosing import chosen_situation, nearest_situation
+from ieim.pipeline.choosing import chosen_situation, near
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Release, Situation
 from ieim.pipeline.ports import Key
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 NAMED: Final = 0.65
 """From this probability of its first service on a message names a service of its own."""
 
-HOLDS: Final = 0.07
-"""From this probability on the nearest situation is offered below an answer that is part of it."""
+HOLDS: Final = 0.12
+"""From this probability on a situation is offered below an answer that is part of it."""
 
 
 def said(classified: Output | None, release: Release) -> Situation | None:
@@ -100,13 +100,12 @@ def _is_known(situation: Situation, inputs: Inputs) -> bool:
 
 def _offered(reply: Reply, inputs: Inputs) -> Reply:
     """Return a reply with the folded checklist that it is part of: that of the talk, or of the
-    nearest situation."""
+    nearest situation that leads to its service."""
     release = inputs.context.release
     answered = {(source.agency_id, source.service_key) for source in reply.sources}
     shown = (str(item.get("situation", "")) for item in reversed(inputs.history))
     of_talk = (release.situations[key] for key in shown if key in release.situations)
-    nearest = nearest_situation(inputs.ranking, HOLDS)
-    for situation in filter(None, (*of_talk, nearest)):
+    for situation in (*of_talk, *near(inputs.ranking, HOLDS)):
         if answered.intersection(release.steps(situation)):
             return replace(reply, situation=checklist(situation, release))
     return reply
