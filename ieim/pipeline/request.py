@@ -26,6 +26,7 @@ from ieim.pipeline.personal.redaction import explained
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
 from ieim.pipeline.stages.slots import in_brief
+from ieim.pipeline.topology import CLASSIFY, FIRST
 
 SHORT_HISTORY_ITEMS = 2
 _NAMED = ("agencyId", "name")
@@ -108,17 +109,21 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         **contract.stage.build_input(inputs),
     }
     if contract.stage.has_ranking:
-        payload |= _ranking(inputs)
+        payload |= _ranking(inputs, has_situation=contract.id in _OF_EVENTS)
     if contract.stage.has_session:
         payload["cached_state"] = dict(inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
 
 
-def _ranking(inputs: Inputs) -> dict[str, Any]:
+_OF_EVENTS = frozenset({FIRST, CLASSIFY})
+"""The contracts that are told which situation is the nearest."""
+
+
+def _ranking(inputs: Inputs, *, has_situation: bool) -> dict[str, Any]:
     """Return what the search makes of the message, as probabilities with two decimals: that of the
-    nearest ``situation`` where there are any, and the agencies of its requests where it has several
-    of different ones."""
+    nearest ``situation`` where that is asked for, which words alone do not tell, and the agencies
+    of its requests where it has several of different ones."""
     kinds, ranking = inputs.kinds, inputs.ranking
     kind = max(kinds, key=lambda name: kinds[name])
     said: dict[str, Any] = {
@@ -131,7 +136,7 @@ def _ranking(inputs: Inputs) -> dict[str, Any]:
     }
     best = (part.services(limit=1) for _, part in inputs.requests)
     agencies = list(dict.fromkeys(each.item.agency for found in best for each in found))
-    for nearest in ranking.situations(limit=1):
+    for nearest in ranking.situations(limit=1) if ranking.by_meaning and has_situation else ():
         label, probability = nearest.item.code, round(nearest.probability, 2)
         said["situation"] = {"label": label, "probability": probability}
     return {"ranking": said | ({"requests": agencies} if len(agencies) > 1 else {})}

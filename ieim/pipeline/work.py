@@ -66,7 +66,7 @@ class Options:
     deadline: float = 30.0
     stage_deadline: float = 75.0
     limits: Mapping[str, int] = field(
-        default_factory=lambda: {"agencies": 8, "categories": 6, "services": 5}
+        default_factory=lambda: {"agencies": 6, "categories": 6, "services": 5}
     )
     budget: Budget = field(default_factory=Budget)
     languages: frozenset[str] = frozenset({"en"})

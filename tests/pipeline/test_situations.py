@@ -134,7 +134,7 @@ def test_a_checklist_takes_the_place_of_a_question_back_and_of_no_service() -> N
         assert listed(outcome).leads
 
 
-@pytest.mark.parametrize(("near", "offered"), [(0.06, False), (0.08, True)])
+@pytest.mark.parametrize(("near", "offered"), [(0.11, False), (0.12, True)])
 def test_a_near_situation_that_holds_the_answer_is_offered(near: float, offered: bool) -> None:
     reply = reply_of(asked(first=0.8, near=near)[0])
     assert (reply.situation is not None) is offered
@@ -193,7 +193,7 @@ def engine(search: FakeSearch, **turn: Any) -> Outcome:
 
 def test_the_offline_engine_says_a_situation_only_where_the_search_is_sure() -> None:
     odds = {("passports", "passports.replace"): 0.9}
-    for near, opened in ((0.49, False), (0.5, True)):
+    for near, opened in ((0.59, False), (0.6, True)):
         search = FakeSearch(KNOWN, odds=odds, situations={"theft": near})
         assert listed(engine(search)).is_open is opened
 

@@ -58,7 +58,8 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
     if not (in_talk or found.fields or found.question):
         return whole
     opens = [section.field for section in reply.sections if not section.folded]
-    mistaken = DEADLINE in found.fields and opens[:1] == ["processing_time"]
+    has_limit = DEADLINE in found.fields and service.deadline_days
+    mistaken = has_limit and opens[:1] == ["processing_time"]
     if len(opens) <= FEW and len(opens) < len(reply.sections) and not mistaken:
         return reply
     shown = {section.field for section in reply.sections}

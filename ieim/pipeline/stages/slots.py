@@ -111,13 +111,14 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
             value = cut_at_sentence(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
     if not detail:
-        slot["fields"] = [_field(service, name) for name in FIELDS if getattr(service, name)]
+        said = (_field(service, name) for name in FIELDS if getattr(service, name))
+        slot["fields"] = "; ".join(said)
     return slot | {"rank": ranked.rank}
 
 
 FIELDS = ("requirements", "fees", "processing_time", "deadline_days", "how_to_apply", "contact")
 FIGURES = frozenset({"fees", "processing_time", "deadline_days"})
-LONGEST_FIGURES = 40
+LONGEST_FIGURES = 30
 """Characters of a field that says how much or how long."""
 
 
@@ -128,7 +129,7 @@ def _field(service: Service, name: str) -> str:
 
 _MOST_KEYWORDS = 3
 """So many of the words that only show what a topic is about, of the :data:`_BEST` ones."""
-SMALL_DICTIONARY = 150
+SMALL_DICTIONARY = 30
 """A dictionary with at most so many keywords has all of them sent."""
 _BEST = 3
 _SUMMARIES = frozenset({"overview", "applicability_summary"})
@@ -152,6 +153,8 @@ def _brief(candidate: Mapping[str, Any], *, small: bool) -> dict[str, Any]:
     if "keywords" in brief and not small:
         brief["keywords"] = brief["keywords"][: _MOST_KEYWORDS if brief["rank"] <= _BEST else 0]
     if "requirements" not in brief:  # what is answered from is never cut
+        if brief.get("rank", 1) > _BEST:
+            brief.pop("overview", None)  # its name and whom it is for have to do
         summaries = _SUMMARIES & brief.keys()
         brief |= {name: cut_at_sentence(brief[name], BRIEF_SUMMARY) for name in summaries}
     return {name: value for name, value in brief.items() if name != "keywords" or value}

@@ -19,7 +19,7 @@ from ieim.pipeline.personal.redaction import PLACEHOLDER
 from ieim.pipeline.stages.base import Claim, Context, Inputs, Output, Stage
 from ieim.pipeline.stages.slots import cut
 
-LONGEST_MEANING = 80
+LONGEST_MEANING = 40
 """Characters of a label's description that a model is given."""
 
 MASK = " (mask it)"
