@@ -36,16 +36,17 @@ DEMO = ROOT / "ieim" / "knowledge" / "demo"
 Row = Mapping[str, Any]
 
 
-def shown(outcome: Outcome | None) -> tuple[str, str]:
-    """Return how a checklist is shown (``open``, ``folded``, ``option`` or empty), and its key."""
+def shown(outcome: Outcome | None) -> tuple[str, list[str]]:
+    """Return how a checklist is shown (``open``, ``folded``, ``option`` or empty), and its key, or
+    those of two that are offered."""
     from ieim.pipeline.work import Abstained
 
     if isinstance(outcome, Abstained):
-        return ("option", outcome.situation.key) if outcome.situation else ("", "")
+        return "option" if outcome.situations else "", [each.key for each in outcome.situations]
     reply = getattr(outcome, "reply", None)
     if reply is None or reply.situation is None:
-        return "", ""
-    return "open" if reply.situation.is_open else "folded", reply.situation.key
+        return "", []
+    return "open" if reply.situation.is_open else "folded", [reply.situation.key]
 
 
 def leads(outcome: Outcome | None) -> list[str]:
@@ -62,9 +63,9 @@ def ends(row: Row, outcome: Outcome | None) -> Iterator[str]:
     """Yield what becomes of a message, as names of what is counted."""
     from ieim.pipeline.work import Abstained, Answered
 
-    how, key = shown(outcome)
+    how, keys = shown(outcome)
     if how:
-        yield f"{'right' if key in row['situations'] else 'wrong'} {how}"
+        yield f"{'wrong' if set(keys).isdisjoint(row['situations']) else 'right'} {how}"
     services = [each for each in [row["service"], *row.get("services", [])] if each]
     found = leads(outcome)
     if isinstance(outcome, Abstained):
@@ -90,7 +91,8 @@ def report(rows: Iterable[tuple[Row, Outcome | None]], *, listed: bool) -> None:
         print(f"{name} ({of}): right checklist {right / of:.2f}, another {wrong / of:.2f}")
         print("   " + ", ".join(f"{end} {count / of:.2f}" for end, count in sorted(counts.items())))
         for row, outcome in group if listed else ():
-            print("  ", *shown(outcome), "|", *leads(outcome)[:2], "|", row["text"][:90])
+            how, keys = shown(outcome)
+            print("  ", how, *keys, "|", *leads(outcome)[:2], "|", row["text"][:90])
 
 
 def main() -> None:

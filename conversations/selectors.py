@@ -142,8 +142,8 @@ def _assistant_item(past: Turn) -> dict[str, Any]:
         item["services"] = [{"agency": s.agency_id, "service": s.service_key} for s in several]
     if hasattr(past, "choice"):
         item["offered"] = _offered(past)
-    if content.situation is not None and content.situation.is_open:
-        item["situation"] = content.situation.key
+    if content.situation is not None:
+        item["situation"], item["opened"] = content.situation.key, content.situation.is_open
         item["done"] = sorted(tick.service for tick in past.reply.ticks.all())
     return item
 

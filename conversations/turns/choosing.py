@@ -97,7 +97,7 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
 
 
 def _options(outcome: Abstained) -> list[Key]:
-    situations = [] if outcome.situation is None else [("", outcome.situation.code)]
+    situations = [("", situation.code) for situation in outcome.situations]
     return [*((service.agency, service.key) for service in outcome.offered), *situations]
 
 

@@ -48,7 +48,10 @@ FLOOR = 0.03
 
 NEAR = 0.2
 NEAR_BY_WORDS = 0.3
-"""From this probability on the nearest situation is offered beside services."""
+"""From this probability on an event is near, also where no service is."""
+OFFERED = 0.1
+MOST_SITUATIONS = 2
+"""So many situations are options beside services at most, from this probability on."""
 NEAREST = 4
 """So many situations are looked at."""
 
@@ -102,19 +105,22 @@ def ask_back(
     offered = offers(found, output, inputs.context, inputs.query.without)
     if not offered:
         return None
-    situation = near_situation(inputs)
-    offered = offered if situation is None else offered[: MOST - 1]
-    return Abstained(stage, tuple(findings), offered, several=several, situation=situation)
+    # Of several that are chosen one checklist is shown, so there is one to choose then.
+    situations = near_situations(inputs, OFFERED)[: 1 if several else MOST_SITUATIONS]
+    offered = offered[: MOST - 1] if situations else offered
+    return Abstained(stage, tuple(findings), offered, several=several, situations=situations)
 
 
-def near_situation(inputs: Inputs) -> Situation | None:
-    """Return the situation that a citizen can be asked about, None where none is near enough or the
-    talk has shown its checklist already."""
-    situation = next(iter(near(inputs.ranking, NEAR)), None)
-    shown = {item.get("situation") for item in inputs.history}
-    if situation is None or situation.key in shown:
-        return None
-    return situation if inputs.context.release.steps(situation) else None
+def near_situations(inputs: Inputs, least: float = NEAR) -> tuple[Situation, ...]:
+    """Return the situations that a citizen can be asked about, the nearest first: those that are at
+    least so probable, and whose checklist the talk has not shown already."""
+    shown = {item.get("situation") for item in inputs.history if item.get("opened")}
+    release = inputs.context.release
+    return tuple(
+        each
+        for each in near(inputs.ranking, least)
+        if each.key not in shown and release.steps(each)
+    )
 
 
 def near(ranking: Ranking, least: float) -> list[Situation]:

@@ -95,7 +95,7 @@ def _is_outside(output: Output | None, inputs: Inputs) -> bool:
     named = Decimal(said.get("serviceSelection", {}).get("score", 0)) >= SURE
     if named or inputs.requests:
         return False
-    if choosing.near_situation(inputs) is not None:
+    if choosing.near_situations(inputs):
         return False  # an event can be near that no service is about
     none = said.get("judgements", {}).get("agencyDetected") == []
     return inputs.ranking.outside >= OUTSIDE or (none and inputs.ranking.first < CLEAR)

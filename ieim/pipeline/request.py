@@ -22,9 +22,10 @@ from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract, load
 from ieim.pipeline.findings import Code, Finding, steps
+from ieim.pipeline.knowledge import Situation
 from ieim.pipeline.personal.redaction import explained
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
-from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
+from ieim.pipeline.stages.base import HISTORY_ITEMS, NAMED, Inputs
 from ieim.pipeline.stages.slots import in_brief
 from ieim.pipeline.topology import CLASSIFY, FIRST
 
@@ -116,6 +117,16 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
     return payload
 
 
+def _agrees(situation: Situation, inputs: Inputs) -> bool:
+    """Whether a situation leads to the service that the search is sure of, if it is of any. What is
+    said in a talk about a service goes on with that more often than it tells of an event."""
+    ranking, release = inputs.ranking, inputs.context.release
+    if inputs.query.about:
+        return False
+    first = [(r.item.agency, r.item.key) for r in ranking.services(limit=1)]
+    return ranking.first < NAMED or bool({*first} & {*release.steps(situation)})
+
+
 _OF_EVENTS = frozenset({FIRST, CLASSIFY})
 """The contracts that are told which situation is the nearest."""
 
@@ -137,8 +148,9 @@ def _ranking(inputs: Inputs, *, has_situation: bool) -> dict[str, Any]:
     best = (part.services(limit=1) for _, part in inputs.requests)
     agencies = list(dict.fromkeys(each.item.agency for found in best for each in found))
     for nearest in ranking.situations(limit=1) if ranking.by_meaning and has_situation else ():
-        label, probability = nearest.item.code, round(nearest.probability, 2)
-        said["situation"] = {"label": label, "probability": probability}
+        if _agrees(nearest.item, inputs):
+            label, probability = nearest.item.code, round(nearest.probability, 2)
+            said["situation"] = {"label": label, "probability": probability}
     return {"ranking": said | ({"requests": agencies} if len(agencies) > 1 else {})}
 
 

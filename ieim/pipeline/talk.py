@@ -32,14 +32,15 @@ class Talk(NamedTuple):
 
     ``questions`` are the citizen's, without small talk and what only chose. ``answered`` are the
     services of the last answer, ``offered`` those of a choice that was asked for since.
-    ``situation`` is the key of the one whose checklist was shown last, ``ticked`` are the services
-    that the citizen has seen to.
+    ``situation`` is the key of the one whose checklist was shown last, ``opened`` whether it was
+    open, ``ticked`` are the services that the citizen has seen to.
     """
 
     questions: tuple[str, ...] = ()
     answered: tuple[Key, ...] = ()
     offered: tuple[Key, ...] = ()
     situation: str = ""
+    opened: bool = False
     ticked: frozenset[Key] = frozenset()
 
     @property
@@ -106,20 +107,18 @@ def _following(
     talk: Talk, done: Collection[Key], shortlist: Shortlist, release: Release
 ) -> tuple[Key, ...]:
     """Return what comes next: the first service of the talk's checklist that is not ``done``, else
-    those that the last answer's entries send on to."""
+    those that the last answer's entries send on to; these first where the list was only offered."""
     situation = release.situations.get(talk.situation)
-    if situation is not None:
-        left = [key for key in release.steps(situation) if key not in done]
-        if left:
-            return (left[0],)
+    steps = () if situation is None else release.steps(situation)
+    listed = [key for key in steps if key not in done][:1]
     following = (
         (linked.service.agency, linked.service.key)
         for key in talk.answered
         for linked in shortlist.next_services(release.services[key])
         if not linked.before
     )
-    found = [key for key in dict.fromkeys(following) if key not in done]
-    return tuple(found[:MOST_NEXT])
+    linked = [key for key in dict.fromkeys(following) if key not in done][:MOST_NEXT]
+    return tuple((listed or linked) if talk.opened else (linked or listed))
 
 
 def choice_of(text: str, options: Sequence[Key], release: Release) -> tuple[Key, ...] | None:
@@ -164,7 +163,8 @@ def _talk(
             talk = talk._replace(answered=answered, offered=())
             if item.get("situation"):
                 ticked = frozenset(_keys(item.get("done", ())))
-                talk = talk._replace(situation=str(item["situation"]), ticked=ticked)
+                opened = bool(item.get("opened"))
+                talk = talk._replace(situation=str(item["situation"]), opened=opened, ticked=ticked)
         elif offered := _known(item.get("offered", ()), release):
             talk = talk._replace(offered=offered)
         elif talk.answered or talk.offered:  # it asked for nothing that is here

@@ -250,15 +250,15 @@ class Abstained:
 
     ``offered`` are two to four services of the release, best first. Of their language
     ``policy.language`` is among the ``findings``; ``stage`` is :data:`topology.REPLY` where every
-    stage has passed. ``several`` says that more than one may be chosen. ``situation`` is offered
-    behind the services where one is near.
+    stage has passed. ``several`` says that more than one may be chosen. ``situations``
+    that are near are offered behind the services.
     """
 
     stage: str
     findings: tuple[Finding, ...]
     offered: tuple[Service, ...]
     several: bool = False
-    situation: Situation | None = None
+    situations: tuple[Situation, ...] = ()
 
 
 Outcome = Answered | Held | NeedsReview | Abstained

@@ -156,7 +156,7 @@ def test_programs_and_files_have_it(turn: Turn) -> None:
 
 
 def test_a_near_situation_is_one_of_the_options(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "near_situation", lambda _inputs: DEATH)
+    monkeypatch.setattr(choosing, "near_situations", lambda *_: (DEATH,))
     turn = ask(WIDE, secret=SECRET)
     choice = Choice.objects.get(turn=turn)
     assert choice.offered[-1] == ["", CODE]

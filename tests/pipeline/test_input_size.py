@@ -124,8 +124,7 @@ def test_a_small_dictionary_is_sent_with_all_its_keywords() -> None:
     entries = offered("immigration", "citizenship")[0]["KnowledgeBase_Dictionary"]
     assert [entry["rank"] for entry in entries] == list(range(1, 11))
     categories = demo_bundle().release().categories
-    sent = in_brief(entries)
-    for entry in sent:
+    for entry in in_brief(entries[:4]):
         assert entry["keywords"] == list(categories["immigration", entry["key"]].keywords)
     # Of many, only the first of the best.
     many = in_brief([e | {"keywords": ["a"] * 20} for e in entries])

@@ -14,6 +14,7 @@ from ieim.pipeline.knowledge import Release, Situation, Step
 from ieim.pipeline.reply import situation as situations
 from ieim.pipeline.reply.checklist import Checklist
 from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.talk import read
 from ieim.pipeline.work import Abstained, Answered, Outcome
 from tests.pipeline.build import PAVILION, RELEASE, RENEW, REPLACE, RETURN, found, judged, valid
@@ -114,7 +115,7 @@ def test_what_a_model_says_opens_the_checklist_in_its_order() -> None:
 
 
 def test_the_likeliest_of_its_first_services_leads_where_the_message_names_none() -> None:
-    assert situations.NAMED == SURE_ENOUGH
+    assert NAMED == SURE_ENOUGH
     reply = reply_of(asked(first=0.4, classify=answer())[0])
     # The first one is not for everybody, so what comes after it may be the first to see to.
     assert KNOWN.first_steps(THEFT) == KNOWN.steps(THEFT)[:2]
@@ -146,7 +147,7 @@ def test_a_near_situation_that_holds_the_answer_is_offered(near: float, offered:
 def test_a_near_situation_is_an_option_where_the_citizen_is_asked_back() -> None:
     outcome, _, _ = asked(first=0.4, near=0.3, detect=nothing())
     assert isinstance(outcome, Abstained)
-    assert outcome.situation == THEFT
+    assert outcome.situations == (THEFT,)
     far, _, _ = asked(first=0.4, near=0.1, detect=nothing())
     assert not isinstance(far, Abstained)
 
@@ -155,7 +156,7 @@ def test_a_checklist_that_the_talk_has_shown_is_not_opened_again() -> None:
     history = [
         {"role": "user", "text": "all is gone"},
         {"role": "assistant", "text": "", "agency": "tax", "service": "tax.return"}
-        | {"situation": "theft", "done": []},
+        | {"situation": "theft", "opened": True, "done": []},
     ]
     reply = reply_of(asked(first=0.4, classify=answer(), history=history)[0])
     assert reply.title == REPLACE.name
@@ -209,12 +210,18 @@ def test_a_message_that_only_tells_of_an_event_is_an_inquiry() -> None:
 NEXT = "I did that, what next?"
 
 
-def following(done: list[str], *answered: str, situation: str = "theft") -> list[str]:
+def following(
+    done: list[str], *answered: str, situation: str = "theft", opened: bool = True
+) -> list[str]:
     history: list[dict[str, Any]] = []
     for number, reference in enumerate(answered):
         agency, _, service = reference.partition("/")
         item = {"role": "assistant", "text": "", "agency": agency, "service": service}
-        shown = {"situation": situation, "done": done} if number == 0 and situation else {}
+        shown = (
+            {"situation": situation, "opened": opened, "done": done}
+            if number == 0 and situation
+            else {}
+        )
         history += [{"role": "user", "text": "all is gone"}, {**item, **shown}]
     links = {("tax", "tax.return"): [RENEW], ("parks", "parks.pavilion"): [RENEW]}
     search = FakeSearch(KNOWN, kinds={NEXT: "next"}, links=links)
@@ -229,6 +236,9 @@ def test_what_comes_next_is_the_next_line_of_the_checklist() -> None:
     # All of it is done: what the last entry sends on to.
     assert following([], first, second, third) == [RENEW.key]
     assert following([], first, situation="") == [RENEW.key]
+    # What was only offered comes after what the entry itself says.
+    assert following([], first, opened=False) == [RENEW.key]
+    assert following([], second, opened=False) == [RETURN.key]
 
 
 def test_a_situation_is_chosen_by_its_name() -> None:

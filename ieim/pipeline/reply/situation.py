@@ -19,13 +19,11 @@ from ieim.pipeline.ports import Key
 from ieim.pipeline.reply.cards import SECTIONS, Source, source
 from ieim.pipeline.reply.checklist import Checklist, Line
 from ieim.pipeline.reply.reply import Reply, in_language, render_service
+from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Turn
 
 if TYPE_CHECKING:
     from ieim.pipeline.stages.base import Inputs, Output
-
-NAMED: Final = 0.65
-"""From this probability of its first service on a message names a service of its own."""
 
 HOLDS: Final = 0.12
 """From this probability on a situation is offered below an answer that is part of it."""
@@ -95,7 +93,9 @@ def _names_own(inputs: Inputs) -> bool:
 
 def _is_known(situation: Situation, inputs: Inputs) -> bool:
     """Whether the talk has shown the checklist already."""
-    return any(item.get("situation") == situation.key for item in inputs.history)
+    return any(
+        item.get("situation") == situation.key and item.get("opened") for item in inputs.history
+    )
 
 
 def _offered(reply: Reply, inputs: Inputs) -> Reply:

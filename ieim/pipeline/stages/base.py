@@ -24,6 +24,8 @@ Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
 MAX_ATTEMPTS = 2
 
+NAMED = 0.65
+"""From this probability of its first service on a message names a service of its own."""
 OUTSIDE = 0.5
 """From this probability on no service is about a message."""
 

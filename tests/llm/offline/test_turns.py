@@ -47,10 +47,10 @@ def test_it_answers_two_questions_to_two_agencies_with_both_sources() -> None:
     told = ask("We had a baby. How do we register the birth and claim child benefit?")
     assert services(told) == {"civil-registry.register-birth", "social-support.child-benefit"}
     assert isinstance(told.outcome, Answered)
-    assert told.outcome.reply.paragraphs == (
-        "National Civil Registry: Agree on the name of the child.",
-        "Social Support Fund: Get the birth certificate first.",
-    )
+    assert [card.lead for card in told.outcome.reply.cards] == [
+        "Agree on the name of the child.",
+        "Get the birth certificate first.",
+    ]
 
 
 def test_a_turn_over_http_ends_like_one_in_process(offline_endpoint: str) -> None:

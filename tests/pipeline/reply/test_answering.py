@@ -37,6 +37,7 @@ LOST = Service(
     processing_time="3 weeks",
     how_to_apply=("Report the loss.", "Book a visit."),
     contact="Desk 3, +999 20 555 0130",
+    deadline_days="14",
 )
 LEAST, SURE = 1.0, 3.0
 DEMO = "ieim/knowledge/demo"
