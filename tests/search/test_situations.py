@@ -39,6 +39,10 @@ def situations(embedder: EmbeddedEmbedder) -> Situations:
         ("my daughter wants a passport", ""),
         ("I'm ill, how long do I get sick pay?", ""),
         ("my dog died", ""),
+        ("We had a baby.", ""),
+        ("my cousin just gave birth to twins", ""),
+        ("wir haben einen Sohn bekommen", ""),
+        ("we lost our baby last week", "condolence"),
     ],
 )
 def test_the_nearest_example_decides(

@@ -32,6 +32,7 @@ from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.sentences import sentences
 
 if TYPE_CHECKING:
+    from ieim.pipeline.ports import Key
     from ieim.pipeline.stages.base import Inputs
 
 Span = tuple[int, int]
@@ -379,8 +380,9 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
     )
 
 
-def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:
-    """Return ``reply`` with the parts of the message that none of its sources is about.
+def mark_uncovered(reply: Reply, inputs: Inputs, listed: Sequence[Key] = ()) -> Reply:
+    """Return ``reply`` with the parts of the message that none of its sources is about, nor any of
+    the services that are ``listed`` beside it.
 
     Such is a request for another service, and a question beside others that no service is about,
     not even one that goes on with the sources. Spans are of the citizen's text as sent, because a
@@ -388,7 +390,8 @@ def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:
     """
     if not reply.sources:
         return reply
-    cited = tuple((source.agency_id, source.service_key) for source in reply.sources)
+    sources = tuple((source.agency_id, source.service_key) for source in reply.sources)
+    cited = (*sources, *listed)
     left = {
         span for span, ranking in inputs.requests if max(map(ranking.probability, cited)) < COVERED
     }

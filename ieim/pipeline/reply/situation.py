@@ -18,7 +18,7 @@ from ieim.pipeline.knowledge import Release, Situation
 from ieim.pipeline.ports import Key
 from ieim.pipeline.reply.cards import SECTIONS, Source, source
 from ieim.pipeline.reply.checklist import Checklist, Line
-from ieim.pipeline.reply.reply import Reply, in_language, render_service
+from ieim.pipeline.reply.reply import Reply, in_language, mark_uncovered, render_service
 from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Turn
 
@@ -59,12 +59,19 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
     if situation is None or _is_known(situation, inputs):
         return outcome if reply is None else _with(outcome, _offered(reply, inputs))
     if isinstance(outcome, Held):
-        return _with(outcome, with_open(outcome.reply, situation, release))
+        return _with(outcome, _opened(outcome.reply, situation, inputs))
     leads = reply is None or reply.kind == "outside"
     if reply is None or leads or not (turn.decided or _names_own(inputs)):
         first = max(release.first_steps(situation), key=inputs.ranking.probability)
         return Answered(lead(situation, first, release, turn.language))
-    return Answered(with_open(reply, situation, release))
+    return Answered(_opened(reply, situation, inputs))
+
+
+def _opened(reply: Reply, situation: Situation, inputs: Inputs) -> Reply:
+    """Return a reply with the open checklist below it, which answers parts of the message too."""
+    release = inputs.context.release
+    shown = with_open(reply, situation, release)
+    return mark_uncovered(shown, inputs, release.steps(situation))
 
 
 _ANSWERS: Final = ("service", "answer", "outside")

@@ -44,8 +44,4 @@ class Migration(migrations.Migration):
             name='service',
             field=models.CharField(blank=True, help_text='The key of the service within the agency.', max_length=200),
         ),
-        migrations.AddConstraint(
-            model_name='examplequestion',
-            constraint=models.UniqueConstraint(condition=models.Q(('agency', None)), fields=('situation', 'language', 'text'), name='knowledge_situation_question_once'),
-        ),
     ]

@@ -60,7 +60,7 @@ def test_stages_that_prepared_words_answered_are_counted(published: None) -> Non
 
 
 def test_turns_and_calls_are_counted_once_whoever_scrapes(ask: Ask) -> None:
-    assert scraped()["ieim_turns_total{outcome=model}"] == 0, "told before it happens"
+    assert scraped()["ieim_turns_total{outcome=index}"] == 0, "told before it happens"
     script = {"agency_detect_v1": ["no json", "```{}```"]}
     with scripted_model({}) as (model, _):
         ask(VISA, model=model)
@@ -68,7 +68,7 @@ def test_turns_and_calls_are_counted_once_whoever_scrapes(ask: Ask) -> None:
         ask(VISA, model=model)
     for now in (scraped(), scraped()):
         assert now["ieim_turns_received_total"] == 2
-        assert now["ieim_turns_total{outcome=model}"] == 1
+        assert now["ieim_turns_total{outcome=index}"] == 1
         assert now["ieim_turns_total{outcome=needs_review}"] == 1
         assert now["ieim_findings_total{code=json.syntax}"] == 2
         assert now["ieim_model_calls_total{result=failed,stage=agency_detect_v1}"] == 2
