@@ -2,10 +2,10 @@
 
     python benchmarks/bench_situations.py [--data FILE ...] [--list]
 
-``benchmarks/questions/events.jsonl`` has messages by an author who saw the names of the demo's
-situations and services and nothing else. An ``event`` tells of a situation,
-a ``beside`` asks one thing and tells of one, a ``single`` asks one thing. The engine answers each
-in a talk of its own. Per kind and language: the right checklist is open, folded or an option of a
+``benchmarks/questions/events.jsonl`` and ``events_b.jsonl`` have messages by two authors who saw
+the names of the demo's situations and services and nothing else. An ``event`` tells of a situation,
+a ``beside`` asks one thing and tells of one, a ``single`` asks one thing; a ``talk`` is not asked
+here. The engine answers each message in a talk of its own. Per kind and language: the right checklist is open, folded or an option of a
 question back, or another one is; and whether the service that is meant leads.
 The baseline is the release without situations.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ieim.pipeline.work import Outcome
 
 QUESTIONS = ROOT / "benchmarks" / "questions"
-FILES = (QUESTIONS / "events.jsonl",)
+FILES = (QUESTIONS / "events.jsonl", QUESTIONS / "events_b.jsonl")
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 
 Row = Mapping[str, Any]
