@@ -5,9 +5,9 @@
 ``benchmarks/questions/events.jsonl`` and ``events_b.jsonl`` have messages by two authors who saw
 the names of the demo's situations and services and nothing else. An ``event`` tells of a situation,
 a ``beside`` asks one thing and tells of one, a ``single`` asks one thing; a ``talk`` is not asked
-here. The engine answers each message in a talk of its own. Per kind and language: the right checklist is open, folded or an option of a
-question back, or another one is; and whether the service that is meant leads.
-The baseline is the release without situations.
+here. The engine answers each message in a talk of its own. Per kind and language: the right
+checklist is open, folded or an option of a question back, or another one is; and whether the
+service that is meant leads. The baseline is the release without situations.
 """
 
 from __future__ import annotations
