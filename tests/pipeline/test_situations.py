@@ -122,6 +122,11 @@ def test_the_likeliest_of_its_first_services_leads_where_the_message_names_none(
     assert reply.title == REPLACE.name
     assert reply.situation is not None
     assert reply.situation.leads
+    pressing = replace(REPLACE, deadline_days="5")
+    services = {**KNOWN.services, ("passports", "passports.replace"): pressing}
+    within = replace(KNOWN, services=services, sha256="d" * 64)
+    led = reply_of(asked(first=0.4, classify=answer(), release=within)[0])
+    assert led.deadline_days == "5"
 
 
 def test_a_model_that_is_unsure_opens_nothing() -> None:

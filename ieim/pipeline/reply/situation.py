@@ -17,7 +17,7 @@ from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Release, Situation
 from ieim.pipeline.ports import Key
 from ieim.pipeline.reply.cards import SECTIONS, Source, source
-from ieim.pipeline.reply.checklist import Checklist, Line
+from ieim.pipeline.reply.checklist import Checklist, Line, mark_deadline
 from ieim.pipeline.reply.reply import Reply, in_language, mark_uncovered, render_service
 from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Turn
@@ -63,7 +63,7 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
     leads = reply is None or reply.kind == "outside"
     if reply is None or leads or not (turn.decided or _names_own(inputs)):
         first = max(release.first_steps(situation), key=inputs.ranking.probability)
-        return Answered(lead(situation, first, release, turn.language))
+        return Answered(mark_deadline(lead(situation, first, release, turn.language), inputs))
     return Answered(_opened(reply, situation, inputs))
 
 
