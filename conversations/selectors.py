@@ -97,8 +97,9 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     """Return ``chat_context_summary`` for a turn: at most 20 items of earlier turns, oldest first.
 
     Items are ``{"role": "user", "text"}`` and ``{"role": "assistant", "text", "agency",
-    "service"}``; the ids are of the answer's first source and absent without one. An answer with an
-    open checklist has the key of its ``situation``, and what was ticked as ``done``. Texts are
+    "service"}``; the ids are of the answer's first source and absent without one. An answer with a
+    checklist has the key of its ``situation``, whether it was ``opened``, and what was ticked as
+    ``done``. Texts are
     redacted: a reply by staff may name what the citizen wrote; an answer's is what it was about and
     what it said first. Notices are left out: what stands now is told as ``runtime_directive``.
 
