@@ -122,6 +122,10 @@ def test_the_likeliest_of_its_first_services_leads_where_the_message_names_none(
     assert reply.title == REPLACE.name
     assert reply.situation is not None
     assert reply.situation.leads
+    # What the stages have found leads, where it is of the list.
+    steps = (Step("tax", "tax.return"), Step("passports", "passports.replace"))
+    plain = replace(KNOWN, situations={"theft": replace(THEFT, steps=steps)})
+    assert reply_of(asked(first=0.4, classify=answer(), release=plain)[0]).title == REPLACE.name
     pressing = replace(REPLACE, deadline_days="5")
     services = {**KNOWN.services, ("passports", "passports.replace"): pressing}
     within = replace(KNOWN, services=services, sha256="d" * 64)

@@ -62,9 +62,20 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
         return _with(outcome, _opened(outcome.reply, situation, inputs))
     leads = reply is None or reply.kind == "outside"
     if reply is None or leads or not (turn.decided or _names_own(inputs)):
-        first = max(release.first_steps(situation), key=inputs.ranking.probability)
+        first = _first(reply, situation, inputs)
         return Answered(mark_deadline(lead(situation, first, release, turn.language), inputs))
     return Answered(_opened(reply, situation, inputs))
+
+
+def _first(reply: Reply | None, situation: Situation, inputs: Inputs) -> Key:
+    """Return the service that leads a checklist: the one that was found, where it is of the list,
+    else the likeliest of those up to the first one that everybody needs."""
+    release = inputs.context.release
+    steps = release.steps(situation)
+    sources = () if reply is None else reply.sources
+    found = ((source.agency_id, source.service_key) for source in sources)
+    likeliest = max(release.first_steps(situation), key=inputs.ranking.probability)
+    return next((key for key in found if key in steps), likeliest)
 
 
 def _opened(reply: Reply, situation: Situation, inputs: Inputs) -> Reply:
