@@ -98,9 +98,9 @@ def replay(turn: Turn) -> Replay:
         if listed is not None and listed.leads:
             event = release.situations[listed.key]
             led = [(source.agency_id, source.service_key) for source in original.sources]
-            steps = release.steps(event)
-            # Which of them leads is the search's to say where no stage has found one.
-            key = next((key for key in led if key in steps), steps[0])
+            first = release.first_steps(event)
+            # Which of the first ones leads is the search's to say.
+            key = next((key for key in led if key in first), first[0])
             reply = situation.lead(event, key, release, language)
         elif turn.reply.body["kind"] == "outside":
             # That no service is near enough is the search's to say.

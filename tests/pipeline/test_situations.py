@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,7 @@ def answer(confidence: float = 0.9, quote: str = "was stolen") -> dict[str, Any]
 def asked(
     *,
     first: float = 0.4,
+    odds: Mapping[tuple[str, str], float] | None = None,
     near: float = 0.05,
     classify: Any = None,
     detect: Any = None,
@@ -58,7 +60,10 @@ def asked(
     script = {"classify": [classify, classify]} if classify is not None else {}
     script |= {"agency_detect_v1": [detect]} if detect is not None else {}
     model = ScriptedModel(script)
-    odds = {("passports", "passports.replace"): first, ("passports", "passports.renew"): 0.05}
+    odds = odds or {
+        ("passports", "passports.replace"): first,
+        ("passports", "passports.renew"): 0.05,
+    }
     search = FakeSearch(release, odds=odds, situations=dict.fromkeys(release.situations, near))
     outcome, store = run(model, release=release, shortlist=search, **turn)
     return outcome, store, model
@@ -114,23 +119,34 @@ def test_what_a_model_says_opens_the_checklist_in_its_order() -> None:
     assert reply_of(asked(first=0.8, classify=answer())[0]).title == REPLACE.name
 
 
+OTHERS = replace(
+    THEFT,
+    steps=(
+        Step("tax", "tax.return", "if your tax papers are gone"),
+        Step("parks", "parks.pavilion"),
+        Step("passports", "passports.renew"),
+    ),
+)
+
+
 def test_the_likeliest_of_its_first_services_leads_where_the_message_names_none() -> None:
     assert NAMED == SURE_ENOUGH
-    reply = reply_of(asked(first=0.4, classify=answer())[0])
+    services = {**KNOWN.services, ("parks", "parks.pavilion"): replace(PAVILION, deadline_days="5")}
+    release = replace(KNOWN, situations={"theft": OTHERS}, services=services, sha256="d" * 64)
     # The first one is not for everybody, so what comes after it may be the first to see to.
-    assert KNOWN.first_steps(THEFT) == KNOWN.steps(THEFT)[:2]
-    assert reply.title == REPLACE.name
+    assert release.first_steps(OTHERS) == release.steps(OTHERS)[:2]
+    odds = {("passports", "passports.replace"): 0.4, ("parks", "parks.pavilion"): 0.2}
+    reply = reply_of(asked(odds=odds, classify=answer(), release=release)[0])
+    assert (reply.title, reply.deadline_days) == (PAVILION.name, "5")
     assert reply.situation is not None
     assert reply.situation.leads
-    # What the stages have found leads, where it is of the list.
-    steps = (Step("tax", "tax.return"), Step("passports", "passports.replace"))
-    plain = replace(KNOWN, situations={"theft": replace(THEFT, steps=steps)})
-    assert reply_of(asked(first=0.4, classify=answer(), release=plain)[0]).title == REPLACE.name
-    pressing = replace(REPLACE, deadline_days="5")
-    services = {**KNOWN.services, ("passports", "passports.replace"): pressing}
-    within = replace(KNOWN, services=services, sha256="d" * 64)
-    led = reply_of(asked(first=0.4, classify=answer(), release=within)[0])
-    assert led.deadline_days == "5"
+
+
+def test_what_the_stages_found_stands_where_it_is_of_the_list() -> None:
+    reply = reply_of(asked(first=0.4, classify=answer())[0])
+    assert reply.title == REPLACE.name
+    assert reply.situation is not None
+    assert (reply.situation.is_open, reply.situation.leads) == (True, False)
 
 
 def test_a_model_that_is_unsure_opens_nothing() -> None:

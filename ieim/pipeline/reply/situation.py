@@ -60,22 +60,18 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
         return outcome if reply is None else _with(outcome, _offered(reply, inputs))
     if isinstance(outcome, Held):
         return _with(outcome, _opened(outcome.reply, situation, inputs))
-    leads = reply is None or reply.kind == "outside"
-    if reply is None or leads or not (turn.decided or _names_own(inputs)):
-        first = _first(reply, situation, inputs)
-        return Answered(mark_deadline(lead(situation, first, release, turn.language), inputs))
-    return Answered(_opened(reply, situation, inputs))
+    stands = turn.decided or _names_own(inputs) or _is_listed(reply, situation, release)
+    if reply is not None and reply.kind != "outside" and stands:
+        return Answered(_opened(reply, situation, inputs))
+    first = max(release.first_steps(situation), key=inputs.ranking.probability)
+    return Answered(mark_deadline(lead(situation, first, release, turn.language), inputs))
 
 
-def _first(reply: Reply | None, situation: Situation, inputs: Inputs) -> Key:
-    """Return the service that leads a checklist: the one that was found, where it is of the list,
-    else the likeliest of those up to the first one that everybody needs."""
-    release = inputs.context.release
-    steps = release.steps(situation)
-    sources = () if reply is None else reply.sources
-    found = ((source.agency_id, source.service_key) for source in sources)
-    likeliest = max(release.first_steps(situation), key=inputs.ranking.probability)
-    return next((key for key in found if key in steps), likeliest)
+def _is_listed(reply: Reply | None, situation: Situation, release: Release) -> bool:
+    """Whether a reply is about a service of a situation."""
+    found = () if reply is None else reply.sources
+    sources = {(source.agency_id, source.service_key) for source in found}
+    return not sources.isdisjoint(release.steps(situation))
 
 
 def _opened(reply: Reply, situation: Situation, inputs: Inputs) -> Reply:
