@@ -93,8 +93,9 @@ def replay(turn: Turn) -> Replay:
         stored.append({"reply": turn.reply.body})
         language = languages.reply_language(turn)
         original = replies.Reply.from_dict(turn.reply.body)
-        told = situation.told(chosen_of(turn), outputs.get(CLASSIFY), release)
-        listed = situation.again(original.situation, told, release)
+        classified = outputs.get(CLASSIFY)
+        known = situation.situation_of(chosen_of(turn), classified, release)
+        listed = situation.again(original.situation, known, release)
         if listed is not None and listed.leads:
             event = release.situations[listed.key]
             led = [(source.agency_id, source.service_key) for source in original.sources]

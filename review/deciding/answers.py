@@ -103,9 +103,9 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     language, chosen = languages.reply_language(turn), chosen_of(turn)
     reply = compose(outputs, context, language=language, chosen=chosen)
     classified = available[CLASSIFY][0] if CLASSIFY in available else None
-    told = situation.told(chosen, classified, context.release)
-    if told is not None and reply.kind != "guidance":
-        reply = situation.with_open(reply, told, context.release)
+    event = situation.situation_of(chosen, classified, context.release)
+    if event is not None and reply.kind != "guidance":
+        reply = situation.with_open(reply, event, context.release)
     return Outcome(reply, SESSION_END)
 
 

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
+from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from ieim.pipeline.evidence import is_trivial
@@ -110,14 +111,15 @@ def says_anything(reply: str, cited: Sequence[Service], release: Release) -> boo
     if names.agencies or names.services:
         return True
     words = {word for text in _texts(cited, release) for word in _words(text)}
-    return len(words & _words(reply)) >= LEAST_WORDS
+    shared = (word for word in words & _words(reply) if not is_trivial(word))
+    return len(list(islice(shared, LEAST_WORDS))) == LEAST_WORDS
 
 
 LEAST_WORDS = 2
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in _WORD.findall(fold_quote(text)) if not is_trivial(word)}
+    return set(_WORD.findall(fold_quote(text)))
 
 
 def _views(reply: str) -> Iterator[tuple[str, str]]:

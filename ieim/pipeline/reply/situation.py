@@ -29,7 +29,7 @@ HOLDS: Final = 0.12
 """From this probability on a situation is offered below an answer that is part of it."""
 
 
-def said(classified: Output | None, release: Release) -> Situation | None:
+def classified_situation(classified: Output | None, release: Release) -> Situation | None:
     """Return the situation that a model says a message tells of: the intent of an answer of
     classify that passed which it is surest of; None for none."""
     intents = () if classified is None else classified["intents"]
@@ -55,7 +55,7 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
     if reply is not None and reply.kind not in _ANSWERS:
         return outcome
     release = inputs.context.release
-    situation = told(turn.chosen, classified, release)
+    situation = situation_of(turn.chosen, classified, release)
     if situation is None or _is_known(situation, inputs):
         return outcome if reply is None else _with(outcome, _offered(reply, inputs))
     if isinstance(outcome, Held):
@@ -88,10 +88,12 @@ def _with(outcome: Answered | Held | Abstained, reply: Reply) -> Outcome:
     return outcome if isinstance(outcome, Abstained) else replace(outcome, reply=reply)
 
 
-def told(options: Iterable[Key], classified: Output | None, release: Release) -> Situation | None:
+def situation_of(
+    options: Iterable[Key], classified: Output | None, release: Release
+) -> Situation | None:
     """Return the situation that the citizen has chosen, or that a model says the message tells of;
     None for one of whose services there is none."""
-    situation = chosen_situation(options, release) or said(classified, release)
+    situation = chosen_situation(options, release) or classified_situation(classified, release)
     return situation if situation is not None and release.steps(situation) else None
 
 
@@ -157,8 +159,8 @@ def again(
 ) -> Checklist | None:
     """Return the checklist of a stored reply, made again from its release.
 
-    ``situation`` is the one that was :func:`told`: no other one may be open. What is only offered
-    is the search's to say.
+    ``situation`` is that of :func:`situation_of`: no other one may be open. What is only offered is
+    the search's to say.
     """
     if original is None or original.key not in release.situations:
         return None
