@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ieim.pipeline.facts import facts
 from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, INQUIRY
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation
 from ieim.pipeline.ports import (
@@ -240,7 +241,10 @@ class Search:
         return self._embedder.id if self._embedder is not None and self._groups else ""
 
     def rank(self, query: Query) -> Ranking:
-        """Rank the services of the release; a ranking is remembered by its query."""
+        """Rank the services of the release, without the dates of the query; rankings are
+        remembered by query.
+        """
+        query = query._replace(text=_without_dates(query.text), before=_without_dates(query.before))
         with self._lock:
             if (ranking := self._rankings.get(query)) is not None:
                 self._rankings.move_to_end(query)
@@ -533,6 +537,16 @@ class _Ranking:
             Ranked(situations[place], rank, float(self._events[place]))
             for rank, place in enumerate(order, start=1)
         ]
+
+
+def _without_dates(text: str) -> str:
+    """Return ``text`` without its dates: the "18" of 18 November is no word of a service for people
+    of 18 years.
+    """
+    for fact in reversed(facts(text)):
+        if fact.kind == "date":
+            text = text[: fact.start] + text[fact.end :]
+    return text
 
 
 def _is_reason(part: Ranking, whole: Ranking) -> bool:

@@ -26,6 +26,7 @@ from tests.search.releases import release
 real = pytest.mark.skipif(fault() is not None, reason="the embedded model is not installed")
 
 LOST = ("passports", "passports.lost-passport")
+REGISTER_DEATH = ("civil-registry", "civil-registry.register-death")
 VISA = ("immigration", "immigration.extend-tourist-visa")
 
 
@@ -62,6 +63,16 @@ def test_a_service_is_found_in_other_words_and_languages(text: str) -> None:
     assert ranking.first > 0.5
     assert ranking.first <= ranking.four <= 1.0
     assert ranking.by_meaning
+
+
+@real
+@pytest.mark.parametrize("day", ["18 November", "2026-11-22", "01.11.2026"])
+def test_the_date_of_an_event_changes_no_probability(day: str) -> None:
+    undated, dated = (
+        searched().rank(Query(f"How do I register a death? He died on {text}"))
+        for text in (".", f"{day}.")
+    )
+    assert dated.probability(REGISTER_DEATH) == undated.probability(REGISTER_DEATH) > 0.5
 
 
 @real
