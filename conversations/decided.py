@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from conversations import page_languages, ports
+from django.utils.translation import gettext
+
+from conversations import ports
 from conversations.chat import wording
 from conversations.models import Choice, Stage
 from conversations.states import StageStatus
@@ -42,8 +44,9 @@ class Decided:
     @property
     def about(self) -> str:
         """The step in the page's words, empty for one that no page shows."""
-        words = wording.words(page_languages.current())
-        return words.steps.get(self.step, "" if self.by == "machine" else words.answer)
+        if self.step in wording.STEPS:
+            return str(wording.STEPS[self.step])
+        return "" if self.by == "machine" else gettext("Answer")
 
 
 def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:

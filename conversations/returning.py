@@ -18,6 +18,7 @@ import segno
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
 from conversations.chat.cookies import MAX_AGE_DAYS
 from conversations.chat.wording import Words
@@ -37,9 +38,14 @@ def qr_code(link: str) -> SafeString:
 
 def mailto(words: Words, reference: str, link: str) -> str:
     """Return the address that opens an e-mail to nobody yet, with the link in it (RFC 6068)."""
-    subject = words.link["subject"].format(reference=reference)
-    text = words.link["body"].format(reference=reference)
-    body = "\r\n\r\n".join((text, link, words.held["private"]))
+    subject = words.translate(_("My questions, reference {reference}"), reference=reference)
+    text = words.translate(
+        _("This private link opens my conversation {reference}:"), reference=reference
+    )
+    warning = words.translate(
+        _("Everybody who has the link can read this conversation. Do not pass it on.")
+    )
+    body = "\r\n\r\n".join((text, link, warning))
     return f"mailto:?subject={quote(subject, safe='')}&body={quote(body, safe='')}"
 
 

@@ -335,7 +335,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
             status, waiting = "running", False
         elif status == "running":
             waiting = False
-        steps.append(StepView(words.steps[contract], status, words.language))
+        steps.append(StepView(words.translate(wording.STEPS[contract]), status, words.language))
     return tuple(steps)
 
 

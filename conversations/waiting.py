@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from conversations.chat.presenters import CardView, FactView, ReachView, SourceView, WaitingView
 from conversations.chat.wording import Words
@@ -179,7 +180,7 @@ def _reach(words: Words) -> ReachView | None:
     office = administration.current()
     if not (office.telephone or office.hours):
         return None
-    closed = words.held["nobody"] if _closed() else ""
+    closed = words.translate(gettext_lazy("Nobody is here at the moment")) if _closed() else ""
     return ReachView(
         office.telephone, office.telephone_link, tuple(reach.opening_hours(words)), closed
     )

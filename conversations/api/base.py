@@ -171,7 +171,7 @@ class View(APIView):
         # A question may tell of danger: where it is taken it is refused with its help lines.
         asks = request.method == "POST" and name in ("api:turns", "api:something_else")
         if name.startswith("api:") and not asks and administration.current().is_off("api"):
-            raise Problem("switched-off", words(page_languages.current()).switched_off)
+            raise Problem("switched-off", words(page_languages.current()).switched_off())
         super().initial(request, *args, **kwargs)
 
     def own_session(self, request: Request, session_id: UUID | None) -> Session:

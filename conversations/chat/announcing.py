@@ -16,6 +16,7 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from conversations.chat.presenters import TurnView
+from conversations.chat.wording import ANNOUNCED
 from conversations.states import TurnState
 
 
@@ -29,8 +30,7 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
     old = earlier.get(turn.id)
     words = _news(turn)
     if old is None and not words and not turn.contacts:
-        phrases = turn.words.announced
-        words = phrases.get(turn.state, phrases["received"])
+        words = turn.words.translate(ANNOUNCED.get(turn.state, ANNOUNCED["received"]))
     if not words or (old is not None and words == _news(old)):
         return ""
     return turn.named(words)
@@ -40,7 +40,7 @@ def after_choosing(turn: TurnView) -> str:
     """Return what stands after a choice in place of the words that asked for it, empty while the
     answer is being made."""
     waits = turn.state == TurnState.NEEDS_REVIEW
-    return turn.named(turn.words.announced["needs_review"]) if waits else ""
+    return turn.named(turn.words.translate(ANNOUNCED["needs_review"])) if waits else ""
 
 
 def turns_without_alert(
@@ -65,16 +65,16 @@ def turns_without_alert(
 
 
 def _news(turn: TurnView) -> str:
-    phrases = turn.words.announced
+    translate = turn.words.translate
     if turn.lines:
         return turn.lines[-1].announcement
     if turn.corrections:
-        return phrases["corrected"]
+        return translate(ANNOUNCED["corrected"])
     if turn.reply:
-        return phrases["ready"]
+        return translate(ANNOUNCED["ready"])
     if turn.state == TurnState.NEEDS_REVIEW and turn.between:
         return ""
-    return phrases[turn.state] if turn.state in _NEWS_STATES else ""
+    return translate(ANNOUNCED[turn.state]) if turn.state in _NEWS_STATES else ""
 
 
 _NEWS_STATES = frozenset({TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value})

@@ -10,8 +10,10 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from conversations import page_languages, returning
+from conversations.chat import wording
 from conversations.chat.situations import SituationView
 from conversations.chat.wording import PAGE, Words, words
 from conversations.models import Reason
@@ -29,6 +31,24 @@ RATED_KINDS = frozenset({"service", "answer"})
 
 MAX_LABEL = 40
 """Code points: text before a colon that is no longer than this is a paragraph's label."""
+
+_NOTHING_FITS = gettext_lazy(
+    "“{agency}” has nothing that fits your message, so nothing is said of it here. Ask about it in "
+    "a message of its own, or talk to a person."
+)
+_ANSWERED_BY = gettext_lazy("You get the answer on this page by {time}.")
+_LATE = gettext_lazy(
+    "It takes longer than it should. You get the answer on this page as soon as we have it."
+)
+_CLOSED_UNTIL = gettext_lazy(
+    "Nobody may be reading here now: the office is closed until {time}. Please do not wait for us. "
+    "Call the number above."
+)
+_CLOSED = gettext_lazy(
+    "Nobody may be reading here now: the office is closed. Please do not wait for us. Call the "
+    "number above."
+)
+_CHOOSE_UNTIL = gettext_lazy("If you choose nothing by {time}, a person takes over.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,21 +219,22 @@ class ReplyView:
         """The sentence that says whose words these are."""
         if self.origin not in ("model", "index", "guidance", "retold"):
             asks = self.origin == "staff" and self.kind == "question"
-            return self.words.origins["question" if asks else self.origin]
-        if self.kind == "outside":
-            return self.words.origins["prepared"]
-        if self.kind == "guidance":
+            origin = "question" if asks else self.origin
+        elif self.kind == "outside":
+            origin = "prepared"
+        elif self.kind == "guidance":
             # The offline engine says nothing else.
             origin = "prepared" if self.prepared or self.offline else "guidance"
-            return self.words.origins[origin]
-        if self.offline:
-            return self.words.origins["offline"]
-        return self.words.origins["index" if self.origin in ("index", "retold") else "model"]
+        elif self.offline:
+            origin = "offline"
+        else:
+            origin = "index" if self.origin in ("index", "retold") else "model"
+        return self.words.translate(wording.ORIGINS[origin])
 
     @property
     def left_out(self) -> list[str]:
         """Of each agency in which nothing fits, the sentence that says so."""
-        return [self.words.unanswered.format(agency=name) for name in self.unanswered]
+        return [self.words.translate(_NOTHING_FITS, agency=name) for name in self.unanswered]
 
     @property
     def requested_fact(self) -> FactView | None:
@@ -365,7 +386,7 @@ class StepView:
 
     @property
     def status_text(self) -> str:
-        return words(self.language).statuses[self.status]
+        return words(self.language).translate(wording.STATUSES[self.status])
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,7 +474,8 @@ class TurnView:
 
     def named(self, text: str) -> str:
         """Return a text with the number of this question, for screen readers."""
-        return self.words.announced["question"].format(number=self.number, words=text)
+        sentence = gettext_lazy("Question {number}: {words}")
+        return self.words.translate(sentence, number=self.number, words=text)
 
     @property
     def mark(self) -> str:
@@ -463,9 +485,10 @@ class TurnView:
     @property
     def thanks(self) -> str:
         """The reply to a verdict."""
-        phrases = (self.reply or self).words.rating
-        thanks = phrases["thanks"]
-        return self.named(thanks if self.useful else f"{thanks} {phrases['instead']}")
+        translate = (self.reply or self).words.translate
+        thanks = translate(gettext_lazy("Thank you."))
+        instead = translate(gettext_lazy("A caseworker can answer you instead."))
+        return self.named(thanks if self.useful else f"{thanks} {instead}")
 
     @property
     def contact_texts(self) -> list[str]:
@@ -483,19 +506,20 @@ class TurnView:
     @property
     def held_why(self) -> str:
         """The sentences that say why a person answers; empty where none has to."""
-        return self.words.held_why[self.waiting.reason] if self.waiting else ""
+        if self.waiting is None:
+            return ""
+        return self.words.translate(wording.WHY_HELD[self.waiting.reason])
 
     @property
     def held_when(self) -> str:
         """The sentence that says by when a person answers, or not to wait for that."""
         if self.alone and self.alone.until:
-            until = self.words.moment(self.alone.until)
-            return self.words.held["danger"].format(time=until)
+            return self.words.translate(_CLOSED_UNTIL, time=self.words.moment(self.alone.until))
         if self.alone:
-            return self.words.held["danger_closed"]
+            return self.words.translate(_CLOSED)
         if self.due_at is None:
-            return self.words.held["late"]
-        return self.words.held["when"].format(time=self.words.moment(self.due_at))
+            return self.words.translate(_LATE)
+        return self.words.translate(_ANSWERED_BY, time=self.words.moment(self.due_at))
 
     @property
     def may_help(self) -> Sequence[CardView]:
@@ -505,8 +529,9 @@ class TurnView:
     @property
     def choose_until(self) -> str:
         """The sentence that says until when the citizen can choose; empty where they cannot."""
-        time = self.words.moment(self.choice.until) if self.choice else ""
-        return self.words.choice["until"].format(time=time) if time else ""
+        if self.choice is None:
+            return ""
+        return self.words.translate(_CHOOSE_UNTIL, time=self.words.moment(self.choice.until))
 
     @property
     def pending(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
+from django.utils.translation import gettext_lazy as _
+
 from conversations import page_languages
 from conversations.chat import wording
 from conversations.chat.presenters import (
@@ -20,14 +22,13 @@ from conversations.chat.wording import Words
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.turns import languages
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.headings import headings
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply.cards import Card, Section, Source, card
 
-HEADINGS: Mapping[str, str] = headings()
+OUTSIDE = _("A person can tell you who helps with it. You can also ask again in other words.")
 ORDERED = frozenset({"how_to_apply"})
 QUOTED = frozenset({"overview", "applicability_summary"})
 """The fields of which a sentence may lead an answer."""
@@ -130,8 +131,8 @@ def _in_words(reply: replies.Reply, words: Words) -> replies.Reply:
     agencies = Section("agencies", reply.unanswered, folded=True)
     return replace(
         reply,
-        title=words.outside["title"],
-        paragraphs=(words.outside["text"],),
+        title=words.translate(_("None of our services is about this")),
+        paragraphs=(words.translate(OUTSIDE),),
         sections=(agencies,),
         unanswered=(),
     )
@@ -216,7 +217,7 @@ def _facts(reply: replies.Reply, spoken: Mapping[str, str], words: Words) -> tup
     # What a description says of a question is no description: its whole stands folded below.
     again = [fact.name for fact in facts[1:]]
     if facts and not reply.lead and facts[0].name in QUOTED and facts[0].name in again:
-        facts[0] = replace(facts[0], heading=words.answer)
+        facts[0] = replace(facts[0], heading=words.translate(_("Answer")))
     return tuple(facts)
 
 
@@ -288,10 +289,10 @@ def _notice(reply: replies.Reply, words: Words) -> str:
 def _why(reply: replies.Reply, words: Words) -> str:
     if not reply.sources:
         return ""
-    quoted = (
-        f"{words.quoted.format(name=s.service_name)} ({s.agency_name})" for s in reply.sources
-    )
-    return words.match.format(names=words.joined.join(quoted))
+    opening, closing = words.quotes
+    names = (f"{opening}{s.service_name}{closing} ({s.agency_name})" for s in reply.sources)
+    before, after = words.around_names
+    return before + words.translate(_(" and ")).join(names) + after
 
 
 def _segments(text: str, marked: list[list[int]]) -> tuple[SegmentView, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from babel.dates import format_date, format_time
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from conversations import page_languages
 from conversations.chat.wording import Words
@@ -38,7 +39,12 @@ def opening_hours(words: Words) -> Iterator[str]:
         week = list(opening.hours)
     for days, opens, closes in week:
         times = (format_time(time, format="short", locale=locale) for time in (opens, closes))
-        yield words.held["open"].format(days=days, times="–".join(times))
+        yield words.translate(
+            gettext_lazy("Open: {days}, {times}"), days=days, times="–".join(times)
+        )
     for day, why in opening.closed:
-        sentence = words.held["shut_for" if why else "shut"]
-        yield sentence.format(day=format_date(day, format="full", locale=locale), why=why)
+        closed = format_date(day, format="full", locale=locale)
+        if why:
+            yield words.translate(gettext_lazy("Closed on {day} ({why})."), day=closed, why=why)
+        else:
+            yield words.translate(gettext_lazy("Closed on {day}."), day=closed)

@@ -26,6 +26,11 @@ from ieim.pipeline.message.identifiers import Kind
 from ieim.pipeline.message.risk import Contact, Risk
 from ieim.pipeline.message.screen import beginning
 
+_BUSY = gettext_lazy(
+    "Very many people are asking at the moment, so your question was not sent. Please try again in "
+    "a few minutes."
+)
+
 STILL_WORKING = gettext_noop(
     "We are still working on your last question. Please wait for its answer, then ask the next one."
 )
@@ -84,7 +89,7 @@ class TooMany(Refused):
 
     def __init__(self, retry_after: int, language: str, *, busy: bool = False) -> None:
         wording = words(language)
-        sentence = wording.busy if busy else wording.too_many_for(retry_after)
+        sentence = wording.translate(_BUSY) if busy else wording.too_many(retry_after)
         super().__init__(sentence, wording.language)
         self.retry_after = retry_after
 
@@ -94,7 +99,7 @@ class SwitchedOff(Refused):
 
     def __init__(self, language: str) -> None:
         wording = words(language)
-        super().__init__(wording.switched_off, wording.language)
+        super().__init__(wording.switched_off(), wording.language)
 
 
 class ClientIdReused(Refused):

@@ -1,7 +1,7 @@
 """Extraction of sentences to translate, for Babel's command line.
 
-``babel.cfg`` names these functions for the templates and the files of wording; ``make messages``
-runs ``pybabel`` over the sources and merges what is new into ``locale/``.
+``babel.cfg`` names this function for the templates; ``make messages`` runs ``pybabel`` over the
+sources and merges what is new into ``locale/``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping
 from io import BytesIO
 from typing import IO, Any
 
-import yaml
 from babel.messages.extract import extract_python
 from django.utils.translation.template import templatize
 
@@ -26,19 +25,3 @@ def extract_template(
     lines = templatize(file.read().decode("utf-8")).split("\n")
     source = BytesIO("\n".join(line.lstrip() for line in lines).encode())
     yield from extract_python(source, keywords, tags, {"encoding": "utf-8"})
-
-
-def extract_yaml(
-    file: IO[bytes], keywords: Mapping[str, Any], tags: Collection[str], options: dict[str, Any]
-) -> Iterator[Any]:
-    """Yield every text of a YAML file of nested mappings."""
-
-    def leaves(texts: Any) -> Iterator[str]:
-        if isinstance(texts, dict):
-            for each in texts.values():
-                yield from leaves(each)
-        else:
-            yield str(texts)
-
-    for sentence in leaves(yaml.safe_load(file)):
-        yield 0, "gettext", sentence, []

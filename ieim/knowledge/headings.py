@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
-import yaml
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
-
-@cache
-def headings() -> Mapping[str, str]:
-    """Return the headings in English, by the field of a service."""
-    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    found: Mapping[str, str] = yaml.safe_load(text)
-    return found
+HEADINGS: Mapping[str, Promise] = {
+    "overview": _("What it is"),
+    "applicability_summary": _("Who it is for"),
+    "requirements": _("What you need"),
+    "fees": _("What it costs"),
+    "processing_time": _("How long it takes"),
+    "how_to_apply": _("How to apply"),
+    "contact": _("Contact"),
+}
+"""By the field of a service."""

@@ -11,9 +11,9 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from conversations.chat.reply_views import HEADINGS
 from conversations.models import Attempt, Stage, Turn
 from conversations.turns import languages
+from ieim.knowledge.headings import HEADINGS
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer, steps
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
@@ -254,7 +254,7 @@ def _facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:
         value = getattr(service, name)
         lines = (value,) if isinstance(value, str) else tuple(value)
         if any(lines):
-            found.append((gettext(heading), tuple(filter(None, lines))))
+            found.append((str(heading), tuple(filter(None, lines))))
     if service.url:
         found.append((gettext("Link"), (service.url,)))
     return tuple(found)

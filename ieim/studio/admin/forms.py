@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY
-from ieim.knowledge.headings import headings
+from ieim.knowledge.headings import HEADINGS
 from ieim.knowledge.selectors import current_release
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.knowledge import NO_NEXT
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 else:
     Base = forms.ModelForm
     BaseRows = forms.BaseInlineFormSet
-
-_HEADINGS = headings()
 
 
 class Lines(forms.CharField):
@@ -146,7 +144,7 @@ class DraftForm(Base):
         for name, field in self.fields.items():
             if isinstance(field, forms.CharField) and name not in IDENTITY[self.instance.table]:
                 field.strip = False
-            if name in _HEADINGS:
+            if name in HEADINGS:
                 _headed(field, name)
 
     def _post_clean(self) -> None:
@@ -251,7 +249,7 @@ def _fixed(field: forms.Field, *, stored: bool) -> None:
 
 def _headed(field: forms.Field, name: str) -> None:
     """Call a field what citizens read above it; files call it by its column."""
-    field.label = gettext_lazy(_HEADINGS[name])  # lazy: the admin logs it in English
+    field.label = str(HEADINGS[name])
     hint = "" if field.help_text == f"{field.label}." else field.help_text
     in_files = gettext("In files: {column}.").format(column=name)
     field.help_text = f"{hint} {in_files}".strip()

@@ -15,7 +15,7 @@ from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED, opens
 from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.knowledge.bundles.situations import parts
-from ieim.knowledge.headings import headings
+from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.knowledge import NO_NEXT, Agency, Service
 from ieim.pipeline.ports import Ranked
@@ -255,7 +255,7 @@ def markup(bundle: Bundle) -> Iterator[Remark]:
         for row in getattr(bundle, table) if table not in ("risk_examples", "questions") else ():
             for column in COLUMNS[table]:
                 if tags := _tags(getattr(row, column)):
-                    name = headings().get(column, column.replace("_", " ").capitalize())
+                    name = HEADINGS.get(column, column.replace("_", " ").capitalize())
                     sentence = (
                         f"There is markup in “{name}” ({', '.join(tags[:_SHOWN])}). It is shown "
                         "as it was typed: write plain text."

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
-from ieim.knowledge.headings import headings
+from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.knowledge import Service as ServiceValue
@@ -226,7 +226,7 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
         "lead": reply.lead,
         "facts": [
             {
-                "heading": gettext(headings()[section.field]),
+                "heading": HEADINGS[section.field],
                 "items": section.items,
                 "ordered": section.field == "how_to_apply",
             }

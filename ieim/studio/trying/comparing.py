@@ -15,7 +15,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.chat.reply_views import HEADINGS
+from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.cards import Section

@@ -146,7 +146,9 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         text=text,
         asked_at=timezone.now(),
         state="answered" if reply else "needs_review",
-        steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
+        steps=tuple(
+            StepView(words.translate(wording.STEPS[name]), "done", words.language) for name in steps
+        ),
         reply=reply,
         contacts=help_lines.contacts(codes, side.release, side.language, text=text),
     )

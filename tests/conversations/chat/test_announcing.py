@@ -58,7 +58,7 @@ class Listener:
             )
             if 'role="alert"' in html:
                 self.helped = html
-                self.said.append(each.named(each.words.help_now))
+                self.said.append(each.named("Please get help now"))
         if words := announcement(before.turns, now.turns):
             self.said.append(words)
         if self.slow and turn is not None and turn.state == "running":

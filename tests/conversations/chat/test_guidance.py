@@ -8,7 +8,7 @@ import pytest
 
 from conversations import selectors
 from conversations.api.serializers import TurnSerializer
-from conversations.chat.wording import words
+from conversations.chat.wording import ORIGINS
 from conversations.models import Stage, Turn
 from conversations.record.replay import replay
 from ieim.audit.verify import verify
@@ -75,7 +75,7 @@ def test_it_says_whose_words_these_are(published: None) -> None:
     for reply in (CLOSED, "You are welcome. If you have another question, ask it."):
         shown = selectors.turn_view(told("thank you", reply).pk).reply
         assert shown is not None
-        assert shown.whose == words("en").origins["prepared"]
+        assert shown.whose == str(ORIGINS["prepared"])
         assert shown.prepared
 
 
@@ -87,7 +87,7 @@ def test_under_guidance_nothing_is_put_together_from_a_list(ask: Ask) -> None:
     assert shown.whose == "This is a prepared text."
     answered = selectors.turn_view(ask("How do I extend my tourist visa?").pk).reply
     assert answered is not None
-    assert answered.whose == words("en").origins["offline"]
+    assert answered.whose == str(ORIGINS["offline"])
 
 
 def test_the_api_says_the_same(published: None) -> None:
@@ -104,7 +104,7 @@ def test_the_administration_may_show_a_models_own_words(published: None) -> None
     assert (turn.reply.body["paragraphs"], turn.reply.origin) == ([own], "model")
     shown = selectors.turn_view(turn.pk).reply
     assert shown is not None
-    assert shown.whose == words("en").origins["guidance"]
+    assert shown.whose == str(ORIGINS["guidance"])
     assert replay(turn).same
     # What no text of the administration's gives is not shown.
     turn = told("thank you", "Call +999 20 555 0999, it costs MRK 5.00.")

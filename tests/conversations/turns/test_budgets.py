@@ -78,8 +78,10 @@ def test_it_audits_the_count_of_every_attempt(ask: Ask) -> None:
     assert len(counts) == 5
     assert all(count["input_bound"] <= count["input_limit"] for count in counts)
     spent = [count["session_spent"] for count in counts]
-    assert spent == sorted(spent)
-    assert len(set(spent)) >= 4  # what is asked at once has spent the same before it
+    # Those that are asked at once have spent the same before them, and end in any order.
+    assert spent[0] == 0
+    assert max(spent) == spent[-1]
+    assert len(set(spent)) >= 4
 
 
 def test_it_counts_tokens_once_the_server_has_counted_ten_calls(

@@ -129,10 +129,10 @@ def test_it_is_said_in_the_citizens_language(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_wait_is_told_in_seconds_or_minutes() -> None:
-    assert "wait 2 seconds," in words("en").too_many_for(1)
-    assert "wait 90 seconds," in words("en").too_many_for(90)
-    assert "wait 2 minutes," in words("en").too_many_for(91)
-    assert "warten Sie 60 Minuten" in words("de").too_many_for(3600)
+    assert "wait 2 seconds," in words("en").too_many(1)
+    assert "wait 90 seconds," in words("en").too_many(90)
+    assert "wait 2 minutes," in words("en").too_many(91)
+    assert "warten Sie 60 Minuten" in words("de").too_many(3600)
 
 
 def test_a_window_ends(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:

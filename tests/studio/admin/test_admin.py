@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.headings import headings
+from ieim.knowledge.headings import HEADINGS
 from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.studio.drafts.publishing import publish
@@ -121,7 +121,7 @@ def test_it_calls_the_fields_what_citizens_read(
 ) -> None:
     place = renew if model == "service" else address(model, "add") + "?service=renew"
     form = admin_client.get(place).context["adminform"].form
-    for column, heading in headings().items():
+    for column, heading in HEADINGS.items():
         assert form.fields[column].label == heading
         assert form.fields[column].help_text.endswith(f"In files: {column}.")
     assert form.fields["applicability_summary"].help_text == "In files: applicability_summary."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from conversations import selectors
-from conversations.chat.wording import words
 from conversations.models import Turn
 from conversations.turns import running
 from tests.conversations.chat.page.test_views import page, send, visitor
@@ -31,8 +30,8 @@ def test_services_are_offered_under_what_happens_now(unsure: Feelings) -> None:
     running.run_turn(turn_id=turn.pk)
     assert Turn.objects.get().state == "asking"
     html = page(client.get("/"))
-    assert words("en").choice["title"] not in html
-    assert words("en").choice["why"] not in html
+    assert "Which of these do you mean?" not in html
+    assert "Choose one, and you get its answer at once." not in html
     place = [html.index(each) for each in (HELP, "A caseworker also reads", "Services that may be")]
     assert place == sorted(place)
     assert "If you choose nothing" not in html  # a caseworker reads it whatever they choose
@@ -45,5 +44,5 @@ def test_others_are_asked_which_they_mean(unsure: Feelings) -> None:
     turn = send(client, "passport")
     running.run_turn(turn_id=turn.pk)
     html = page(client.get("/"))
-    assert words("en").choice["title"] in html
+    assert "Which of these do you mean?" in html
     assert "Services that may be" not in html
