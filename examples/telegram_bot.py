@@ -154,10 +154,13 @@ class Chats:
         """Remove all that is stored of a chat."""
         self._one("DELETE FROM chat WHERE chat = ?", chat)
 
-    def is_new(self, event: str) -> bool:
-        """Store the id of an event; return False where it came before."""
-        row = self._one("INSERT OR IGNORE INTO event VALUES (?) RETURNING id", event)
-        return row is not None
+    def has(self, event: str) -> bool:
+        """Return whether an event was delivered."""
+        return self._one("SELECT 1 FROM event WHERE id = ?", event) is not None
+
+    def delivered(self, event: str) -> None:
+        """Store that an event was delivered."""
+        self._one("INSERT OR IGNORE INTO event VALUES (?)", event)
 
     def _one(self, statement: str, *values: Any) -> Any:
         with self._lock:
@@ -280,12 +283,17 @@ def receiver(bot: Bot, secret: str, address: tuple[str, int]) -> ThreadingHTTPSe
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), 65536))
-            accepted = is_signed(secret, self.headers, body)
-            self.send_response(204 if accepted else 401)
-            self.end_headers()
-            if accepted and bot.chats.is_new(self.headers["webhook-id"]):
+            status = 204 if is_signed(secret, dict(self.headers.items()), body) else 401
+            event = self.headers.get("webhook-id", "")
+            if status == 204 and not bot.chats.has(event):
                 data = json.loads(body)["data"]
-                bot.deliver(data["session"], data["turn"])
+                try:
+                    bot.deliver(data["session"], data["turn"])
+                    bot.chats.delivered(event)
+                except httpx.HTTPError:
+                    status = 503  # the site sends it again
+            self.send_response(status)
+            self.end_headers()
 
         def log_message(self, *_: Any) -> None: ...
 
@@ -306,7 +314,10 @@ def main() -> None:
             for update in bot.telegram.updates(after):
                 bot.handle(update)
                 after = update["update_id"]
-        except httpx.HTTPError:  # its text has the bot's token in it
+        except httpx.HTTPStatusError as error:
+            if error.response.is_client_error:  # a chat that blocks the bot: go on with the next
+                after += 1
+        except httpx.HTTPError:  # not logged: its text has the bot's token in it
             time.sleep(5)
 
 
