@@ -1,323 +1,248 @@
-"""A Telegram bot over IEIM's REST API and webhooks: an example of a channel, in one file.
+"""Telegram bot for IEIM: an example of a channel in one file, over the REST API alone.
 
-    TELEGRAM_TOKEN=…                       the bot's, from @BotFather
-    IEIM_URL=https://ask.example.org       the site
-    IEIM_WEBHOOK=telegram                  what `manage.py webhooks add telegram URL` was given
-    IEIM_WEBHOOK_SECRET=whsec_…            and printed; URL leads to this program
-    LISTEN=127.0.0.1:9000                  where it waits for webhooks, behind a proxy with TLS
-    STATE=telegram.sqlite3                 chats and the tokens of their conversations
+    TELEGRAM_TOKEN=…                    token of the bot, from @BotFather
+    IEIM_URL=https://ask.example.org    origin of the site
+    STATE=telegram.sqlite3              file for the tokens of the conversations
     python examples/telegram_bot.py
 
-Telegram can read every message of a chat with a bot: decide first whether that may be
-(docs/integrating.md). Needs httpx alone. Nothing that is written or answered is logged or stored.
+It needs Python 3.11 and httpx. Telegram can read every message in a chat with a bot: read
+docs/integrating.md before you run it. No word of a message is logged or stored.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import json
+import logging
 import os
 import re
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-LONGEST = 4000
-"""Characters of a message; Telegram takes 4,096 UTF-16 units."""
-SENT_WITHIN = 300
-"""Seconds for which a webhook is valid."""
-WAIT = 25
-"""Seconds for which Telegram holds a request for updates."""
-GREETING = (
-    "This is the automated assistant (AI) of {name}. Write your question. Telegram can read what "
-    "you write here: send no identity, card or account numbers. /delete erases the conversation."
-)
-
+logger = logging.getLogger("telegram_bot")
+PART_SIZE = 2000  # characters, of one or two UTF-16 units; Telegram allows 4,096 units
+LONG_POLL = 25  # seconds that Telegram holds a request for updates
+WARNING = "Telegram can read this chat. Please send no identity, card or account numbers."
+FORGOTTEN = "This conversation is erased. Write to begin a new one. Telegram keeps the chat."
+UNREACHABLE = "The assistant cannot be reached. Please send your message again later."
+PERSONAL_DATA = "Not sent: please write it without identity, card or account numbers."
+NOTICES = {  # by the state of a turn and the kind of a caseworker's line
+    "awaiting_model": "It takes longer than usual. You do not need to send your question again.",
+    "needs_review": "A person will answer your question here. Your reference: {reference}",
+    "closed": "This question is closed.",
+    "joined": "A person has joined and answers here. The assistant is silent.",
+    "said": "A person wrote:",
+    "left": "The person has left.",
+}
+AUTHORS = {
+    "none": "From an automated assistant (AI) and the administration's list of services.",
+    "approved": "From an automated assistant (AI). A caseworker checked it.",
+    "changed": "A caseworker corrected this answer.",
+    "wrote": "A caseworker wrote this.",
+}
 Json = dict[str, Any]
 
 
 class Telegram:
-    """The Bot API (https://core.telegram.org/bots/api)."""
+    """Client of the Bot API (https://core.telegram.org/bots/api)."""
 
     def __init__(self, token: str, origin: str = "https://api.telegram.org") -> None:
-        self._client = httpx.Client(base_url=f"{origin}/bot{token}/", timeout=WAIT + 10)
+        self._client = httpx.Client(base_url=f"{origin}/bot{token}/", timeout=LONG_POLL + 10)
 
-    def updates(self, after: int) -> list[Json]:
-        """Return what was written and pressed since update ``after``, which is confirmed."""
-        result = self._call("getUpdates", offset=after + 1, timeout=WAIT)
-        return list(result) if isinstance(result, list) else []
+    def call(self, method: str, **parameters: Any) -> Any:
+        """Return the result of a method; None if it was refused, as in a chat that blocks the bot.
 
-    def send(self, chat: int, text: str, buttons: Mapping[str, str] | None = None) -> None:
-        """Send a text in parts, the buttons (label and data of each) below the last one."""
-        parts = [text[at : at + LONGEST] for at in range(0, len(text), LONGEST)]
-        for part in parts:
-            more: Json = {}
-            if buttons and part is parts[-1]:
-                rows = [[{"text": label[:60], "callback_data": d}] for label, d in buttons.items()]
-                more["reply_markup"] = {"inline_keyboard": rows}
-            self._call("sendMessage", chat_id=chat, text=part, **more)
+        Raises: httpx.HTTPError, whose text must not be logged: the bot's token is in it.
+        """
+        while (response := self._client.post(method, json=parameters)).status_code == 429:
+            time.sleep(response.json()["parameters"]["retry_after"])
+        if response.is_error:
+            logger.warning("Telegram answered %s with %s", method, response.status_code)
+        if response.is_server_error or method == "getUpdates":
+            response.raise_for_status()
+        return response.json().get("result")
 
-    def acknowledge(self, query: str) -> None:
-        """Let a pressed button rest."""
-        self._call("answerCallbackQuery", callback_query_id=query)
-
-    def _call(self, method: str, **fields: Any) -> Any:
-        return self._client.post(method, json=fields).raise_for_status().json().get("result")
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A conversation on the site, and the token that opens it."""
-
-    id: str
-    token: str
+    def send(self, chat: int, text: str, buttons: Json | None = None) -> None:
+        """Send plain text in parts that Telegram accepts, with buttons below the last one."""
+        while len(text) > PART_SIZE:
+            end = max(text.rfind(mark, 0, PART_SIZE) for mark in " \n") + 1 or PART_SIZE
+            self.call("sendMessage", chat_id=chat, text=text[:end])
+            text = text[end:]
+        options: Json = {"link_preview_options": {"is_disabled": True}}
+        if buttons:
+            rows = [[{"text": label, "callback_data": d}] for label, d in buttons.items()]
+            options["reply_markup"] = {"inline_keyboard": rows}
+        self.call("sendMessage", chat_id=chat, text=text, **options)
 
 
-class Site:
-    """IEIM's REST API (docs/integrating.md)."""
+class Problem(Exception):
+    """A request that the site refused, and the texts that the citizen has to see."""
 
-    def __init__(self, origin: str, webhook: str) -> None:
-        self._client = httpx.Client(base_url=f"{origin}/api/v1/", timeout=30)
-        self._webhook = webhook
-
-    def name(self) -> str:
-        """Return whose assistant it is."""
-        return str(self._client.get("administration/").json().get("name") or "IEIM")
-
-    def open(self) -> Session:
-        """Open a conversation; its news come by the webhook."""
-        response = self._client.post("sessions/", json={"webhook": self._webhook})
-        made = response.raise_for_status().json()
-        return Session(made["id"], made["token"])
-
-    def ask(self, session: Session, text: str, client_id: str) -> httpx.Response:
-        """Send a message; the same ``client_id`` is the same message."""
-        body = {"text": text, "client_id": client_id}
-        return self._send("POST", f"sessions/{session.id}/turns/", session, body)
-
-    def choose(self, session: Session, turn: str, number: int | None) -> httpx.Response:
-        """Choose an option of a turn, None for none of these."""
-        return self._send("PUT", f"turns/{turn}/choice/", session, {"choice": number})
-
-    def turn(self, session: Session, turn: str) -> Json | None:
-        """Return a turn, None where it is gone."""
-        response = self._send("GET", f"turns/{turn}/", session)
-        return response.json() if response.is_success else None
-
-    def erase(self, session: Session) -> None:
-        """Erase a conversation for good."""
-        self._send("DELETE", f"sessions/{session.id}/", session)
-
-    def _send(
-        self, method: str, path: str, session: Session, body: Json | None = None
-    ) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {session.token}"}
-        return self._client.request(method, path, json=body, headers=headers)
-
-
-class Chats:
-    """The conversation of each chat and the webhooks that came, in a SQLite file."""
-
-    def __init__(self, path: Path) -> None:
-        path.touch(mode=0o600)
-        self._lock = threading.Lock()
-        self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._database.execute(
-            "CREATE TABLE IF NOT EXISTS chat (chat INTEGER PRIMARY KEY, session TEXT, token TEXT)"
-        )
-        self._database.execute("CREATE TABLE IF NOT EXISTS event (id TEXT PRIMARY KEY)")
-
-    def session(self, chat: int) -> Session | None:
-        """Return the conversation of a chat."""
-        row = self._one("SELECT session, token FROM chat WHERE chat = ?", chat)
-        return Session(*row) if row else None
-
-    def of_session(self, session: str) -> tuple[int, Session] | None:
-        """Return the chat of a conversation."""
-        row = self._one("SELECT chat, session, token FROM chat WHERE session = ?", session)
-        return (row[0], Session(row[1], row[2])) if row else None
-
-    def put(self, chat: int, session: Session) -> None:
-        """Store the conversation of a chat in the place of the one before."""
-        self._one("INSERT OR REPLACE INTO chat VALUES (?, ?, ?)", chat, session.id, session.token)
-
-    def forget(self, chat: int) -> None:
-        """Remove all that is stored of a chat."""
-        self._one("DELETE FROM chat WHERE chat = ?", chat)
-
-    def has(self, event: str) -> bool:
-        """Return whether an event was delivered."""
-        return self._one("SELECT 1 FROM event WHERE id = ?", event) is not None
-
-    def delivered(self, event: str) -> None:
-        """Store that an event was delivered."""
-        self._one("INSERT OR IGNORE INTO event VALUES (?)", event)
-
-    def _one(self, statement: str, *values: Any) -> Any:
-        with self._lock:
-            return self._database.execute(statement, values).fetchone()
+    def __init__(self, response: httpx.Response) -> None:
+        super().__init__(f"the site answered {response.status_code}")
+        is_problem = response.headers.get("Content-Type") == "application/problem+json"
+        body = response.json() if is_problem else {"detail": UNREACHABLE}
+        if response.status_code == 401:
+            body["detail"] = FORGOTTEN
+        elif body.get("type") == "urn:ieim:problem:personal-data":
+            body["detail"] = PERSONAL_DATA
+        self.texts = [*body.get("contacts", []), body["detail"]]
 
 
 class Bot:
-    """Bring what a chat writes to the site, and what the site answers to the chat."""
+    """Carries messages from chats to the site, and answers from the site to chats."""
 
-    def __init__(self, telegram: Telegram, site: Site, chats: Chats) -> None:
-        self.telegram, self.site, self.chats = telegram, site, chats
+    def __init__(self, telegram: Telegram, site: str, state: Path) -> None:
+        self._telegram = telegram
+        self._site = httpx.Client(base_url=f"{site}/api/v1/", timeout=30)
+        state.touch(mode=0o600)  # the tokens in it open conversations
+        database = sqlite3.connect(state, isolation_level=None)
+        database.row_factory = sqlite3.Row
+        database.executescript("""
+            PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;
+            CREATE TABLE IF NOT EXISTS session (chat INTEGER PRIMARY KEY, language TEXT,
+                id TEXT, token TEXT, asked_at REAL, poll_at REAL); -- seconds since 1970
+            CREATE TABLE IF NOT EXISTS sent (key TEXT PRIMARY KEY,
+                chat INTEGER REFERENCES session ON DELETE CASCADE);
+        """)
+        self._execute = database.execute
+        self._offset = 0
 
-    def handle(self, update: Json) -> None:
-        """Do what a message or a pressed button asks for."""
+    def step(self, wait: int = LONG_POLL) -> None:
+        """Wait up to ``wait`` seconds for updates, handle them, and send what is new.
+
+        Raises: httpx.HTTPError. The next step handles the update again.
+        """
+        [(poll_at,)] = self._execute("SELECT coalesce(min(poll_at), 1e12) FROM session")
+        wait = min(wait, max(0, int(poll_at - time.time()) + 1))
+        for update in self._telegram.call("getUpdates", offset=self._offset, timeout=wait):
+            self._handle(update)
+            self._offset = update["update_id"] + 1
+        due = self._execute("SELECT * FROM session WHERE poll_at <= ?", (time.time(),))
+        for session in due.fetchall():
+            self._refresh(session)
+
+    def _handle(self, update: Json) -> None:
         query = update.get("callback_query")
-        message = (query or update).get("message") or {}
-        chat = message.get("chat", {})
-        if query:
-            self._press(chat["id"], query)
-        elif chat.get("type") != "private":
-            return  # nobody else is to read a citizen's questions
-        elif not isinstance(message.get("text"), str):
-            self.telegram.send(chat["id"], "Please write your question as text.")
-        elif message["text"].startswith("/delete"):
-            self._erase(chat["id"])
-        elif message["text"].startswith("/"):
-            self.telegram.send(chat["id"], GREETING.format(name=self.site.name()))
-        else:
-            self._ask(chat["id"], message["text"], f"{chat['id']}:{message['message_id']}")
+        message = (query or update).get("message")
+        if not message or message["chat"]["type"] != "private":
+            return  # other members of a group are not to read a citizen's questions
+        chat, text = message["chat"]["id"], message.get("text", "")
+        sessions = self._execute("SELECT * FROM session WHERE chat = ?", (chat,)).fetchall()
+        try:
+            if not (text or query):
+                self._telegram.send(chat, "I can only read text. Please write your question.")
+            elif text.startswith("/forget"):
+                for session in sessions:
+                    self._call("DELETE", f"sessions/{session['id']}/", session)
+                self._execute("DELETE FROM session WHERE chat = ?", (chat,))
+                self._telegram.send(chat, FORGOTTEN)
+            elif not sessions:
+                self._open(chat, (query or message)["from"].get("language_code", "en"))
+                self._handle(update)
+            elif query:
+                self._telegram.call("answerCallbackQuery", callback_query_id=query["id"])
+                if data := re.fullmatch(r"([0-9a-f-]{36}):([0-9])", query.get("data", "")):
+                    number = int(data[2]) or None
+                    self._call("PUT", f"turns/{data[1]}/choice/", sessions[0], choice=number)
+            elif text.startswith("/"):
+                self._telegram.send(chat, "Write your question. /forget erases this conversation.")
+            else:
+                body = {"text": text, "client_id": f"telegram:{message['message_id']}"}
+                self._call("POST", f"sessions/{sessions[0]['id']}/turns/", sessions[0], **body)
+        except Problem as problem:
+            for text in problem.texts:
+                self._telegram.send(chat, text)
+        values = (time.time(), chat)
+        self._execute("UPDATE session SET asked_at = ?, poll_at = 0 WHERE chat = ?", values)
 
-    def _ask(self, chat: int, text: str, client_id: str) -> None:
-        session = self.chats.session(chat) or self._open(chat)
-        response = self.site.ask(session, text, client_id)
-        if response.status_code in (401, 404):  # erased by whoever has the link
-            response = self.site.ask(self._open(chat), text, client_id)
-        self._report(chat, response)
+    def _open(self, chat: int, language: str) -> None:
+        session = self._call("POST", "sessions/", {"language": language, "token": ""})
+        self._telegram.send(chat, f"{session['notice']}\n\n{WARNING}")
+        values = chat, language, session["id"], session["token"]
+        self._execute("INSERT INTO session VALUES (?, ?, ?, ?, 0, 0)", values)
 
-    def _open(self, chat: int) -> Session:
-        session = self.site.open()
-        self.chats.put(chat, session)
-        return session
+    def _refresh(self, session: sqlite3.Row) -> None:
+        """Send what is new in a session: the older its last message, the less often."""
+        chat, age = session["chat"], time.time() - session["asked_at"]
+        poll_at = time.time() + min(max(age / 10, 1), 3600)
+        self._execute("UPDATE session SET poll_at = ? WHERE chat = ?", (poll_at, chat))
+        try:
+            content = self._call("GET", f"sessions/{session['id']}/", session)
+        except Problem as problem:
+            logger.warning("A session cannot be read: %s", problem)
+            return
+        for key, paragraphs, buttons in messages(content):
+            if not self._execute("SELECT 1 FROM sent WHERE key = ?", (key,)).fetchone():
+                self._telegram.send(chat, "\n\n".join(filter(None, paragraphs)), buttons)
+                self._execute("INSERT INTO sent VALUES (?, ?)", (key, chat))
 
-    def _press(self, chat: int, query: Json) -> None:
-        session, data = (
-            self.chats.session(chat),
-            re.fullmatch(r"([0-9a-f-]{36}):(\d)", query["data"]),
-        )
-        self.telegram.acknowledge(query["id"])
-        if session and data:
-            number = int(data[2]) or None
-            self._report(chat, self.site.choose(session, data[1], number))
-
-    def _erase(self, chat: int) -> None:
-        if session := self.chats.session(chat):
-            self.site.erase(session)
-        self.chats.forget(chat)
-        self.telegram.send(chat, "Your conversation is erased. Telegram keeps what stands here.")
-
-    def _report(self, chat: int, response: httpx.Response) -> None:
-        """Send what the site says at once: help lines, and why it refuses."""
-        body = response.json() if response.content else {}
-        for contact in body.get("contacts", []):
-            self.telegram.send(chat, contact)
-        if response.is_client_error:
-            self.telegram.send(chat, body.get("detail", "That did not work."))
-
-    def deliver(self, session_id: str, turn_id: str) -> None:
-        """Send what a turn of a conversation says now."""
-        if known := self.chats.of_session(session_id):
-            chat, session = known
-            if turn := self.site.turn(session, turn_id):
-                self.telegram.send(chat, "\n\n".join(texts(turn)) or "…", dict(buttons(turn)))
-
-
-def texts(turn: Json) -> Iterator[str]:
-    """Yield the paragraphs of what a turn shows."""
-    reply, choice = turn.get("reply"), turn.get("choice")
-    if turn.get("opening"):
-        yield turn["opening"]
-    if reply:
-        yield from filter(None, [reply["title"], reply["deadline"], *reply["paragraphs"]])
-        for part in (reply, *reply["cards"]):
-            named = [] if part is reply else [f"{part['title']} ({part['agency']})"]
-            facts = [f for f in part["facts"] if not f["folded"]]
-            lines = [f"{f['heading']}: {'; '.join(f['items'])}" for f in facts]
-            yield from filter(None, [*named, part["lead"], *lines])
-        if reply["situation"] and reply["situation"]["open"]:
-            steps = reply["situation"]["services"]
-            yield "\n".join(f"{n}. {s['card']['title']}" for n, s in enumerate(steps, 1))
-        yield from (f"{s['service']}: {s['url']}" for s in reply["sources"] if s["url"])
-        yield "From an automated assistant (AI) and the administration's list of services."
-    elif choice:
-        yield choice["notice"] or "Which of these do you mean?"
-    elif turn["state"] == "needs_review":
-        yield "A person reads your question. The answer comes here."
+    def _call(self, method: str, path: str, session: Any, **body: Any) -> Any:
+        """Call the REST API. Raises: Problem, httpx.TransportError."""
+        headers = {"Accept-Language": session["language"]}
+        if session["token"]:
+            headers["Authorization"] = f"Bearer {session['token']}"
+        response = self._site.request(method, path, json=body or None, headers=headers)
+        if response.status_code == 401:  # erased on the site
+            self._execute("DELETE FROM session WHERE token = ?", (session["token"],))
+        if not response.is_success:
+            raise Problem(response)
+        return response.json() if response.content else None
 
 
-def buttons(turn: Json) -> Iterator[tuple[str, str]]:
-    """Yield label and data of a button for each option of a turn that asks back."""
-    if turn.get("choice") and not turn.get("reply"):
-        for option in turn["choice"]["options"]:
-            yield option["name"], f"{turn['id']}:{option['number']}"
-        yield "None of these", f"{turn['id']}:0"
+def messages(session: Json) -> Iterator[tuple[str, Iterable[str], Json]]:
+    """Yield key, paragraphs and buttons of everything that a chat is sent of a session."""
+    for turn in session["turns"]:
+        key, choice, state = turn["id"], turn["choice"], turn["state"]
+        for number, contact in enumerate(turn["contacts"]):
+            yield f"{key}:contact:{number}", [contact], {}
+        if choice:
+            options = {f"{o['number']}. {o['name']}": o for o in choice["options"]}
+            lines = [f"{label}\n{o['agency_name']}" for label, o in options.items()]
+            buttons = {label: f"{key}:{o['number']}" for label, o in options.items()}
+            buttons["None of these"] = f"{key}:0"
+            yield f"{key}:choice", [choice["notice"], "Which of these?", *lines], buttons
+        elif turn["reply"]:
+            yield f"{key}:reply", [turn["opening"], *reply_paragraphs(turn["reply"])], {}
+        elif state in NOTICES:
+            yield f"{key}:{state}", [NOTICES[state].format(reference=session["reference"])], {}
+        for number, correction in enumerate(turn["corrections"]):
+            yield f"{key}:correction:{number}", ["Corrected answer:", correction["text"]], {}
+        for line in turn["lines"]:
+            yield f"{key}:line:{line['at']}", [NOTICES[line["kind"]], line["text"]], {}
 
 
-def is_signed(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
-    """Return whether a webhook is the site's and recent (https://www.standardwebhooks.com)."""
-    sent, key = headers.get("webhook-timestamp", "0"), secret.removeprefix("whsec_")
-    signed = f"{headers.get('webhook-id', '')}.{sent}.".encode() + body
-    own = hmac.new(base64.b64decode(key), signed, hashlib.sha256).digest()
-    expected = "v1," + base64.b64encode(own).decode()
-    given = headers.get("webhook-signature", "").split()
-    recent = sent.isdecimal() and abs(time.time() - int(sent)) < SENT_WITHIN
-    return recent and any(hmac.compare_digest(expected, each) for each in given)
-
-
-def receiver(bot: Bot, secret: str, address: tuple[str, int]) -> ThreadingHTTPServer:
-    """Return a server that takes webhooks and delivers what they are about."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), 65536))
-            status = 204 if is_signed(secret, dict(self.headers.items()), body) else 401
-            event = self.headers.get("webhook-id", "")
-            if status == 204 and not bot.chats.has(event):
-                data = json.loads(body)["data"]
-                try:
-                    bot.deliver(data["session"], data["turn"])
-                    bot.chats.delivered(event)
-                except httpx.HTTPError:
-                    status = 503  # the site sends it again
-            self.send_response(status)
-            self.end_headers()
-
-        def log_message(self, *_: Any) -> None: ...
-
-    return ThreadingHTTPServer(address, Handler)
+def reply_paragraphs(reply: Json) -> Iterator[str]:
+    """Yield the paragraphs of a reply, some of them empty."""
+    yield f"Still about: {reply['still_about']}" if reply["still_about"] else ""
+    yield from (f"Notice: {notice['text']}" for notice in reply["agency_notices"])
+    yield from (reply["title"], reply["notice"], *reply["paragraphs"])
+    situation = reply["situation"]
+    steps = situation["services"] if situation and situation["open"] else []
+    for part in (reply, *reply["cards"], *(step["card"] for step in steps)):
+        yield f"{part['title']} ({part['agency']})" if part is not reply else ""
+        yield from (part["deadline"], part["lead"])
+        for fact in part["facts"]:
+            yield "" if fact["folded"] else "\n– ".join([fact["heading"], *fact["items"]])
+    yield "The list of services does not say what you asked." if reply["unsaid"] else ""
+    yield from (f"{agency} has nothing about your message." for agency in reply["unanswered"])
+    yield from (f"Not answered: {part}" for part in reply["uncovered"])
+    yield from (f"Source: {s['agency']}, {s['service']} {s['url']}" for s in reply["sources"])
+    yield AUTHORS[reply["provenance"]["person"]]
 
 
 def main() -> None:
     """Run the bot until it is stopped."""
-    env = os.environ
-    site = Site(env["IEIM_URL"].rstrip("/"), env["IEIM_WEBHOOK"])
-    bot = Bot(Telegram(env["TELEGRAM_TOKEN"]), site, Chats(Path(env["STATE"])))
-    host, _, port = env.get("LISTEN", "127.0.0.1:9000").rpartition(":")
-    server = receiver(bot, env["IEIM_WEBHOOK_SECRET"], (host, int(port)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    after = 0
+    telegram = Telegram(os.environ["TELEGRAM_TOKEN"])
+    bot = Bot(telegram, os.environ["IEIM_URL"].rstrip("/"), Path(os.environ["STATE"]))
     while True:
         try:
-            for update in bot.telegram.updates(after):
-                bot.handle(update)
-                after = update["update_id"]
-        except httpx.HTTPStatusError as error:
-            if error.response.is_client_error:  # a chat that blocks the bot: go on with the next
-                after += 1
-        except httpx.HTTPError:  # not logged: its text has the bot's token in it
+            bot.step()
+        except httpx.HTTPError as error:  # not its text: the token is in it
+            logger.warning("No answer: %s", type(error).__name__)
             time.sleep(5)
 
 

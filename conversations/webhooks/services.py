@@ -30,7 +30,7 @@ def make(*, name: str, url: str, private: bool) -> str:
     ``private`` lets its host be one of the operator's own network.
     """
     if not re.fullmatch(NAME, name):
-        raise Refused("Call it by 1 to 40 small letters, digits and -, such as telegram.")
+        raise Refused("Call it by 1 to 40 small letters, digits and -, such as office.")
     try:
         host = sending.read(url).host
     except sending.Unusable as error:

@@ -65,7 +65,7 @@ def test_a_form_in_a_frame_can_be_sent_whatever_the_key(rotate: Any) -> None:
 
 
 def test_who_receives_webhooks_needs_no_new_secret_yet(rotate: Any) -> None:
-    webhook = Webhook(name="telegram", url="https://x.example", created_at=timezone.now())
+    webhook = Webhook(name="office", url="https://x.example", created_at=timezone.now())
     secret, message = signing.secret(webhook), uuid4()
     kept = rotate()
     secrets = signing.secrets(webhook, timezone.now())

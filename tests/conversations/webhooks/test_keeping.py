@@ -30,40 +30,40 @@ def webhooks(*arguments: str) -> tuple[str, str]:
 
 
 def test_it_shows_a_secret_once() -> None:
-    made, said = webhooks("add", "telegram", URL)
+    made, said = webhooks("add", "office", URL)
     assert made == signing.secret(Webhook.objects.get())
     assert made.startswith("whsec_")
     assert "once" in said
     assert made not in said + "".join(webhooks("list"))
-    rotated, _ = webhooks("rotate", "telegram")
+    rotated, _ = webhooks("rotate", "office")
     assert rotated not in (made, "")
     kinds = AuditEvent.objects.order_by("pk").values_list("kind", flat=True)
     assert list(kinds) == ["webhook.made", "webhook.rotated"]
 
 
 def test_one_that_is_made_again_has_another_secret() -> None:
-    first, _ = webhooks("add", "telegram", URL)
-    webhooks("remove", "telegram")
-    second, _ = webhooks("add", "telegram", URL)
+    first, _ = webhooks("add", "office", URL)
+    webhooks("remove", "office")
+    second, _ = webhooks("add", "office", URL)
     assert first != second
 
 
 @pytest.mark.parametrize(
     ("name", "url"),
     [
-        ("Telegram!", URL),
+        ("Office!", URL),
         ("x" * 41, URL),
         ("a\x00", URL),
-        ("telegram", "http://channel.example.org/"),
-        ("telegram", "ftp://channel.example.org/"),
-        ("telegram", "channel.example.org"),
-        ("telegram", "https://"),
-        ("telegram", "https://user:word@channel.example.org/"),
-        ("telegram", "https://channel.example.org/#top"),
-        ("telegram", "https://channel.example.org/\x00"),
-        ("telegram", "https://channel.example.org:99999999/"),
-        ("telegram", f"https://channel.example.org/{'x' * 500}"),
-        ("telegram", "https://[::1"),
+        ("office", "http://channel.example.org/"),
+        ("office", "ftp://channel.example.org/"),
+        ("office", "channel.example.org"),
+        ("office", "https://"),
+        ("office", "https://user:word@channel.example.org/"),
+        ("office", "https://channel.example.org/#top"),
+        ("office", "https://channel.example.org/\x00"),
+        ("office", "https://channel.example.org:99999999/"),
+        ("office", f"https://channel.example.org/{'x' * 500}"),
+        ("office", "https://[::1"),
     ],
 )
 def test_it_says_what_is_wrong(name: str, url: str) -> None:
@@ -75,13 +75,13 @@ def test_it_says_what_is_wrong(name: str, url: str) -> None:
 def test_production_takes_no_address_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "PRODUCTION", True)
     with pytest.raises(CommandError, match="https"):
-        webhooks("add", "telegram", "http://127.0.0.1:9000/")
+        webhooks("add", "office", "http://127.0.0.1:9000/")
 
 
 def test_it_refuses_a_name_twice_and_one_that_is_not_there() -> None:
-    webhooks("add", "telegram", URL)
+    webhooks("add", "office", URL)
     with pytest.raises(CommandError, match="already"):
-        webhooks("add", "telegram", URL)
+        webhooks("add", "office", URL)
     for doing in ("rotate", "stop", "start", "remove"):
         with pytest.raises(CommandError, match="no webhook"):
             webhooks(doing, "other")
