@@ -1,4 +1,4 @@
-"""Who is told, of which sessions, and what has not arrived yet."""
+"""Webhooks, the sessions that they are subscribed to, and undelivered events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db.models import Q
 
 
 class Event(models.TextChoices):
-    """What a webhook tells of a turn: its state, and nothing of its words."""
+    """Kinds of events."""
 
     ANSWERED = "answered", "there is a reply to read"
     HELD = "held", "it waits for a person"
@@ -17,12 +17,11 @@ class Event(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address that is told, and by which name sessions ask for it.
+    """Address that events are sent to, under the name that sessions use.
 
-    Its secrets are stored nowhere: they are made of the installation's own key, ``id`` and
-    ``generation`` (:mod:`conversations.webhooks.signing`). ``private`` lets the address be one
-    within the operator's own network. Nothing is sent, and nothing is written down to be sent,
-    while ``stopped_at`` is set.
+    Its secrets are derived from the site's key, ``id`` and ``generation``
+    (:mod:`conversations.webhooks.signing`). ``private`` allows hosts in the operator's own
+    network. While ``stopped_at`` is set, no event is stored or sent.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -43,7 +42,7 @@ class Webhook(models.Model):
 
 
 class Subscription(models.Model):
-    """That a session was opened with a webhook to be told."""
+    """Webhook of a session."""
 
     session = models.OneToOneField(
         "conversations.Session",
@@ -61,11 +60,10 @@ class Subscription(models.Model):
 
 
 class Delivery(models.Model):
-    """An event that has not arrived yet: deleted when it has, kept when it was given up.
+    """Event that has not arrived; deleted when it has, kept when it was given up.
 
-    ``id`` is the same at every try, so that a receiver can tell a second one. Whoever claims it
-    puts ``due_at`` off, and has it until then. ``trouble`` is what came of the last try, such as
-    ``status-500`` or ``timeout``.
+    ``id`` is the same in every attempt, so that receivers recognise a second one. A worker claims
+    it by moving ``due_at``. ``trouble`` is the error of the last attempt, such as ``status-500``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

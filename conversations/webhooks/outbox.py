@@ -1,4 +1,4 @@
-"""The outbox of webhooks, written in the transaction of the event."""
+"""Outbox of webhooks, written in the transaction of the event."""
 
 from __future__ import annotations
 
@@ -22,18 +22,14 @@ EVENTS: Mapping[TurnState, Event] = {
     TurnState.NEEDS_REVIEW: Event.HELD,
     TurnState.ASKING: Event.CHOICE,
 }
-"""The event of a turn that has entered a state."""
 
 
 class NoWebhook(Exception):
-    """Nobody has made a webhook of this name; the message says so."""
+    """There is no webhook of this name; the message says so."""
 
 
 def subscribe(session: Session, name: str) -> None:
-    """Subscribe a webhook to a new session, inside the caller's transaction.
-
-    One that is stopped may be named: it can be started again. Raises :class:`NoWebhook`.
-    """
+    """Subscribe a webhook, which may be stopped, to a new session. Raises: NoWebhook."""
     webhook = Webhook.objects.filter(name=name).first()
     if webhook is None:
         raise NoWebhook(f"Nobody has made a webhook {name!r} here: ask who runs this site.")
@@ -41,16 +37,14 @@ def subscribe(session: Session, name: str) -> None:
 
 
 def tell(turn: Turn, event: Event | None = None) -> None:
-    """Store and queue the event of a turn that has just entered its state.
+    """Store and queue ``event``, by default that of the state which the turn has just entered.
 
-    ``event`` replaces the one of the state. Does nothing for a session without a webhook.
+    Does nothing in a session without a webhook.
     """
     event = event or EVENTS.get(TurnState(turn.state))
-    if event is None:
-        return
-    subscribed = Webhook.objects.filter(subscriptions__session=turn.session_id, stopped_at=None)
-    webhook = subscribed.first()
-    if webhook is None:
+    webhooks = Webhook.objects.filter(subscriptions__session=turn.session_id, stopped_at=None)
+    webhook = webhooks.first() if event else None
+    if event is None or webhook is None:
         return
     now = timezone.now()
     delivery = Delivery.objects.create(
@@ -60,6 +54,6 @@ def tell(turn: Turn, event: Event | None = None) -> None:
 
 
 def queue(delivery_id: UUID) -> None:
-    """Queue a delivery's task after the commit; what fails there is left to the sweeper."""
+    """Queue the task of a delivery after the commit; the sweeper queues it again if that fails."""
     # By name: the tasks import this module.
     queue_after_commit(DELIVER, str(delivery_id), queue="turns")

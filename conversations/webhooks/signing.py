@@ -1,4 +1,4 @@
-"""Secrets and signatures, as Standard Webhooks has them (https://www.standardwebhooks.com)."""
+"""Secrets and signatures of webhooks, by Standard Webhooks (https://www.standardwebhooks.com)."""
 
 from __future__ import annotations
 
@@ -15,47 +15,39 @@ from conversations.webhooks.models import Webhook
 
 PREFIX = "whsec_"
 OVERLAP = timedelta(hours=24)
-"""How long what is sent has a signature by the old secret too, once there is a new one."""
+"""How long the previous secret still signs after a rotation."""
 
 
 def secret(webhook: Webhook, generation: int | None = None, key: str | None = None) -> str:
-    """Return the secret of a generation, the present one where none is named.
+    """Return the secret of a generation, by default the current one.
 
-    ``key`` is the site's secret key that it is made with, the present one where none is given.
+    It is derived from ``key``, by default the site's current secret key.
     """
     number = webhook.generation if generation is None else generation
-    made_of = f"{webhook.pk}:{number}"
-    made = salted_hmac("conversations.webhooks", made_of, secret=key, algorithm="sha256").digest()
-    return PREFIX + base64.b64encode(made).decode()
+    value = f"{webhook.pk}:{number}"
+    digest = salted_hmac("conversations.webhooks", value, secret=key, algorithm="sha256").digest()
+    return PREFIX + base64.b64encode(digest).decode()
 
 
-def secrets(webhook: Webhook, now: datetime) -> list[str]:
-    """Return the secrets that sign at ``now``, the newest first.
+def headers(webhook: Webhook, *, message: UUID, now: datetime, body: bytes) -> dict[str, str]:
+    """Return the headers of a message, with a signature by each secret that is valid ``now``.
 
-    Who receives may have one that the site's key of before has made: those sign too, for as long as
-    that key is kept.
+    Those of the site's previous keys are valid too, because receivers may still have them.
     """
     generations = [webhook.generation]
     if webhook.rotated_at is not None and now - webhook.rotated_at < OVERLAP:
         generations.append(webhook.generation - 1)
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return [secret(webhook, generation, key) for generation in generations for key in keys]
-
-
-def signature(secret: str, *, message: UUID, timestamp: int, body: bytes) -> str:
-    """Return one signature: of the delivery's id, seconds since 1970, and the body."""
-    key = base64.b64decode(secret.removeprefix(PREFIX))
+    secrets = [secret(webhook, generation, key) for generation in generations for key in keys]
+    timestamp = str(int(now.timestamp()))
     signed = f"{message}.{timestamp}.".encode() + body
-    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-
-
-def headers(secrets: list[str], *, message: UUID, timestamp: int, body: bytes) -> dict[str, str]:
-    """Return the three headers; a signature by each secret."""
-    signatures = (
-        signature(each, message=message, timestamp=timestamp, body=body) for each in secrets
-    )
     return {
         "webhook-id": str(message),
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(signatures),
+        "webhook-timestamp": timestamp,
+        "webhook-signature": " ".join(_signature(secret, signed) for secret in secrets),
     }
+
+
+def _signature(secret: str, signed: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -1,1 +1,0 @@
-"""A channel for Telegram: a program that knows IEIM's REST API and nothing else of it."""
