@@ -150,7 +150,7 @@ def missing_seal() -> str:
         return f"{problem}a clock is wrong, or somebody else wrote it. {todo}"
     age = timezone.now() - sealed.at
     minutes = age // timedelta(minutes=1)
-    problem = f"Checkpoint {sealed.number} was sealed everywhere {minutes} minutes ago."
+    problem = f"Checkpoint {sealed.number} was sealed {minutes} minutes ago."
     return f"{problem} {_LOOK}" if age > SEALED_WITHIN else ""
 
 

@@ -266,15 +266,14 @@ def test_it_says_what_was_verified_and_what_was_not(ada: Client, tmp_path: Path)
     out = StringIO()
     call_command("seal_audit", make_key=key, stdout=out)
     public.write_text(out.getvalue())
-    call_command("seal_audit", key=key, to=[str(seals)], stdout=StringIO())
-    options = {"seals": str(seals), "public_key": public, "record": True, "stdout": StringIO()}
+    call_command("seal_audit", key=key, to=seals, stdout=StringIO())
+    options = {"seals": seals, "public_key": public, "record": True, "stdout": StringIO()}
     call_command("verify_audit", **options)
     response = ada.get(EVENTS)
     text = response.content.decode()
     assert "The record was whole." in text
     assert "Checkpoint 1 of " in text
     assert f"in <code>{seals}</code>" in text
-    assert "in every place where seals are kept" in text
     assert json.loads(seals.read_text())["key"] in text
     with triggers_lifted():
         AuditEvent.objects.filter(kind="people.logged_in").update(actor="citizen")

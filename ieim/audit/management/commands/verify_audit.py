@@ -20,11 +20,9 @@ from ieim.audit.canonical import JSONValue
 from ieim.audit.checkpoints import expected, faults, summary
 from ieim.audit.comparing import Comparison, second_look
 from ieim.audit.models import AuditCheckpoint, AuditEvent
-from ieim.audit.places import SealError, place
-from ieim.audit.seals import compared, name_of, public_key
+from ieim.audit.seals import SealError, SealReport, key_id, read_public_key, verify_seals
 from ieim.audit.selectors import VERIFIED
 from ieim.audit.services import record_system
-from ieim.audit.stamps import Authority
 from ieim.audit.verify import ChainReport, reading, verify, verify_all
 
 
@@ -56,20 +54,13 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--seals",
-            metavar="PLACE",
-            help="where seal_audit keeps them, a file or s3://BUCKET/PREFIX: each seal has to be "
-            "signed and to follow the one before, its checkpoint stored, and the newest one is "
-            "expected as by --expect",
+            type=Path,
+            metavar="FILE",
+            help="the lines of seal_audit: each seal has to be signed and to follow the one "
+            "before, its checkpoint stored, and the newest one is expected as by --expect",
         )
         parser.add_argument(
             "--public-key", type=Path, metavar="FILE", help="with --seals: the key (PEM) they need"
-        )
-        parser.add_argument(
-            "--tsa-chain",
-            type=Path,
-            metavar="FILE",
-            help="with --seals: the certificates (PEM, with the root) of the authority that "
-            "stamped them; each stamp has to be by it",
         )
         parser.add_argument(
             "--nothing-since",
@@ -89,36 +80,30 @@ class Command(BaseCommand):
             "rows (how many are vouched for), differing (chain, kind, id, fault, message, and "
             "event, the number of the one that vouches for it, or 0), faults "
             "(of the checkpoints), since (events after the expected checkpoint, or null), "
-            "checkpoint (the newest, or null), seals (with --seals: newest, at, count, stamped, "
-            "stamped_at, unstamped_since)",
+            "checkpoint (the newest, or null), seals (with --seals: newest, at, count)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, print, and raise :class:`CommandError` unless everything holds."""
-        _require_fitting(options)
-        sealed, seal = None, None
+        _check_options(options)
+        seal: dict[str, str] | None = None
+        seals = SealReport()
         if options["seals"]:
             try:
-                key, chain = public_key(options["public_key"]), options["tsa_chain"]
-                authority = Authority(chain) if chain else None
-                seal = {"file": str(options["seals"]), "key": name_of(key)}
-                sealed = compared(place(options["seals"]), key, authority)
+                key = read_public_key(options["public_key"])
+                seals = verify_seals(options["seals"], key)
             except SealError as error:
                 raise CommandError(str(error)) from error
-            options["expect"] = sealed.newest or None
-        if options["session"] and options["expect"]:
-            raise CommandError("--expect and --seals are about all chains: leave --session out")
-        if options["nothing_since"] and not options["expect"]:
-            raise CommandError("--nothing-since needs --expect with the digest that you kept")
+            seal = {"file": str(options["seals"]), "key": key_id(key)}
+            options["expect"] = seals.newest or None
         try:
             result = _verify(options["session"], options["expect"], options["nothing_since"])
         except (DatabaseError, ValueError) as error:
             raise CommandError(f"the audit record cannot be read: {error}") from error
-        if sealed is not None:
-            told = asdict(sealed)
-            result["faults"] += told.pop("faults")
-            result["ok"] = result["ok"] and not sealed.faults
-            result["seals"] = told
+        if seal:
+            result["faults"] += seals.faults
+            result["ok"] = result["ok"] and not seals.faults
+            result["seals"] = {"newest": seals.newest, "at": seals.at, "count": seals.count}
         if options["record"]:
             try:
                 _record(result, options["expect"], seal)
@@ -147,8 +132,8 @@ class Command(BaseCommand):
         )
         if result["since"] is not None:
             self.stdout.write(f"{result['since']:,} events since the checkpoint that was expected")
-        if told := result.get("seals"):
-            self.stdout.write(_of_seals(told))
+        if "seals" in result:
+            self.stdout.write("{count:,} seals, the newest of {at}".format(**result["seals"]))
         if result["checkpoint"]:
             line = "checkpoint {number} at {at} over {chains} chains: {digest}"
             self.stdout.write(line.format(**result["checkpoint"]))
@@ -156,21 +141,19 @@ class Command(BaseCommand):
             self.stdout.write("no checkpoint yet: manage.py checkpoint_audit takes one")
 
 
-def _of_seals(told: dict[str, Any]) -> str:
-    line = f"{told['count']:,} seals, the newest of {told['at']}; {told['stamped']:,} have a stamp"
-    if told["stamped_at"]:
-        return f"{line}, the newest of {told['stamped_at']}, {told['unstamped_since']:,} came after"
-    return f"{line}, which --tsa-chain checks" if told["stamped"] else line
-
-
-def _require_fitting(options: dict[str, Any]) -> None:
+def _check_options(options: Mapping[str, Any]) -> None:
     """Raise :class:`CommandError` for options that do not go together."""
-    if bool(options["seals"]) != bool(options["public_key"]):
+    seals, expect = options["seals"], options["expect"]
+    if bool(seals) != bool(options["public_key"]):
         raise CommandError("--seals and --public-key go together")
-    if options["seals"] and options["expect"]:
+    if seals and expect:
         raise CommandError("--seals expects the newest seal: leave --expect out")
-    if options["record"] and options["session"]:
+    if options["session"] and (seals or expect):
+        raise CommandError("--expect and --seals are about all chains: leave --session out")
+    if options["session"] and options["record"]:
         raise CommandError("--record is of the whole record: leave --session out")
+    if options["nothing_since"] and not (seals or expect):
+        raise CommandError("--nothing-since needs --expect with the digest that you kept")
 
 
 @transaction.atomic
