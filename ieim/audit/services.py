@@ -122,8 +122,8 @@ def record_each(*, kind: str, rows: Mapping[UUID, Sequence[Row]]) -> None:
     the caller's transaction as :func:`record`.
     """
     _check(kind, "system")
-    heads = AuditHead.objects.select_for_update().filter(pk__in=list(rows), seq__gt=0)
-    heads = list(heads.order_by("pk"))
+    locked = AuditHead.objects.select_for_update().filter(pk__in=list(rows), seq__gt=0)
+    heads = list(locked.order_by("pk"))
     events = []
     for head in heads:
         head.key = bytes(head.key) or token_bytes(KEY_BYTES)

@@ -184,6 +184,7 @@ class _Event(NamedTuple):
 
 
 _Item = _LostHead | _BareHead | _Event
+_Head = tuple[bytes | None, bytes | None] | None
 _EVENT_COLUMNS = (
     *("seq", "kind", "actor", _StoredInstant("at"), "payload"),
     *("prev_hash", "hash", "salt", "digest"),
@@ -219,7 +220,7 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
     """Verify the items of one chain, heads before events."""
     count = emptied = 0
     previous_hash = GENESIS.encode()
-    head: tuple[bytes | None, bytes | None] | None = None
+    head: _Head = None
     rows: Expected = {}
     problem = lost = ahead = None
     try:
@@ -310,14 +311,12 @@ def _add_rows(rows: Expected, seq: int, kind: bytes, payload: bytes) -> Problem 
     return None
 
 
-def _head_fault(
-    count: int, last_hash: bytes, head: tuple[bytes | None, bytes | None] | None
-) -> Problem | None:
+def _head_fault(count: int, last_hash: bytes, head: _Head) -> Problem | None:
     if not count and head is None:
         return None
-    if head is None or head[0] is None or head[1] is None:
+    seq, head_hash = head or (None, None)
+    if seq is None or head_hash is None:
         return Problem(Break.NO_HEAD, count, "the chain's head is missing")
-    seq, head_hash = head
     if seq != b"%d" % count:
         text = seq.decode(errors="replace")
         message = f"the head names event {text}, and the last one is {count}"

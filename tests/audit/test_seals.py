@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ieim.audit import seals
-from ieim.audit.checkpoints import SEALED, last_sealed, missing_seal
+from ieim.audit.checkpoints import SEALED, greatest_sealed, last_sealed, missing_seal
 from ieim.audit.models import SYSTEM_CHAIN, AuditCheckpoint, CheckpointHead
 from ieim.audit.services import record
 from tests.audit.owner import rewind, triggers_lifted
@@ -138,7 +138,6 @@ def test_a_seal_that_is_written_while_the_file_is_read_is_no_fault(
     sealer: Sealer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sealer.seal()
-    greatest_sealed = seals.greatest_sealed
 
     def seal_meanwhile() -> int:
         number = greatest_sealed()
