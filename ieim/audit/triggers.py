@@ -31,12 +31,13 @@ from django.db.migrations.operations import RunPython
 class Guard:
     """The exceptions of one append-only table.
 
-    ``keys`` are the column names of each unique constraint, and of the primary key unless it is an
-    integer; ``taken_if`` is a condition over NEW under which a constraint with a condition of its
-    own is taken. Of the columns only ``may_change`` ever change; ``update_if`` is one more
-    condition over OLD and NEW (None: there is no update at all, unless columns may change).
-    ``erased_if`` is a condition over OLD under which a row may go, or, where ``blank`` names
-    columns with the SQL of their empty values, they may be emptied and the row stays.
+    - ``keys``: the column names of each unique constraint, and of the primary key unless it is an
+      integer.
+    - ``taken_if``: a condition over NEW under which a unique constraint with a condition is taken.
+    - ``may_change``: the columns that may change; ``update_if`` is one more condition over OLD and
+      NEW. With neither there is no update at all.
+    - ``erased_if``: a condition over OLD under which a row may be deleted or, where ``blank`` names
+      columns with the SQL of their empty values, these may be emptied.
     """
 
     table: str
