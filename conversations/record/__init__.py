@@ -1,1 +1,1 @@
-"""What was asked of models, kept for years, and what the database refuses to change."""
+"""Records of model calls, replay, and the rows that the audit and the database protect."""

@@ -7,8 +7,6 @@ events vouch for stays as it was hashed.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 from conversations.models import (
@@ -32,7 +30,6 @@ from conversations.models import (
 )
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit.audited import AuditedModel
-from ieim.pipeline.canonical import digest
 
 _ENDED = {status.value for status in (*DONE_STAGE_STATUSES, StageStatus.NEEDS_REVIEW)}
 _ANSWER = ("output", "state_merge", "result")
@@ -56,10 +53,6 @@ def _of_reply(reply: Reply) -> dict[str, Any]:
     return {"citations": sorted(cited)}
 
 
-def _is_erased(turn: Turn) -> bool:
-    return not (turn.text or turn.risks or turn.language)
-
-
 def _of_attempt(attempt: Attempt) -> dict[str, Any]:
     # Only where there is a count: what was written before there were any stays as it was hashed.
     count = attempt.cached_tokens
@@ -70,17 +63,6 @@ def _of_choice(choice: Choice) -> dict[str, Any]:
     # As above: only where they hold something.
     names = ("several", "also")
     return {name: getattr(choice, name) for name in names if getattr(choice, name)}
-
-
-def _told_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return what events of before 0.3 say of a message beside their digest of all of it."""
-    told = {name: payload.get(name) for name in ("text_sha256", "number", "release")}
-    return (str(payload["turn"]), digest(told)) if told["text_sha256"] else None
-
-
-def _as_told(turn: Turn) -> dict[str, Any]:
-    text = hashlib.sha256(turn.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return {"text_sha256": text, "number": turn.number, "release": turn.release_number}
 
 
 def _opens_nothing(session: Session) -> bool:
@@ -100,18 +82,6 @@ SESSION = AuditedModel(
     once=True,
     joined=True,
 )
-TOLD = AuditedModel(
-    "turn_told",
-    Turn.objects.all,
-    (),
-    chain="session_id",
-    more=_as_told,
-    # Only events of before 0.3 say it.
-    blank=lambda turn: True,
-    tombstone=lambda turn: not turn.text,
-    once=True,
-    told={"turn.received": _told_before},
-)
 TEXT = AuditedModel(
     "turn_text",
     Turn.objects.all,
@@ -129,19 +99,6 @@ SIGNS = AuditedModel(
     # That a turn should be there at all is for its text to say.
     blank=lambda turn: True,
     tombstone=lambda turn: not (turn.risks or turn.language),
-    formerly="turn",
-)
-BOTH = AuditedModel(
-    "turn",
-    Turn.objects.all,
-    (
-        *("id", "session_id", "number", "text", "release_number"),
-        *("language", "risks", "created_at"),
-    ),
-    chain="session_id",
-    # It is in events of before the two above.
-    blank=lambda turn: True,
-    tombstone=_is_erased,
 )
 STAGE = AuditedModel(
     "stage",
@@ -251,6 +208,6 @@ MAIL = AuditedModel(
     ("id", "turn_id", "session_id", "language", "state", "asked_at", "ended_at"),
     chain="session_id",
 )
-_OF_TURNS = (TOLD, TEXT, SIGNS, BOTH, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE)
+_OF_TURNS = (TEXT, SIGNS, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE)
 _OF_REPLIES = (REPLY, RATING, FEEDBACK, CORRECTION, NOTICE)
 KINDS = (SESSION, *_OF_TURNS, *_OF_REPLIES, PERSON, TAKEOVER, LINE, MAIL)

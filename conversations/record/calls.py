@@ -1,4 +1,4 @@
-"""What a call of the model leaves behind: prompt and schema, the attempt, or only its cost."""
+"""Records of model calls: prompts and schemas, attempts, and the cost of unused calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ieim.pipeline.work import AttemptRecord
 
 KIND = "artifact"
 COUNTED_CALLS = 200
-"""So many of the latest calls say how many tokens a byte is."""
+"""The latest calls by which :func:`tokens_per_byte` counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,17 @@ def kept() -> frozenset[str]:
 
 
 def keep(contract: Contract, stored: Set[str]) -> Set[str]:
-    """Store a contract's prompt and schema unless they are among those ``stored``, inside the
-    caller's transaction; returns the digests of both."""
+    """Store a contract's prompt and schema unless they are among ``stored``.
+
+    Inside the caller's transaction. Returns the digests of both.
+    """
     contents = {
         contract.prompt_sha256: f"{contract.persona}\0{contract.directive}".encode(),
         contract.schema_sha256: rfc8785.dumps(dict(contract.schema)),
     }
     missing = contents.keys() - stored
-    if missing:  # by now another worker may have kept them
-        there = Artifact.objects.filter(sha256__in=missing).values_list("sha256", flat=True)
-        missing -= set(there)
+    if missing:  # another worker may have stored them
+        missing -= set(Artifact.objects.filter(sha256__in=missing).values_list("sha256", flat=True))
     Artifact.objects.bulk_create(
         [Artifact(sha256=sha256, content=contents[sha256]) for sha256 in sorted(missing)],
         # Two workers may use a prompt for the first time at once.
@@ -69,15 +70,18 @@ def keep(contract: Contract, stored: Set[str]) -> Set[str]:
 
 
 def prompts(digests: Iterable[str]) -> dict[str, str]:
-    """Return the prompts that were kept among ``digests``, persona and directive, to read."""
-    found = Artifact.objects.filter(pk__in=set(digests))
-    return {each.pk: bytes(each.content).decode().replace("\0", "\n") for each in found}
+    """Return the stored prompts among ``digests``, persona and directive, as text to read."""
+    artifacts = Artifact.objects.filter(pk__in=set(digests))
+    return {
+        artifact.pk: bytes(artifact.content).decode().replace("\0", "\n") for artifact in artifacts
+    }
 
 
 def request_of(attempt: Attempt) -> StoredRequest:
     """Return the request of an attempt as it was sent, whatever the prompts are now.
 
-    Raises ``Artifact.DoesNotExist`` where prompt or schema were not kept.
+    Raises:
+        Artifact.DoesNotExist: prompt or schema are not stored.
     """
     prompt = bytes(Artifact.objects.get(pk=attempt.prompt_sha256).content).decode()
     schema = bytes(Artifact.objects.get(pk=attempt.contract_sha256).content)
@@ -92,15 +96,15 @@ def request_of(attempt: Attempt) -> StoredRequest:
 
 
 def artifact_faults() -> Iterator[Discrepancy]:
-    """Yield the artifacts that are not what their digest says, and those that are not there."""
+    """Yield the artifacts that do not have their digest, and those that are missing."""
     for artifact in Artifact.objects.order_by("pk").iterator(chunk_size=100):
         if hashlib.sha256(artifact.content).hexdigest() != artifact.pk:
             yield from of_store(KIND, [artifact.pk], Fault.CHANGED)
     missing: set[str] = set()
     for column in ("prompt_sha256", "contract_sha256"):
-        there = Artifact.objects.filter(pk=OuterRef(column))
-        bare = Attempt.objects.order_by().filter(~Exists(there))
-        missing.update(bare.values_list(column, flat=True).distinct())
+        artifacts = Artifact.objects.filter(pk=OuterRef(column))
+        attempts = Attempt.objects.order_by().filter(~Exists(artifacts))
+        missing.update(attempts.values_list(column, flat=True).distinct())
     yield from of_store(KIND, sorted(missing), Fault.MISSING)
 
 
@@ -109,7 +113,7 @@ def keep_unused(
 ) -> Unused:
     """Store and audit the cost of a speculative call whose answer was discarded.
 
-    ``answer`` is None where it had not come when the turn was done.
+    ``answer`` is None if it had not come when the turn was done.
     """
     cost = Unused.objects.create(
         turn=turn,
@@ -140,7 +144,7 @@ def _bytes(text: str | None) -> bytes:
 
 
 def _name(text: str | None, longest: int) -> str:
-    """Return a server's own word for something, as every database can hold it."""
+    """Return a text of the server in a form that every database can hold."""
     readable = (text or "").encode("utf-8", "replace").decode("utf-8")
     return readable.replace("\0", "?")[:longest]
 
@@ -175,15 +179,13 @@ def keep_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
 
 
 def tokens_per_byte(before: datetime) -> dict[str, float]:
-    """Return by contract how many tokens its model's server has counted for a byte at most.
+    """Return the most tokens that a byte took, by contract, as the model's server counts.
 
-    Of the last calls ``before`` a moment: what a turn has from its creation on, however often its
-    run is resumed.
+    By the last calls ``before`` a moment, a turn's creation, so that a resumed run has the same.
     """
     calls = Attempt.objects.filter(created_at__lt=before).order_by("-created_at")
     columns = ("stage__contract", "model", "request_bytes", "prompt_tokens")
-    # Which of them are counted is asked here: the database would look through all calls that ever
-    # were for those of a server that counts none.
+    # Filtered here: for a server that counts nothing the database would read all calls.
     latest = calls.values_list(*columns)[:COUNTED_CALLS]
     return budget.tokens_per_byte(call for call in latest if call[-1])
 
@@ -195,8 +197,10 @@ def _sha256(request: ModelRequest) -> str:
 
 
 def _counted(answer: ModelAnswer | None, count: Count) -> int:
-    """Return what a call counts as: the server's own count, or the estimate where it gave none;
-    without an answer the most that it can cost."""
+    """Return the tokens of a call by the server's count, or else by the estimate.
+
+    Without an answer it is the most that the call can cost.
+    """
     if answer is None:
         return count.most
     sent, received = answer.prompt_tokens, answer.completion_tokens
@@ -205,8 +209,10 @@ def _counted(answer: ModelAnswer | None, count: Count) -> int:
 
 
 def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
-    """Return what the audit keeps of an attempt beside its row: codes and counts, and nothing from
-    which a citizen's words could be found by trying."""
+    """Return the payload of an attempt's event: codes and counts.
+
+    It has nothing from which a citizen's words could be found by trying.
+    """
     return {
         "turn": str(turn.pk),
         "stage": row.contract,

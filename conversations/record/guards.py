@@ -1,8 +1,8 @@
-"""What the database itself refuses to change or delete of a conversation.
+"""Triggers by which the database refuses changes and deletions of conversations.
 
-:data:`GUARDS` is the whole table of it: a column that it does not let change never does, whoever
-asks. Rows go, and a turn's words are emptied, only once the session's last audit event is its
-erasure, which itself stays.
+:data:`GUARDS` is the whole table: a column that it does not name never changes. Rows are deleted,
+and a turn's words are emptied, only once the session's last audit event is its erasure, which
+itself stays.
 
 SQLite alters a table by building a new one, and the triggers go with the old: a later migration
 that alters one of these tables ends with :func:`guard` again, on PostgreSQL too, so that new
@@ -38,7 +38,7 @@ GUARDS = {
                 f"AND session_id = NEW.session_id AND NOT resumed AND state IN {_PENDING}"
             ),
             may_change=(
-                # Where it stands and who works on it; risk flags, to which triage adds.
+                # Its state and the worker at it; risk flags, to which triage adds.
                 *("state", "updated_at", "queued_at", "lease", "leased_until", "retry_at"),
                 *("unavailable_since", "runs", "resumed", "hold_waived", "risks"),
                 *("said_safe_at", "situation"),

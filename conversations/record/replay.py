@@ -1,8 +1,8 @@
-"""Replay: a turn's stored answers through today's gate, and whether the decisions are the same.
+"""Replay: judging a turn's stored answers by today's gate.
 
 Every attempt is stored as it was received, so the gate can judge it again with the same release,
-state and text. A decision hash has no clock and no run id in it: two databases that
-hold the same conversation have the same hash.
+state and text. Hashes of decisions contain no time and no id of a run: two databases that hold the
+same conversation have the same hash.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RUN_IDS = frozenset({"session_id", "response_id"})
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What was decided and what would be decided now; equal hashes mean nothing has changed.
+    """The stored decisions and those of today; equal hashes mean that nothing has changed.
 
     ``changes`` are sentences, in the order of the turn. Hashes are lower-case hex SHA-256 over RFC
     8785 bytes.
@@ -52,7 +52,7 @@ class Replay:
 
     @property
     def same(self) -> bool:
-        """Whether every decision is what it was."""
+        """Whether every decision is the stored one."""
         return self.stored_sha256 == self.replayed_sha256
 
 
@@ -60,83 +60,84 @@ def replay(turn: Turn) -> Replay:
     """Judge every stored attempt of ``turn`` again. Reads only."""
     release = languages.release_of(turn)
     stored: list[Decision] = []
-    again: list[Decision] = []
+    replayed: list[Decision] = []
     changes: list[str] = []
     state: dict[str, Any] = {"session_id": str(turn.session_id)}
     outputs: dict[str, Mapping[str, Any]] = {}
     # No response id may come twice in a session.
     attempts = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
-    used = list(attempts.exclude(response_id="").values_list("pk", "response_id"))
-    grounds: datetime | None = None
+    response_ids = list(attempts.exclude(response_id="").values_list("pk", "response_id"))
+    decided_at: datetime | None = None
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
-            if grounds and stage.contract in ANSWERING and attempt.created_at < grounds:
+            if decided_at and stage.contract in ANSWERING and attempt.created_at < decided_at:
                 # Somebody has since decided an earlier stage: the input of this one is gone.
                 continue
-            before_it = (name for key, name in used if key < attempt.pk)
-            context = context_of(turn, state, attempt=attempt.number, used=before_it)
-            before, after = _stored(stage, attempt), _judged(turn, stage, attempt, context)
-            stored.append(before)
-            again.append(after)
-            changes += _differences(before, after, attempt)
+            used = (response_id for pk, response_id in response_ids if pk < attempt.pk)
+            context = context_of(turn, state, attempt=attempt.number, used=used)
+            stored.append(_stored(stage, attempt))
+            replayed.append(_judged(turn, stage, attempt, context))
+            changes += _differences(stored[-1], replayed[-1], attempt)
         if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
             state |= stage.state_merge
             outputs[stage.contract] = stage.output or {}
         if StageStatus(stage.status) in DECIDED_STAGE_STATUSES:
-            grounds = max(filter(None, (grounds, stage.finished_at)), default=None)
+            decided_at = max(filter(None, (decided_at, stage.finished_at)), default=None)
     if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
-        # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = replace(
             Context(1, turn.text, state, release, entities=_entities(turn)),
             shown_text=shown_text_of(turn, outputs),
         )
         stored.append({"reply": turn.reply.body})
-        language = languages.reply_language(turn)
-        original = replies.Reply.from_dict(turn.reply.body)
-        classified = outputs.get(CLASSIFY)
-        known = situation.situation_of(chosen_of(turn), classified, release)
-        listed = situation.again(original.situation, known, release)
-        if listed is not None and listed.leads:
-            event = release.situations[listed.key]
-            led = [(source.agency_id, source.service_key) for source in original.sources]
-            first = release.first_steps(event)
-            # Which of the first ones leads is the search's to say.
-            key = next((key for key in led if key in first), first[0])
-            reply = situation.lead(event, key, release, language)
-        elif turn.reply.body["kind"] == "outside":
-            # That no service is near enough is the search's to say.
-            reply = replies.in_language(replies.outside(release), language, release)
-        else:
-            reply = compose(outputs, context, language=language, chosen=chosen_of(turn))
-        # Notices, the topic of the conversation, uncovered parts and what comes next are taken
-        # over: they depend on the moment, on other turns and on the search, and none of them is a
-        # decision.
-        complete = replace(
-            reply,
-            notices=original.notices,
-            still_about=original.still_about,
-            uncovered=original.uncovered,
-            next_services=original.next_services,
-            situation=listed,
-            deadline_days=original.deadline_days,
-            counted_from=original.counted_from,
-        )
-        if rearranges(original, complete, release):
-            # Which passages lead, and which card, is the search's to say too.
-            made = {card.source: card for card in complete.cards}
-            complete = replace(
-                complete,
-                lead=original.lead,
-                sections=original.sections,
-                unsaid=original.unsaid,
-                cards=tuple(
-                    replace(made[led.source], sections=led.sections) for led in original.cards
-                ),
-            )
-        again.append({"reply": complete.as_dict()})
-        if stored[-1] != again[-1]:
+        replayed.append({"reply": _reply(turn, outputs, context).as_dict()})
+        if stored[-1] != replayed[-1]:
             changes.append("The reply would be another one.")
-    return Replay(digest(stored), digest(again), tuple(changes))
+    return Replay(digest(stored), digest(replayed), tuple(changes))
+
+
+def _reply(turn: Turn, outputs: Mapping[str, Mapping[str, Any]], context: Context) -> replies.Reply:
+    """Return the reply to ``turn``, composed again from the outputs of its stages."""
+    release, language = context.release, languages.reply_language(turn)
+    original = replies.Reply.from_dict(turn.reply.body)
+    current = situation.situation_of(chosen_of(turn), outputs.get(CLASSIFY), release)
+    checklist = situation.again(original.situation, current, release)
+    if checklist is not None and checklist.leads:
+        event = release.situations[checklist.key]
+        cited = [(source.agency_id, source.service_key) for source in original.sources]
+        first_steps = release.first_steps(event)
+        # Which of the first steps leads was decided by the search.
+        key = next((key for key in cited if key in first_steps), first_steps[0])
+        reply = situation.lead(event, key, release, language)
+    elif turn.reply.body["kind"] == "outside":
+        # That no service is near enough was decided by the search.
+        reply = replies.in_language(replies.outside(release), language, release)
+    else:
+        reply = compose(outputs, context, language=language, chosen=chosen_of(turn))
+    # Notices, the topic of the conversation, uncovered parts and what comes next are copied: they
+    # depend on the moment, on other turns and on the search, and none of them is a decision.
+    reply = replace(
+        reply,
+        notices=original.notices,
+        still_about=original.still_about,
+        uncovered=original.uncovered,
+        next_services=original.next_services,
+        situation=checklist,
+        deadline_days=original.deadline_days,
+        counted_from=original.counted_from,
+    )
+    if rearranges(original, reply, release):
+        # Which passages lead, and which card, was decided by the search too.
+        cards = {card.source: card for card in reply.cards}
+        reply = replace(
+            reply,
+            lead=original.lead,
+            sections=original.sections,
+            unsaid=original.unsaid,
+            cards=tuple(
+                replace(cards[card.source], sections=card.sections) for card in original.cards
+            ),
+        )
+    return reply
 
 
 def context_of(
@@ -147,10 +148,10 @@ def context_of(
     used: Iterable[str] = (),
     as_seen: bool = True,
 ) -> Context:
-    """Return what an answer to ``turn`` is judged against, as the runner judged it.
+    """Return the context in which the runner judged an answer to ``turn``.
 
     ``state`` is the ``cached_state``, ``used`` the session's response ids until then. ``as_seen``
-    is for a model, which was given the redacted text; a person reads, and quotes, the text itself.
+    is for a model, which was sent the redacted text; a person quotes the text itself.
     """
     release = languages.release_of(turn)
     return Context(
@@ -166,22 +167,24 @@ def context_of(
 
 
 def shown_text_of(turn: Turn, contracts: Collection[str]) -> str | None:
-    """Return what is shown in place of the free text of one of ``contracts``; None for that text
-    itself, a person's or a model's."""
+    """Return the text that is shown in place of the free text of one of ``contracts``.
+
+    None where the free text itself is shown, a person's or a model's.
+    """
     replying = [stage.id for stage in FLOW if stage.reply and stage.id in contracts]
     stages = turn.stages.filter(contract__in=replying, status__in=DONE_STAGE_STATUSES)
     return fallback.shown_text(next((stage.result for stage in stages if stage.result), None))
 
 
 def _entities(turn: Turn) -> dict[str, str]:
-    """Return what triage has found in the message, by type."""
+    """Return the entities that triage has extracted from the message, by type."""
     extract = turn.stages.filter(contract=template.EXTRACT, status__in=DONE_STAGE_STATUSES).first()
     return template.entities_by_type(extract.output if extract else None)
 
 
 def _stored(stage: Stage, attempt: Attempt) -> Decision:
-    # One that is recorded may have findings: it is the last of its stage.
-    latest = max(each.pk for each in stage.attempts.all())
+    # The last attempt of a stage may have findings and count all the same.
+    latest = max(attempt.pk for attempt in stage.attempts.all())
     passed = not attempt.findings or (stage.status in _BY_MODEL and attempt.pk == latest)
     return _decision(
         stage,
@@ -206,9 +209,9 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
     judgement = gate.judge(contracts.load(stage.contract), answer, context)
     # Budgets are counted outside the gate, with limits of that day: their findings are kept.
     judgement = judgement.stopped_by(
-        Finding(Code(found["code"]), found["path"], found["message"])
-        for found in attempt.findings
-        if found["code"].startswith("budget.")
+        Finding(Code(finding["code"]), finding["path"], finding["message"])
+        for finding in attempt.findings
+        if finding["code"].startswith("budget.")
     )
     judgement, result = fallback.settle(
         contracts.load(stage.contract),
@@ -229,8 +232,8 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
 
 def _own_words(stage: Stage, judgement: Judgement) -> bool:
     """Whether the administration showed a model's own words at that time."""
-    said = (judgement.output or {}).get("assistantReply")
-    return stage.result is None and (stage.output or {}).get("assistantReply") == said
+    text = (judgement.output or {}).get("assistantReply")
+    return stage.result is None and (stage.output or {}).get("assistantReply") == text
 
 
 def _decision(
@@ -243,7 +246,7 @@ def _decision(
     # A stage that a person overrode keeps their output, not this attempt's.
     by_model = stage.status in {*_BY_MODEL, StageStatus.NEEDS_REVIEW.value}
     if stage.contract == FIRST and output is not None and result:
-        # Until 0.2 the stage had what is shown as guidance in place of the model's words.
+        # Up to 0.2 the output of this stage had the guidance in place of the model's words.
         output, result = {**output, "assistantReply": result["text"]}, None
     return {
         "stage": stage.contract,
@@ -260,16 +263,16 @@ def _decision(
 def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:
     name = f"{before['stage']}, attempt {before['attempt']}"
     contract = contracts.load(before["stage"], administration.current().persona)
-    found = []
+    sentences = []
     if attempt.contract_sha256 != contract.schema_sha256:
-        found.append(f"{name}: the contract has changed since.")
+        sentences.append(f"{name}: the contract has changed since.")
     if attempt.prompt_sha256 != contract.prompt_sha256:
-        found.append(f"{name}: the prompt has changed since.")
+        sentences.append(f"{name}: the prompt has changed since.")
     if before["findings"] != after["findings"]:
-        found.append(f"{name}: was {_codes(before)}, is now {_codes(after)}.")
+        sentences.append(f"{name}: was {_codes(before)}, is now {_codes(after)}.")
     elif before != after:
-        found.append(f"{name}: the answer is read otherwise.")
-    return found
+        sentences.append(f"{name}: the answer is read otherwise.")
+    return sentences
 
 
 def _codes(decision: Decision) -> str:

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class AuditConfig(AppConfig):
-    """Django's handle on the app."""
+    """The app of the audit record."""
 
     name = "ieim.audit"
     label = "audit"
@@ -14,9 +14,9 @@ class AuditConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have ``migrate`` vouch for what was there before."""
+        """Have ``migrate`` vouch for older rows."""
         from django.db.models.signals import post_migrate
 
-        from ieim.audit.joining import join
+        from ieim.audit.upgrading import vouch_for_older_rows
 
-        post_migrate.connect(join, sender=self)
+        post_migrate.connect(vouch_for_older_rows, sender=self)

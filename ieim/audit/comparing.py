@@ -1,8 +1,9 @@
-"""Comparing what is stored with what the events vouch for, some chains at a time."""
+"""Comparing the stored rows with what the events vouch for, some chains at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
@@ -10,49 +11,47 @@ from django.db.models import Exists, Max, Model, OuterRef
 
 from ieim.audit import verify
 from ieim.audit.audited import (
-    ANY,
     AuditedModel,
     Discrepancy,
     Expected,
     Fault,
     Key,
-    Vouched,
     checks,
     registered,
 )
-from ieim.audit.canonical import stands
+from ieim.audit.canonical import is_recorded
 from ieim.audit.models import AuditEvent, AuditHead
 from ieim.audit.services import FOR_GOOD
 from ieim.audit.verify import ChainReport
 
 CHAINS, ROWS = 200, 4000
 """Chains, and rows that they vouch for, that are compared at once."""
-_SAYS = {
+_MESSAGES = {
     Fault.CHANGED: "{} {} was changed: its content is not what was recorded",
     Fault.MISSING: "{} {} is not there, though it was recorded",
     Fault.UNVOUCHED: "{} {} is not vouched for: no event says that it should be there",
     Fault.UNREADABLE: "{} {} cannot be read",
 }
-_WHICH = "?"
-"""In the place of an id, where it cannot be said of which row something cannot be read."""
-# What a driver, a column's converter or the digest raises over a value that is none.
-_UNREADABLE = (ValueError, TypeError, ArithmeticError, DatabaseError)
+_UNKNOWN_ID = "?"
+"""The id of a row that cannot be read, where nobody can say which one it is."""
+# Raised by a driver, a column's converter or the digest for a value of another form.
+_READ_ERRORS = (ValueError, TypeError, ArithmeticError, DatabaseError)
 
-
-Keys = Mapping[UUID, bytes]
+ChainKeys = Mapping[UUID, bytes]
 """The keys of chains, see :class:`ieim.audit.models.AuditHead`."""
 
 
 class Comparison:
-    """Collects the reports of all chains and returns the faults at the end.
+    """Collects the reports of all chains and returns the discrepancies at the end.
 
-    On a running system a row may be written after its chain's events were read. A suspected fault
-    is therefore noted only, and looked at once more (:func:`second_look`).
+    On a running system a row may be written after its chain's events were read. So a discrepancy
+    counts only if a second look confirms it (:func:`second_look`).
+
+    ``chains``, ``events`` and ``rows`` count what was compared; rows are those that events name.
     """
 
     def __init__(self) -> None:
         self.chains = self.events = self.rows = 0
-        """How many there were; rows are those that the events vouch for."""
         self._suspects: set[UUID] = set()
         self._waiting: list[ChainReport] = []
 
@@ -66,30 +65,30 @@ class Comparison:
             self._compare()
 
     def finish(self) -> Iterator[Discrepancy]:
-        """Yield what does not hold, by chain; call it outside :func:`verify.reading`."""
+        """Yield the discrepancies by chain; call it outside :func:`verify.reading`."""
         self._compare()
-        self._suspects.update(_without_events())
+        self._suspects.update(_chains_without_events())
         for chain in sorted(self._suspects):
             yield from second_look(chain)
         for check in checks():
             yield from check()
 
     def _compare(self) -> None:
-        self._suspects.update(UUID(found.chain) for found in compare(self._waiting))
+        self._suspects.update(UUID(fault.chain) for fault in compare(self._waiting))
         self._waiting = []
 
 
 def second_look(chain: UUID) -> list[Discrepancy]:
-    """Return the faults of one chain.
+    """Return the discrepancies of one chain.
 
-    Those that are suspected are checked with the chain's head locked: a writer of such a row
-    records an event in the same transaction, and waits. It waits for no more than the events since
-    and those rows; a chain of staff can be years long.
+    Suspected rows are compared again with the chain's head locked: a writer of such a row records
+    an event in the same transaction, and waits. It waits for no more than the events since and
+    those rows; a chain of staff can be years long.
     """
     last = AuditEvent.objects.filter(chain=chain).aggregate(last=Max("pk"))["last"] or 0
     with verify.reading():
         report = verify.verify(chain)
-        suspects = {(found.kind, found.id) for found in compare([report])}
+        suspects = {(fault.kind, fault.id) for fault in compare([report])}
     if not suspects:
         return []
     with transaction.atomic():
@@ -101,120 +100,113 @@ def second_look(chain: UUID) -> list[Discrepancy]:
 def compare(
     reports: Sequence[ChainReport], suspects: Collection[Key] | None = None
 ) -> Iterator[Discrepancy]:
-    """Yield how the rows of some chains differ from what their events vouch for; None: all rows."""
-    left: dict[UUID, Expected] = {}
+    """Yield how the rows of some chains differ from what their events vouch for.
+
+    ``suspects`` are the rows to compare, None for all.
+    """
+    remaining: dict[UUID, Expected] = {}
     for report in reports:
         try:
-            left[UUID(report.chain)] = dict(report.rows)
+            remaining[UUID(report.chain)] = dict(report.rows)
         except ValueError:
-            continue  # A chain's id that is none: its report says so.
-    heads = AuditHead.objects.filter(chain__in=left).values_list("chain", "key")
+            continue  # The report says that the chain's id is none.
+    heads = AuditHead.objects.filter(chain__in=remaining).values_list("chain", "key")
     keys = {chain: bytes(key) for chain, key in heads}
     for model in registered():
         ids = None if suspects is None else {id_ for kind, id_ in suspects if kind == model.kind}
         if ids == set():
             continue
         try:
-            yield from _of_kind(model, left, keys, None if ids and _WHICH in ids else ids)
-        except _UNREADABLE:
-            for chain in left:
-                yield from _of_one_chain(model, chain, left[chain], keys)
-    may_go = {model.kind for model in registered() if model.may_go}
-    for chain, expected in left.items():
+            ids = None if ids and _UNKNOWN_ID in ids else ids
+            yield from _compare_model(model, remaining, keys, ids)
+        except _READ_ERRORS:
+            for chain in remaining:
+                yield from _compare_in_chain(model, chain, remaining[chain], keys)
+    disposable = {model.kind for model in registered() if model.may_go}
+    for chain, expected in remaining.items():
         for (kind, id_), vouched in expected.items():
-            if suspects is not None and (kind, id_) not in suspects:
-                continue
-            # Of what a version before recorded nobody knows whether it stayed.
-            if kind not in may_go and vouched.digest != ANY:
-                yield _found(chain, kind, id_, Fault.MISSING, vouched.seq)
+            if kind not in disposable and (suspects is None or (kind, id_) in suspects):
+                yield _discrepancy(chain, kind, id_, Fault.MISSING, vouched.seq)
 
 
-def _of_kind(
+def _compare_model(
     model: AuditedModel,
-    left: dict[UUID, Expected],
-    keys: Keys,
+    remaining: dict[UUID, Expected],
+    keys: ChainKeys,
     ids: Collection[str] | None = None,
 ) -> list[Discrepancy]:
-    """Compare the rows of a kind, and strike out of ``left`` what was there."""
-    found = []
+    """Compare the rows of a kind, and remove those that are stored from ``remaining``."""
+    discrepancies = []
     seen: set[tuple[UUID, Key]] = set()
-    vouched: Vouched | None
-    for chain, row in model.of_chains(list(left), ids):
+    for chain, row in model.rows_of_chains(list(remaining), ids):
         key = (model.kind, str(row.pk))
+        vouched = remaining[chain].get(key)
         # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
-        vouched = left[chain].get(key)
         if vouched is None or (chain, key) in seen:
-            before = (model.formerly, key[1]) in left[chain]
-            fault = None if before or model.blank(row) else Fault.UNVOUCHED
+            fault = None if model.blank(row) else Fault.UNVOUCHED
         else:
             fault = _fault(model, row, vouched.digest, keys.get(chain, b""))
         seen.add((chain, key))
-        if fault is not None:
-            found.append(_found(chain, *key, fault, vouched.seq if vouched else 0))
+        if fault:
+            event = vouched.seq if vouched else 0
+            discrepancies.append(_discrepancy(chain, *key, fault, event))
     for chain, key in seen:
-        left[chain].pop(key, None)
-    return found
+        remaining[chain].pop(key, None)
+    return discrepancies
 
 
 def _fault(model: AuditedModel, row: Model, recorded: str | None, key: bytes) -> Fault | None:
     if recorded is None:
-        assert model.tombstone is not None  # noqa: S101 - only such rows are left
+        assert model.tombstone is not None  # noqa: S101 - no other kind has tombstones
         return None if model.tombstone(row) else Fault.UNVOUCHED
-    as_recorded = recorded == ANY or stands(model.row(row), recorded, key)
-    return None if as_recorded else Fault.CHANGED
+    return None if is_recorded(model.row(row), recorded, key) else Fault.CHANGED
 
 
-def _of_one_chain(
-    model: AuditedModel, chain: UUID, left: Expected, keys: Keys
+def _compare_in_chain(
+    model: AuditedModel, chain: UUID, expected: Expected, keys: ChainKeys
 ) -> list[Discrepancy]:
-    """Compare a kind of which something cannot be read: row by row in the chain that has it."""
+    """Compare the rows of a kind, some of which cannot be read: one by one in their chain."""
     try:
-        return _of_kind(model, {chain: left}, keys)
-    except _UNREADABLE:
-        found = [*_one_by_one(model, chain, left, keys.get(chain, b""))]
-        unreadable = any(each.fault is Fault.UNREADABLE for each in found)
-        return (
-            found if unreadable else [*found, _found(chain, model.kind, _WHICH, Fault.UNREADABLE)]
-        )
+        return _compare_model(model, {chain: expected}, keys)
+    except _READ_ERRORS:
+        found = []
+        for kind, id_ in [key for key in expected if key[0] == model.kind]:
+            fault: Fault | None = Fault.UNREADABLE
+            with suppress(*_READ_ERRORS):
+                row = model.rows().filter(pk=id_).first()
+                if row is None:
+                    continue
+                fault = _fault(model, row, expected[kind, id_].digest, keys.get(chain, b""))
+            event = expected.pop((kind, id_)).seq
+            if fault:
+                found.append(_discrepancy(chain, kind, id_, fault, event))
+        if not any(discrepancy.fault is Fault.UNREADABLE for discrepancy in found):
+            found.append(_discrepancy(chain, model.kind, _UNKNOWN_ID, Fault.UNREADABLE))
+        return found
 
 
-def _one_by_one(
-    model: AuditedModel, chain: UUID, left: Expected, key: bytes
-) -> Iterator[Discrepancy]:
-    for kind, id_ in [key for key in left if key[0] == model.kind]:
-        try:
-            row = model.rows().filter(pk=id_).first()
-            if row is None:
-                continue
-            fault = _fault(model, row, left[(kind, id_)].digest, key)
-        except _UNREADABLE:
-            fault = Fault.UNREADABLE
-        event = left.pop((kind, id_)).seq
-        if fault is not None:
-            yield _found(chain, kind, id_, fault, event)
-
-
-def _without_events() -> Iterator[UUID]:
-    """Yield the ids of chains that have no event, of whose rows there may be some."""
-    told = set(AuditHead.objects.filter(chain__in=FOR_GOOD).values_list("chain", flat=True))
+def _chains_without_events() -> Iterator[UUID]:
+    """Yield the ids of chains that have no event, though rows of theirs are stored."""
+    begun = set(AuditHead.objects.filter(chain__in=FOR_GOOD).values_list("chain", flat=True))
     for model in registered():
         if not model.chain:
-            if model.home not in told and model.rows().exists():
+            if model.home not in begun and model.rows().exists():
                 yield model.home
-        # What hangs on a row of another kind is found with that one's session, and a session in
-        # which nobody has said anything has no event.
+        # Rows that hang on a row of another kind are found with its session. A session in which
+        # nobody has said anything has no event.
         elif model.chain != "id" and "__" not in model.chain:
             events = AuditEvent.objects.filter(chain=OuterRef(model.chain))
-            bare = model.rows().order_by().filter(~Exists(events))
-            yield from bare.values_list(model.chain, flat=True).distinct()
+            rows = model.rows().order_by().filter(~Exists(events))
+            yield from rows.values_list(model.chain, flat=True).distinct()
 
 
-def _found(chain: UUID, kind: str, id_: str, fault: Fault, event: int = 0) -> Discrepancy:
-    says = _SAYS[fault].format(kind, id_) + (f" (event {event} of {chain})" if event else "")
-    return Discrepancy(str(chain), kind, id_, fault, says, event)
+def _discrepancy(chain: UUID, kind: str, id_: str, fault: Fault, event: int = 0) -> Discrepancy:
+    source = f" (event {event} of {chain})" if event else ""
+    message = _MESSAGES[fault].format(kind, id_) + source
+    return Discrepancy(str(chain), kind, id_, fault, message, event)
 
 
 def of_store(kind: str, ids: Iterable[str], fault: Fault) -> Iterator[Discrepancy]:
-    """Yield faults of a store that belongs to no chain."""
+    """Yield discrepancies of a store that belongs to no chain."""
     for id_ in ids:
-        yield Discrepancy("", kind, id_, fault, _SAYS[fault].format(kind, id_))
+        yield Discrepancy("", kind, id_, fault, _MESSAGES[fault].format(kind, id_))

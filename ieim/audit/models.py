@@ -1,7 +1,7 @@
 """Audit events, the heads of their chains, and checkpoints over all heads.
 
-All but the heads is append-only: the models refuse, and so do triggers in the database (see
-:mod:`ieim.audit.triggers`), which also let a head only move forward by one.
+All tables but that of the heads are append-only: the models refuse changes, and so do triggers in
+the database (see :mod:`ieim.audit.triggers`), which let a head only move forward by one.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ VECTORS_CHAIN = UUID("00000000-0000-8000-8000-000000000003")
 
 
 class AppendOnlyError(RuntimeError):
-    """Something tried to change or remove what is only ever added to."""
+    """A stored row of an append-only table was to be changed or deleted."""
 
 
 _M = TypeVar("_M", bound=models.Model)
 
 
 class CurrentManager(models.Manager[_M]):
-    """Selects the current rows of an append-only model, without those that others replace."""
+    """Manager of the current rows of an append-only model, without replaced ones."""
 
     def get_queryset(self) -> models.QuerySet[_M]:
         """Return the current rows."""
@@ -39,13 +39,13 @@ class CurrentManager(models.Manager[_M]):
 
 
 class AppendOnlyModel(models.Model):
-    """A row that is written once."""
+    """A model whose rows are written once."""
 
     class Meta:
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert the row; raise :class:`AppendOnlyError` when it is already stored."""
+        """Insert the row; raises :class:`AppendOnlyError` when it is already stored."""
         if not self._state.adding:
             raise AppendOnlyError(f"{self._meta.verbose_name} {self.pk} is stored for good")
         super().save(*args, **{**kwargs, "force_insert": True})
@@ -76,12 +76,12 @@ class AuditEvent(AppendOnlyModel):
 
     ``payload`` carries ids, codes, digests and counts, never a citizen's words.
 
-    Of a session, whose content may go (:func:`ieim.audit.services.empty`), two members are others:
-    ``at`` is the day (``YYYY-MM-DD``), and ``payload`` the text of ``digest``, the lower-case hex
-    SHA-256 of the concatenated texts of the column ``salt`` (64 random hex digits), the instant as
-    above, and the payload. Once it is emptied the salt is too, the payload is ``{}`` and the time
-    the day's first: what was there cannot be found by trying, and the chain still holds. In other
-    chains, and in events of before, both columns are empty.
+    An event of a session can be emptied (:func:`ieim.audit.services.empty`), so two of its members
+    differ: ``at`` is the day (``YYYY-MM-DD``), and ``payload`` the text of ``digest``, the
+    lower-case hex SHA-256 of the concatenated texts of the column ``salt`` (64 random hex digits),
+    the instant as above, and the payload. Emptying it clears the salt, and leaves the payload
+    ``{}`` and the first moment of the day: its content cannot be found by trying, and the chain
+    still holds. In other chains, and in events of before 0.3, both columns are empty.
     """
 
     chain = models.UUIDField()
@@ -111,16 +111,15 @@ class AuditEvent(AppendOnlyModel):
 
 
 EMPTIED = models.Q(salt="") & ~models.Q(digest="")
-"""The events of which an erasure has left kind, actor and day."""
+"""The events that an erasure has emptied, but for kind, actor and day."""
 
 
 class AuditHead(models.Model):
     """The last event of a chain. Its row is locked while the next one is written.
 
-    With ``key`` (32 random bytes) the digests of a session's rows are made, so that nobody who
-    reads the events can find a citizen's words by trying: without it they say nothing. It stands
-    beside the events, not in them, and is destroyed when the session is erased. Empty for what is
-    never erased.
+    ``key`` (32 random bytes) keys the digests of a session's rows, so that nobody who reads the
+    events can find a citizen's words by trying. It is destroyed when the session is erased, and
+    empty in chains that are never erased.
     """
 
     chain = models.UUIDField(primary_key=True)
@@ -133,7 +132,7 @@ class AuditHead(models.Model):
 
 
 class AuditCheckpoint(AppendOnlyModel):
-    """A digest over all heads at one moment, for an operator to keep somewhere else.
+    """A digest over all heads at one moment, for an operator to keep elsewhere.
 
     ``digest`` is the lower-case hex SHA-256 over one line a chain, in ascending order of ``chain``:
     the RFC 8785 bytes of the array ``[chain, seq, hash]`` (chain in the form of
@@ -154,12 +153,11 @@ class AuditCheckpoint(AppendOnlyModel):
 
 
 class CheckpointHead(AppendOnlyModel):
-    """A head as a checkpoint found it, stored only when it has moved since the previous checkpoint.
+    """A head at a checkpoint, stored only when it has moved since the previous checkpoint.
 
-    One row a chain rather than one packed blob: "which of these are no longer in the record" is
-    then one indexed anti-join at any size, and because only moved heads are stored, the table grows
-    with what happened, not with chains times checkpoints. A chain's head at checkpoint *n* is its
-    row with the greatest ``seq`` among checkpoints up to *n*.
+    With a row a chain, the heads that are no longer in the record are found by one indexed
+    anti-join, and the table grows with the events, not with chains times checkpoints. A chain's
+    head at checkpoint *n* is its row with the greatest ``seq`` among checkpoints up to *n*.
     """
 
     checkpoint = models.ForeignKey(AuditCheckpoint, on_delete=models.PROTECT, related_name="heads")

@@ -1,9 +1,9 @@
-"""Who may do what in PostgreSQL: the tables' owner, the application, and who seals the record.
+"""Rights of the roles in PostgreSQL: the tables' owner, the application, and the audit role.
 
 A table's owner can take its triggers off (:mod:`ieim.audit.triggers`). So the owner migrates and
 runs nothing else; the application's role reads and writes rows, of the record it only adds some,
-and what only a migration writes it reads; the audit role reads everything, and adds checkpoints
-and events.
+and only reads the tables that migrations write; the audit role reads everything, and adds
+checkpoints and events.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HEADS = AuditHead._meta.db_table
 _MIGRATED = tuple(
     model._meta.db_table for model in (MigrationRecorder.Migration, ContentType, Permission)
 )
-"""What migrations alone write: a guard whose migration stands here as applied is never made."""
+"""Tables that migrations alone write: a guard whose migration is marked as applied is not made."""
 
 
 class RolesError(Exception):
@@ -30,15 +30,17 @@ class RolesError(Exception):
 
 @transaction.atomic
 def grant(application: str, audit: str) -> list[str]:
-    """Give both roles exactly what they need, of this schema's tables and of those to come.
+    """Give both roles exactly the rights that they need, on present and future tables.
 
-    What they or everybody had beside it is taken away. Run it as the owner of the tables or as an
-    administrator, after each migration. Returns a sentence for each role about what it may do now;
-    raises :class:`RolesError`, and then nothing has changed.
+    Other rights of theirs or of PUBLIC are revoked. Run it as the owner of the tables or as an
+    administrator, after each migration. Returns a sentence for each role.
+
+    Raises:
+        RolesError: a role or a right is missing; nothing has changed.
     """
-    database, schema, owner = _place()
+    database, schema, owner = _location()
     for role in (application, audit):
-        if not _asked("SELECT 1 FROM pg_roles WHERE rolname = %s", role):
+        if not _select("SELECT 1 FROM pg_roles WHERE rolname = %s", role):
             hint = f'CREATE ROLE "{role}" LOGIN'
             raise RolesError(f"There is no role {role}. Let an administrator make it: {hint}")
         if role == owner:
@@ -60,19 +62,19 @@ def grant(application: str, audit: str) -> list[str]:
     with connection.cursor() as cursor:
         for statement in _STATEMENTS:
             cursor.execute(sql.SQL(statement).format(**names))
-    left = [f"{role} {each}" for role in (application, audit) for each in undoing(role)]
-    # PostgreSQL only warns where somebody gives what is not theirs to give.
-    (reached,) = _asked(
+    problems = [f"{role} {way}" for role in (application, audit) for way in undoing(role)]
+    # PostgreSQL only warns where somebody grants a right that is not theirs.
+    (can_connect,) = _select(
         "SELECT has_database_privilege(%s, %s, 'CONNECT') "
         "AND has_schema_privilege(%s, %s, 'USAGE')",
         *(application, database, application, schema),
     )
-    if not reached:
-        left.append(f"{application} cannot reach the schema {schema} of {database}")
-    if left:
+    if not can_connect:
+        problems.append(f"{application} cannot reach the schema {schema} of {database}")
+    if problems:
         raise RolesError(
-            f"Nothing was changed, because afterwards {'; '.join(left)}. Run this as the owner of "
-            "the database, and let an administrator take away what is too much."
+            f"Nothing was changed, because afterwards {'; '.join(problems)}. Run this as the owner "
+            "of the database, and let an administrator take away what is too much."
         )
     return [
         f"{application} reads and writes rows, of the audit record it only adds some, and which "
@@ -93,7 +95,7 @@ _STATEMENTS = (
     "GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {app}, {audit}",
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {app}",
     "REVOKE UPDATE, DELETE ON {added_to} FROM {app}",
-    # What an erasure takes; when, the trigger says.
+    # An erasure empties these, when the trigger permits it.
     "GRANT UPDATE (at, payload, salt) ON {events} TO {app}",
     "REVOKE DELETE ON {heads} FROM {app}",
     "REVOKE INSERT, UPDATE, DELETE ON {migrated} FROM {app}",
@@ -112,15 +114,15 @@ _STATEMENTS = (
 
 
 def undoing(role: str = "") -> list[str]:
-    """Return by which ways a role could undo what the triggers keep, in words; empty for none.
+    """Return the ways by which a role could get past the triggers, in words; empty for none.
 
-    Without a name it is the role of this connection. A role of which it is a member counts as it.
+    The default is the role of this connection. Roles of which it is a member count.
     """
     later = connection.pg_version >= 150000  # type: ignore[attr-defined]  # PostgreSQL's alone
-    return [str(each) for each in _asked(_UNDOING + (_REPLICA if later else ""), role, role)]
+    return [str(way) for way in _select(_UNDOING + (_REPLICA if later else ""), role, role)]
 
 
-# A superuser is a member of every role and has every privilege: that is told once.
+# A superuser is a member of every role and has every privilege: that is reported once.
 _UNDOING = """
 WITH asked AS (
     SELECT oid, rolsuper, rolcreaterole FROM pg_roles
@@ -146,17 +148,17 @@ UNION ALL SELECT 'can switch triggers off (session_replication_role)' FROM asked
 """
 
 
-def _place() -> tuple[str, str, str]:
+def _location() -> tuple[str, str, str]:
     """Return the database, the schema and the owner of its tables; raises :class:`RolesError`."""
     if connection.vendor != "postgresql":
         raise RolesError("This database has no roles: they are PostgreSQL's.")
-    (schema,) = _asked("SELECT current_schema()")
+    (schema,) = _select("SELECT current_schema()")
     if schema is None:
         raise RolesError(
             "The tables' owner cannot reach their schema. Let an administrator give it to it: "
             "ALTER SCHEMA public OWNER TO …"
         )
-    owners = _asked(
+    owners = _select(
         "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1"
     )
     if not owners:
@@ -169,7 +171,7 @@ def _place() -> tuple[str, str, str]:
     return str(connection.settings_dict["NAME"]), str(schema), str(owners[0])
 
 
-def _asked(query: str, *values: str) -> list[object]:
+def _select(query: str, *values: str) -> list[object]:
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return [row[0] for row in cursor.fetchall()]

@@ -1,7 +1,7 @@
-"""Reads of the record: events by kind, actor, chain and time, newest first, and how it stands.
+"""Reads of the record: events by kind, actor, chain and time, newest first.
 
-Every list is a walk along an index from a place in it: how many events there are and how far on the
-place is changes nothing. Nothing is counted.
+Every list is a walk along an index from a cursor, the place of its last event: how many events
+there are changes nothing. Nothing is counted.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from ieim.audit.checkpoints import KIND, SEALED
 from ieim.audit.models import SYSTEM_CHAIN, AuditCheckpoint, AuditEvent
 
 VERIFIED: Final = "audit.verified"
-"""The kind of the event of a verification: what was looked at, and whether it holds."""
+"""The kind of the event of a verification, with its outcome."""
 EXPORTED: Final = "audit.exported"
 """The kind of the event of a download of events."""
-OF_SEALS: Final = (KIND, SEALED)
-"""The kinds of which each seal leaves one: two every five minutes, however little happens."""
+SEAL_KINDS: Final = (KIND, SEALED)
+"""The kinds of the two events of each seal, which come every five minutes."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class UnknownPlace(ValueError):
+class InvalidCursor(ValueError):
     """A place in a list that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What events are looked for; what is empty or None does not matter.
+    """The criteria of a search; empty ones and None do not count.
 
-    ``actors`` are any of these; ``naming`` is an id that the payload has, which no index knows: it
-    goes with a ``chain`` or a ``kind``. From ``since`` on, and before ``until``.
+    ``actors`` are alternatives, and so are the ids of ``naming``, one of which the payload has to
+    contain: no index knows it, so it goes with a ``chain`` or a ``kind``. ``since`` is included,
+    ``until`` is not.
     """
 
     kind: str = ""
@@ -47,119 +48,123 @@ class Search:
     since: datetime | None = None
     until: datetime | None = None
 
+    def events(self) -> QuerySet[AuditEvent]:
+        """Return the matching events; those of seals only where their kind or chain is named."""
+        events = AuditEvent.objects.order_by()
+        if self.kind:
+            events = events.filter(kind=self.kind)
+        elif self.chain is None:
+            events = events.exclude(kind__in=SEAL_KINDS)
+        if self.actors is not None:
+            # A single one is an equality, along which its index is sorted by time.
+            is_one = len(self.actors) == 1
+            events = events.filter(
+                **{"actor": self.actors[0]} if is_one else {"actor__in": self.actors}
+            )
+        if self.chain is not None:
+            events = events.filter(chain=self.chain)
+        if self.naming:
+            events = events.filter(
+                Q(*(("payload__contains", id_) for id_ in self.naming), _connector=Q.OR)
+            )
+        if self.since is not None:
+            events = events.filter(at__gte=self.since)
+        if self.until is not None:
+            events = events.filter(at__lt=self.until)
+        return events
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of a list; ``previous`` and ``next`` are places for :func:`page`, empty at an end."""
+    """A part of a list; ``previous`` and ``next`` are cursors, empty at an end."""
 
     events: tuple[AuditEvent, ...]
     previous: str = ""
     next: str = ""
 
 
-def search(wanted: Search) -> QuerySet[AuditEvent]:
-    """Return the events that are looked for, in no order; those of seals only where their kind or
-    chain is."""
-    found = AuditEvent.objects.order_by()
-    if wanted.kind:
-        found = found.filter(kind=wanted.kind)
-    elif wanted.chain is None:
-        found = found.exclude(kind__in=OF_SEALS)
-    if wanted.actors is not None:
-        # One is an equality, along which its index is sorted by time.
-        one = len(wanted.actors) == 1
-        found = found.filter(Q(actor=wanted.actors[0]) if one else Q(actor__in=wanted.actors))
-    if wanted.chain is not None:
-        found = found.filter(chain=wanted.chain)
-    if wanted.naming:
-        named = Q()
-        for each in wanted.naming:
-            named |= Q(payload__contains=each)
-        found = found.filter(named)
-    if wanted.since is not None:
-        found = found.filter(at__gte=wanted.since)
-    if wanted.until is not None:
-        found = found.filter(at__lt=wanted.until)
-    return found
+def search_page(search: Search, *, after: str = "", before: str = "", size: int) -> Page:
+    """Return matching events, newest first, after a cursor (older) or before it.
+
+    Raises:
+        InvalidCursor: a cursor cannot be read.
+    """
+    events = search.events()
+    if cursor := before or after:
+        at, pk = _parse(cursor)
+        side = "gt" if before else "lt"
+        # The first condition lets the index begin at the cursor, the second leaves out its equals.
+        beyond = Q(**{f"at__{side}": at}) | Q(**{f"pk__{side}": pk})
+        events = events.filter(beyond, **{f"at__{side}e": at})
+    return _page(events.order_by("-at", "-pk"), after, before, size, _cursor)
 
 
-def page(wanted: Search, *, after: str = "", before: str = "", size: int) -> Page:
-    """Return events newest first, after a place (older) or before it; raises UnknownPlace."""
-    backwards = bool(before)
-    found, sign = search(wanted), "" if backwards else "-"
-    if at := before or after:
-        moment, pk = _parse(at)
-        side = "gt" if backwards else "lt"
-        # The first condition lets the index begin at the place, the second leaves out its equals.
-        beyond = Q(**{f"at__{side}": moment}) | Q(**{f"pk__{side}": pk})
-        found = found.filter(beyond, **{f"at__{side}e": moment})
-    events = list(found.order_by(f"{sign}at", f"{sign}pk")[: size + 1])
-    return _page(events, size, backwards, bool(after), _place)
+def chain_page(chain: UUID, *, after: str = "", before: str = "", size: int) -> Page:
+    """Return a chain's events in their order, after a number or before it.
 
-
-def chain(of: UUID, *, after: str = "", before: str = "", size: int) -> Page:
-    """Return a chain's events in their order, after a number or before it; raises UnknownPlace."""
-    backwards = bool(before)
-    found = AuditEvent.objects.filter(chain=of)
-    if at := before or after:
-        if not at.isdecimal() or len(at) > 18:
-            raise UnknownPlace(at)
-        found = found.filter(**{"seq__lt" if backwards else "seq__gt": int(at)})
-    events = list(found.order_by("-seq" if backwards else "seq")[: size + 1])
-    return _page(events, size, backwards, bool(after), lambda event: str(event.seq))
+    Raises:
+        InvalidCursor: the number cannot be read.
+    """
+    events = AuditEvent.objects.filter(chain=chain)
+    if cursor := before or after:
+        if not cursor.isdecimal() or len(cursor) > 18:
+            raise InvalidCursor(cursor)
+        events = events.filter(**{"seq__lt" if before else "seq__gt": int(cursor)})
+    return _page(events.order_by("seq"), after, before, size, lambda event: str(event.seq))
 
 
 def _page(
-    events: list[AuditEvent],
+    events: QuerySet[AuditEvent],
+    after: str,
+    before: str,
     size: int,
-    backwards: bool,
-    began: bool,
-    place: Callable[[AuditEvent], str],
+    cursor: Callable[[AuditEvent], str],
 ) -> Page:
-    more = len(events) > size
-    events = events[:size]
-    if backwards:
-        events.reverse()
-    has_previous, has_next = (more, True) if backwards else (began, more)
+    rows = list((events.reverse() if before else events)[: size + 1])
+    has_more = len(rows) > size
+    rows = rows[:size]
+    if before:
+        rows.reverse()
+    has_previous, has_next = (has_more, True) if before else (bool(after), has_more)
     return Page(
-        tuple(events),
-        place(events[0]) if events and has_previous else "",
-        place(events[-1]) if events and has_next else "",
+        tuple(rows),
+        cursor(rows[0]) if rows and has_previous else "",
+        cursor(rows[-1]) if rows and has_next else "",
     )
 
 
-def _place(event: AuditEvent) -> str:
+def _cursor(event: AuditEvent) -> str:
     return f"{(event.at - _EPOCH) // timedelta(microseconds=1)}-{event.pk}"
 
 
-def _parse(at: str) -> tuple[datetime, int]:
+def _parse(cursor: str) -> tuple[datetime, int]:
     try:
-        moment, pk = at.split("-")
-        if not (pk.isdecimal() and len(pk) < 19):
-            raise UnknownPlace(at)
-        return _EPOCH + timedelta(microseconds=int(moment)), int(pk)
+        microseconds, pk = cursor.split("-")
+        if pk.isdecimal() and len(pk) < 19:
+            return _EPOCH + timedelta(microseconds=int(microseconds)), int(pk)
     except (ValueError, OverflowError) as error:
-        raise UnknownPlace(at) from error
+        raise InvalidCursor(cursor) from error
+    raise InvalidCursor(cursor)
 
 
 def kinds() -> list[str]:
-    """Return the kinds that there are, sorted."""
-    return _each("kind")
+    """Return the kinds of all events, sorted."""
+    return _distinct("kind")
 
 
 def actors() -> list[str]:
-    """Return who has done something, sorted."""
-    return _each("actor")
+    """Return the actors of all events, sorted."""
+    return _distinct("actor")
 
 
-def _each(column: str) -> list[str]:
+def _distinct(column: str) -> list[str]:
     """Return a column's values, from one to the next along its index: DISTINCT reads every row."""
     with connection.cursor() as cursor:
-        cursor.execute(_EACH.format(column=column))
+        cursor.execute(_DISTINCT.format(column=column))
         return [value for (value,) in cursor.fetchall()]
 
 
-_EACH = """
+_DISTINCT = """
     WITH RECURSIVE found (value) AS (
         SELECT min({column}) FROM audit_auditevent
         UNION ALL

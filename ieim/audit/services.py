@@ -10,7 +10,6 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, OuterRef, Subquery
 from django.db.models.functions import TruncDay
 from django.utils import timezone
 
@@ -20,7 +19,6 @@ from ieim.audit.canonical import (
     PayloadError,
     Row,
     canonical,
-    check_text,
     commitment,
     committed,
     event_hash,
@@ -40,20 +38,19 @@ _ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
 
 
 FOR_GOOD: Final = frozenset({SYSTEM_CHAIN, PEOPLE_CHAIN, VECTORS_CHAIN})
-"""The chains of what is never erased: the digests of their rows need no key."""
+"""The chains that are never erased: the digests of their rows need no key."""
 
 KEY_BYTES: Final = 32
 
 LEFT: Final = "session.left"
-"""The kind of the event that vouches for what an erasure leaves: it and its own are not emptied."""
+"""The kind of the event that vouches for the rows that an erasure leaves; it is not emptied."""
 ERASED: Final = "session.erased"
-"""The kind of the event after which nothing of its session is left but tombstones."""
+"""The kind of the event after which only tombstones of its session are left."""
 
 MAX_ROWS = 400
-"""Stored rows that one event vouches for, half of them where it also says what they were; what is
-more goes into further events."""
+"""Rows that one event vouches for, half as many with their digests of before."""
 CONTINUED = "audit.continued"
-"""The kind of those further events."""
+"""The kind of the events that have the rest of an event's rows."""
 
 
 def record(
@@ -67,18 +64,24 @@ def record(
 ) -> AuditEvent:
     """Append an event to ``chain`` (a session's id) inside the caller's transaction.
 
-    ``kind`` is lower-case words with dots (``turn.received``), ``actor`` is ``citizen``, ``system``
-    or ``staff:<username>``. ``payload`` carries ids, codes, digests and counts, never a citizen's
-    words. ``rows`` are the stored rows that the event vouches for, as
-    :meth:`~ieim.audit.audited.AuditedModel.row` gives them; the payload's ``rows`` are these, of a
-    session with its key (:class:`ieim.audit.models.AuditHead`). ``were`` are the digests that the
-    same rows had before, None for one that was not there, in a chain without a key: so no change
-    hides an earlier one that no event tells of. With them the payload has both, though empty. Until
-    the transaction ends, other writers of the same chain wait. Returns the (first) event.
+    Other writers of the chain wait until the transaction ends. With more rows than one event holds,
+    further events follow; the first one is returned.
 
-    Raises :class:`RuntimeError` outside ``transaction.atomic()``: the event and what it tells of
-    stand or fall together. Raises :class:`ieim.audit.canonical.PayloadError` for a payload that
-    cannot be recorded, :class:`ValueError` for a kind or an actor of another form.
+    Args:
+        chain: A session's id, or one of :data:`FOR_GOOD`.
+        kind: Lower-case words with dots, such as ``turn.received``.
+        payload: Ids, codes, digests and counts, never a citizen's words.
+        actor: ``citizen``, ``system`` or ``staff:<username>``.
+        rows: The stored rows that the event vouches for, as
+            :meth:`~ieim.audit.audited.AuditedModel.row` gives them. In a session's chain their
+            digests are keyed (:class:`ieim.audit.models.AuditHead`).
+        were: The digests that the same rows had before, None for one that was not there, in a chain
+            without a key: so no change hides an earlier one that no event names.
+
+    Raises:
+        RuntimeError: outside ``transaction.atomic()``; an event and its change are stored together.
+        PayloadError: the payload cannot be recorded.
+        ValueError: a kind or an actor of another form.
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError(
@@ -88,49 +91,50 @@ def record(
     _check(kind, actor)
     if "rows" in payload or "were" in payload:
         raise PayloadError("rows and were are what an event vouches for: pass them as such")
-    canonical(payload)  # What cannot be recorded is refused before anybody waits for it.
+    canonical(payload)  # A wrong payload is refused before the chain is locked.
     head = lock_head(chain)
     if chain not in FOR_GOOD and not head.key:
         head.key = token_bytes(KEY_BYTES)
     vouched = [vouch(row, bytes(head.key)) for row in rows]
     if kind == ERASED:
         head.key = b""
-    first, *others = _parts(vouched, were)
+    first, *rest = _parts(vouched, were)
     event = _append(head, kind, canonical({**payload, **first}), actor)
-    for part in others:
+    for part in rest:
         _append(head, CONTINUED, canonical({"of": event.seq, **part}), actor)
     return event
 
 
 def empty(chain: UUID, *, before: int) -> None:
-    """Leave kind, actor and day of the events of a chain with a number below ``before``.
+    """Empty the events of a chain with a number below ``before``, but for kind, actor and day.
 
-    The database lets it happen once :data:`ERASED` is the chain's last event, and not to events
-    that were recorded when their hash still covered all that they say.
+    The database permits it once :data:`ERASED` is the chain's last event, and not for events
+    without a ``digest``, whose hash covers their payload itself.
     """
     events = AuditEvent.objects.filter(chain=chain, seq__lt=before).exclude(digest="")
     events.update(payload="{}", salt="", at=TruncDay("at", tzinfo=UTC))
 
 
-def record_each(*, kind: str, rows: Mapping[UUID, Row]) -> None:
-    """Append to each of many chains an event of the system that vouches for one row.
+def record_each(*, kind: str, rows: Mapping[UUID, Sequence[Row]]) -> None:
+    """Append to each of many sessions' chains an event of the system that vouches for its rows.
 
-    It takes three statements for any number, and so gives no chain a key that has none: the rows
-    have to hold something random. A chain without an event yet is left out. Inside the caller's
-    transaction, as :func:`record`.
+    A chain without an event is left out. It takes three statements for any number of chains, inside
+    the caller's transaction as :func:`record`.
     """
     _check(kind, "system")
-    heads = AuditHead.objects.filter(pk__in=list(rows), seq__gt=0)
-    AuditEvent.objects.bulk_create(
-        _next(head, kind, canonical({"rows": [vouch(rows[head.chain], bytes(head.key))]}), "system")
-        for head in heads.select_for_update().order_by("pk")
-    )
-    event = AuditEvent.objects.filter(chain=OuterRef("chain"), seq=OuterRef("seq") + 1)
-    heads.update(seq=F("seq") + 1, hash=Subquery(event.values("hash")))
+    locked = AuditHead.objects.select_for_update().filter(pk__in=list(rows), seq__gt=0)
+    heads = list(locked.order_by("pk"))
+    events = []
+    for head in heads:
+        head.key = bytes(head.key) or token_bytes(KEY_BYTES)
+        payload = {"rows": [vouch(row, head.key) for row in rows[head.chain]]}
+        events.append(_next(head, kind, canonical(payload), "system"))
+    AuditEvent.objects.bulk_create(events)
+    AuditHead.objects.bulk_update(heads, ["seq", "hash", "key"])
 
 
 def _parts(rows: Sequence[Row], were: Sequence[str | None] | None) -> list[dict[str, JSONValue]]:
-    """Return what each event says of the rows; there is one event at least."""
+    """Return the rows of each event; there is one event at least."""
     size = MAX_ROWS if were is None else MAX_ROWS // 2
     parts = [slice(start, start + size) for start in range(0, len(rows) or 1, size)]
     if were is not None:
@@ -150,37 +154,30 @@ def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
 
 def _next(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
     """Return the unsaved next event of a chain, with ``head`` moved to it."""
-    chain = head.chain
-    at = timezone.now()
-    seq = head.seq + 1
-    salt = digest = ""
-    when, content = instant(at), data
-    if chain not in FOR_GOOD:
-        salt = token_hex(32)
-        digest = commitment(salt=salt, at=when, payload=data)
-        when, content = committed(when, digest)
-    hashed = event_hash(
-        chain=str(chain),
-        seq=seq,
+    event = AuditEvent(
+        chain=head.chain,
+        seq=head.seq + 1,
         kind=kind,
         actor=actor,
-        at=when,
-        payload=content,
+        at=timezone.now(),
+        payload=data.decode(),
         prev_hash=head.hash,
     )
-    event = AuditEvent(
-        chain=chain,
-        seq=seq,
+    at, content = instant(event.at), data
+    if head.chain not in FOR_GOOD:
+        event.salt = token_hex(32)
+        event.digest = commitment(salt=event.salt, at=at, payload=data)
+        at, content = committed(at, event.digest)
+    event.hash = event_hash(
+        chain=str(head.chain),
+        seq=event.seq,
         kind=kind,
         actor=actor,
         at=at,
-        payload=data.decode(),
-        salt=salt,
-        digest=digest,
+        payload=content,
         prev_hash=head.hash,
-        hash=hashed,
     )
-    head.seq, head.hash = seq, hashed
+    head.seq, head.hash = event.seq, event.hash
     return event
 
 
@@ -209,5 +206,6 @@ def lock_head(chain: UUID) -> AuditHead:
 def _check(kind: str, actor: str) -> None:
     if not _KIND.fullmatch(kind) or len(kind) > 64:
         raise ValueError(f"{kind!r} is no kind of event: use up to 64 of a-z, 0-9, _ with dots")
-    if not _ACTOR.fullmatch(check_text(actor, "the actor")) or len(actor) > 160:
+    canonical({"actor": actor})
+    if not _ACTOR.fullmatch(actor) or len(actor) > 160:
         raise ValueError(f"{actor!r} is no actor: use citizen, system or staff:<username>")

@@ -1,19 +1,17 @@
-"""Append-only tables, held by the database itself.
+"""Append-only tables, enforced by triggers on SQLite and PostgreSQL.
 
-What the triggers refuse, on SQLite and PostgreSQL alike, arrives as ``IntegrityError``: UPDATE,
-DELETE, on SQLite an INSERT of an existing key (``INSERT OR REPLACE`` deletes the old row without
-firing a delete trigger), on PostgreSQL TRUNCATE.
+The triggers raise ``IntegrityError`` for UPDATE and DELETE, on SQLite also for an INSERT of an
+existing key (``INSERT OR REPLACE`` deletes the old row without firing a delete trigger), on
+PostgreSQL also for TRUNCATE.
 
-There is no switch that lets a session pass: whoever can run SQL could set it. Where something may
-happen after all, a condition over the rows themselves says when (:func:`ended_by`: only after an
-event that stays in the record). What is left is what no trigger can stop: a table's owner can drop
-the triggers. In production the role that the application uses therefore does not own the tables
-(:mod:`ieim.audit.roles`); what an owner does is then found by ``verify_audit`` and by a checkpoint
-kept elsewhere.
+No setting of a session switches them off: whoever can run SQL could set it. Exceptions are
+conditions over the rows themselves (:func:`ended_by`: only after an event that stays in the
+record). A table's owner can drop triggers. So in production the application's role does not own the
+tables (:mod:`ieim.audit.roles`), and what an owner does is found by ``verify_audit`` and a
+checkpoint kept elsewhere.
 
-That is also why ``manage.py flush`` fails on a database with events. Test suites, whose
-transactional tests flush, own their database: they take the triggers off around that flush and put
-them back (``tests/conftest.py``), so that nothing in production code knows of tests.
+``manage.py flush`` fails on a database with events for the same reason. Test suites own their
+database: they take the triggers off around that flush and put them back (``tests/conftest.py``).
 
 A later migration that alters such a table ends with its operation again: SQLite alters a table by
 building a new one, and the triggers go with the old.
@@ -31,14 +29,15 @@ from django.db.migrations.operations import RunPython
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What the database refuses for one table.
+    """The exceptions of one append-only table.
 
-    ``keys`` are the column names of each unique constraint, and of the primary key unless it is an
-    integer; ``taken_if`` is a condition over NEW under which a constraint with a condition of its
-    own is taken. Of the columns only ``may_change`` ever change; ``update_if`` is one more
-    condition over OLD and NEW (None: there is no update at all, unless columns may change).
-    ``erased_if`` is a condition over OLD under which a row may go, or, where ``blank`` names
-    columns with the SQL of their empty values, they may be emptied and the row stays.
+    - ``keys``: the column names of each unique constraint, and of the primary key unless it is an
+      integer.
+    - ``taken_if``: a condition over NEW under which a unique constraint with a condition is taken.
+    - ``may_change``: the columns that may change; ``update_if`` is one more condition over OLD and
+      NEW. With neither there is no update at all.
+    - ``erased_if``: a condition over OLD under which a row may be deleted or, where ``blank`` names
+      columns with the SQL of their empty values, these may be emptied.
     """
 
     table: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ from enum import StrEnum
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -19,7 +19,7 @@ from django.db.models import BinaryField, Exists, Func, OuterRef, Q, QuerySet, S
 from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
-from ieim.audit.audited import ChangedBefore, Expected, SecondDigest, note
+from ieim.audit.audited import ChangedBefore, Expected, SecondDigest, add_event
 from ieim.audit.canonical import GENESIS, commitment, committed, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead, CheckpointHead
 from ieim.audit.services import ERASED
@@ -52,9 +52,14 @@ class Break(StrEnum):
     """An event says that it is from a time that has not come."""
 
 
+AHEAD: Final = timedelta(minutes=10)
+"""How far an event may be ahead of the clock of the verifying machine."""
+_CHUNK = 500  # rows in memory at once, of at most 64 KiB each
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The first break of a chain: at event ``seq`` (what was expected there), in one sentence."""
+    """The first break of a chain, at the event ``seq`` or where it was expected."""
 
     code: Break
     seq: int
@@ -63,11 +68,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class ChainReport:
-    """What became of one chain.
+    """The result of verifying one chain.
 
-    ``chain`` is the UUID as text (as stored, when it is none), ``events`` how many rows were read,
-    ``problem`` None when the chain holds. ``rows`` are what its events vouch for; whether those
-    are there is for :mod:`ieim.audit.comparing`.
+    ``chain`` is the UUID as text (as stored, when it is none), ``events`` counts the rows that were
+    read, ``problem`` is None when the chain holds. ``rows`` are what its events vouch for; whether
+    those are stored is for :mod:`ieim.audit.comparing`.
     """
 
     chain: str
@@ -89,17 +94,6 @@ def verify(chain: UUID) -> ChainReport:
     return ChainReport(str(chain), 0, Problem(Break.EMPTY, 1, "nothing is recorded under this id"))
 
 
-def go_on(report: ChainReport, *, after: int) -> None:
-    """Add to a report's ``rows`` what the events of its chain say whose keys are above ``after``.
-
-    A key, unlike a number in its chain, is always one. What is wrong with these events is found by
-    the verification that reads them all.
-    """
-    events = AuditEvent.objects.filter(chain=report.chain, pk__gt=after).order_by("pk")
-    for seq, kind, payload in events.values_list("seq", _Stored("kind"), _Stored("payload")):
-        _noted(report.rows, seq, kind, payload)
-
-
 def verify_all() -> Iterator[ChainReport]:
     """Verify every chain, in ascending order of id; call it inside :func:`reading`.
 
@@ -107,6 +101,17 @@ def verify_all() -> Iterator[ChainReport]:
     committed together, and what a checkpoint saw never goes away.
     """
     return _reports(Q())
+
+
+def go_on(report: ChainReport, *, after: int) -> None:
+    """Add to a report's ``rows`` the rows of later events, whose primary keys are above ``after``.
+
+    A primary key, unlike a number in its chain, cannot be forged into another form. What is wrong
+    with these events is found by the verification that reads them all.
+    """
+    events = AuditEvent.objects.filter(chain=report.chain, pk__gt=after).order_by("pk")
+    for seq, kind, payload in events.values_list("seq", _Stored("kind"), _Stored("payload")):
+        _add_rows(report.rows, seq, kind, payload)
 
 
 def reading() -> AbstractContextManager[object]:
@@ -131,8 +136,7 @@ class _Stored(Func):
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
     ) -> tuple[str, Any]:
-        template = "CAST(%(expressions)s AS BLOB)"
-        return self.as_sql(compiler, connection, template=template, **extra)
+        return self.as_sql(compiler, connection, template="CAST(%(expressions)s AS BLOB)", **extra)
 
     def as_postgresql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
@@ -149,168 +153,181 @@ class _StoredInstant(_Stored):
     )
 
 
-AHEAD: Final = timedelta(minutes=10)
-"""How far an event may be ahead of the clock of who reads it."""
-_CHUNK = 500  # rows in memory at once, of at most 64 KiB each
-_LOST, _BARE_HEAD, _EVENT = range(3)
-_Row = tuple[bytes, ...]
-_Item = tuple[bytes, int, _Row]
+class _LostHead(NamedTuple):
+    """A head that a checkpoint saw and whose event is not there."""
+
+    seq: bytes
+    checkpoint: bytes
 
 
-def _reports(which: Q) -> Iterator[ChainReport]:
+class _BareHead(NamedTuple):
+    """A head of a chain without events."""
+
+    seq: bytes
+    hash: bytes
+
+
+class _Event(NamedTuple):
+    """An event, and the head of its chain (None where it has none)."""
+
+    seq: bytes
+    kind: bytes
+    actor: bytes
+    at: bytes
+    payload: bytes
+    prev_hash: bytes
+    hash: bytes
+    salt: bytes
+    digest: bytes
+    head_seq: bytes | None
+    head_hash: bytes | None
+
+
+_Item = _LostHead | _BareHead | _Event
+_Head = tuple[bytes | None, bytes | None] | None
+_EVENT_COLUMNS = (
+    *("seq", "kind", "actor", _StoredInstant("at"), "payload"),
+    *("prev_hash", "hash", "salt", "digest"),
+)
+
+
+def _reports(condition: Q) -> Iterator[ChainReport]:
     heads = AuditHead.objects.filter(chain=OuterRef("chain"))
-    events = AuditEvent.objects.filter(which).order_by("chain", "seq")
-    bare = AuditHead.objects.filter(which, seq__gt=0).order_by("chain")
-    bare = bare.filter(~Exists(AuditEvent.objects.filter(chain=OuterRef("chain"))))
-    same = AuditEvent.objects.filter(
-        chain=OuterRef("chain"), seq=OuterRef("seq"), hash=OuterRef("hash")
+    of_chain = AuditEvent.objects.filter(chain=OuterRef("chain"))
+    same = of_chain.filter(seq=OuterRef("seq"), hash=OuterRef("hash"))
+    lost = CheckpointHead.objects.filter(condition).filter(~Exists(same)).order_by("chain", "seq")
+    bare = AuditHead.objects.filter(condition, seq__gt=0).filter(~Exists(of_chain))
+    events = AuditEvent.objects.filter(condition).order_by("chain", "seq")
+    head_columns = (Subquery(heads.values("seq")), Subquery(heads.values("hash")))
+    streams = (
+        _stream(_LostHead, lost, "seq", "checkpoint_id"),
+        _stream(_BareHead, bare.order_by("chain"), "seq", "hash"),
+        _stream(_Event, events, *_EVENT_COLUMNS, *head_columns),
     )
-    lost = CheckpointHead.objects.filter(which).filter(~Exists(same)).order_by("chain", "seq")
-    items = merge(
-        _stream(_LOST, lost, "seq", "checkpoint_id"),
-        _stream(_BARE_HEAD, bare, "seq", "hash"),
-        _stream(
-            _EVENT,
-            events,
-            "seq",
-            "kind",
-            "actor",
-            _StoredInstant("at"),
-            "payload",
-            "prev_hash",
-            "hash",
-            "salt",
-            "digest",
-            Subquery(heads.values("seq")),
-            Subquery(heads.values("hash")),
-        ),
-    )
-    for chain, of_chain in groupby(items, key=itemgetter(0)):
-        yield _report(chain, of_chain)
+    for chain, items in groupby(merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
+        yield _report(chain, (item for _, item in items))
 
 
-def _stream(tag: int, rows: QuerySet[Any], *columns: str | Combinable) -> Iterator[_Item]:
+def _stream(
+    form: Callable[..., _Item], rows: QuerySet[Any], *columns: str | Combinable
+) -> Iterator[tuple[bytes, _Item]]:
     stored = [c if isinstance(c, _Stored) else _Stored(c) for c in ("chain", *columns)]
-    for chain, *row in rows.values_list(*stored).iterator(chunk_size=_CHUNK):
-        yield chain, tag, tuple(row)
+    for chain, *values in rows.values_list(*stored).iterator(chunk_size=_CHUNK):
+        yield chain, form(*values)
 
 
 def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
-    events = 0
-    previous = GENESIS.encode()
-    head: _Row = ()
+    """Verify the items of one chain, heads before events."""
+    count = emptied = 0
+    previous_hash = GENESIS.encode()
+    head: _Head = None
     rows: Expected = {}
     problem = lost = ahead = None
-    emptied = 0
     try:
         chain = str(UUID(stored_chain.decode()))
     except ValueError:
         chain = stored_chain.decode(errors="replace")
         problem = Problem(Break.UNREADABLE, 1, f"the chain's id {chain!r} is no UUID")
-    for _, tag, row in items:
-        if tag == _LOST:
-            lost = lost or _lost(row)
+    for item in items:
+        if isinstance(item, _LostHead):
+            lost = lost or _lost(item)
             continue
-        if tag == _BARE_HEAD:
-            head = row
+        if isinstance(item, _BareHead):
+            head = item
             continue
-        events += 1
+        count += 1
         if problem is None:
-            problem = _fault(chain, events, previous, row)
-            ahead = ahead or (None if problem else _ahead(events, row))
-            previous, head = row[6], row[9:]
-            if row[8] and not row[7]:
-                emptied = emptied or events
-            elif row[1] == ERASED.encode():
+            problem = _fault(chain, count, previous_hash, item)
+            ahead = ahead or (None if problem else _ahead(count, item.at))
+            previous_hash, head = item.hash, (item.head_seq, item.head_hash)
+            if item.digest and not item.salt:
+                emptied = emptied or count
+            elif item.kind == ERASED.encode():
                 emptied = 0
-        unreadable = _noted(rows, events, row[1], row[4])
+        # Also beyond a break: the rows say what to look for.
+        unreadable = _add_rows(rows, count, item.kind, item.payload)
         problem = problem or unreadable
     if emptied and not problem:
         message = f"event {emptied} was emptied, and no event after it says that all was erased"
         problem = Problem(Break.CONTENT, emptied, message)
-    problem = problem or _head_fault(events, previous, head) or lost or ahead
-    return ChainReport(chain, events, problem, rows)
+    problem = problem or _head_fault(count, previous_hash, head) or lost or ahead
+    return ChainReport(chain, count, problem, rows)
 
 
-def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
-    found, kind, actor, at, payload, prev_hash, stored_hash, salt, digest, *_ = row
-    if found != b"%d" % seq:
-        text = found.decode(errors="replace")
+def _fault(chain: str, seq: int, previous_hash: bytes, event: _Event) -> Problem | None:
+    if event.seq != b"%d" % seq:
+        text = event.seq.decode(errors="replace")
         return Problem(Break.GAP, seq, f"event {seq} is missing; the next one there is {text}")
-    if prev_hash != previous:
-        return Problem(
-            Break.LINK,
-            seq,
-            f"event {seq} does not follow event {seq - 1}: its prev_hash is another",
-        )
+    if event.prev_hash != previous_hash:
+        message = f"event {seq} does not follow event {seq - 1}: its prev_hash is another"
+        return Problem(Break.LINK, seq, message)
     try:
-        when = instant(_utc(str(at, "utf-8")))
+        at, payload = instant(_utc(str(event.at, "utf-8"))), event.payload
         holds = True
-        if digest:
+        if event.digest:
+            salt, digest = str(event.salt, "utf-8"), str(event.digest, "utf-8")
             holds = (
-                commitment(salt=str(salt, "utf-8"), at=when, payload=payload).encode() == digest
+                commitment(salt=salt, at=at, payload=payload) == digest
                 if salt
-                else payload == b"{}" and when.endswith("T00:00:00.000000Z")
+                else payload == b"{}" and at.endswith("T00:00:00.000000Z")
             )
-            when, payload = committed(when, str(digest, "utf-8"))
+            at, payload = committed(at, digest)
         computed = event_hash(
             chain=chain,
             seq=seq,
-            kind=str(kind, "utf-8"),
-            actor=str(actor, "utf-8"),
-            at=when,
+            kind=str(event.kind, "utf-8"),
+            actor=str(event.actor, "utf-8"),
+            at=at,
             payload=payload,
-            prev_hash=str(prev_hash, "utf-8"),
+            prev_hash=str(event.prev_hash, "utf-8"),
         )
     except (TypeError, ValueError) as error:
         return Problem(Break.UNREADABLE, seq, f"event {seq} cannot be read: {error}")
-    if computed.encode() != stored_hash or not holds:
-        return Problem(
-            Break.CONTENT, seq, f"event {seq} was changed: its hash is not that of its content"
-        )
+    if computed.encode() != event.hash or not holds:
+        message = f"event {seq} was changed: its hash is not that of its content"
+        return Problem(Break.CONTENT, seq, message)
     return None
 
 
-def _ahead(seq: int, row: _Row) -> Problem | None:
-    at = str(row[3], "utf-8")
-    if _utc(at) <= datetime.now(UTC) + AHEAD:
+def _ahead(seq: int, at: bytes) -> Problem | None:
+    text = str(at, "utf-8")
+    if _utc(text) <= datetime.now(UTC) + AHEAD:
         return None
-    return Problem(Break.AHEAD, seq, f"event {seq} says that it is of {at}, which has not come")
+    return Problem(Break.AHEAD, seq, f"event {seq} says that it is of {text}, which has not come")
 
 
-def _noted(rows: Expected, seq: int, kind: bytes, payload: bytes) -> Problem | None:
-    """Add what an event vouches for to ``rows``, also beyond a break: it says what to look for."""
+def _add_rows(rows: Expected, seq: int, kind: bytes, payload: bytes) -> Problem | None:
+    """Add the rows that an event vouches for, and return what is wrong with them."""
     try:
-        note(rows, str(kind, "utf-8"), payload, seq)
-    except SecondDigest as which:
-        message = f"event {seq} vouches for another content of {which}, which never changes"
+        add_event(rows, str(kind, "utf-8"), payload, seq)
+    except SecondDigest as row:
+        message = f"event {seq} vouches for another content of {row}, which never changes"
         return Problem(Break.SECOND_DIGEST, seq, message)
-    except ChangedBefore as which:
-        message = f"event {seq} changed {which}, which was not then as the record had it"
+    except ChangedBefore as row:
+        message = f"event {seq} changed {row}, which was not then as the record had it"
         return Problem(Break.CHANGED_BEFORE, seq, message)
     except (TypeError, ValueError, KeyError) as error:
         return Problem(Break.UNREADABLE, seq, f"event {seq} cannot be read: {error}")
     return None
 
 
-def _head_fault(events: int, previous: bytes, head: _Row) -> Problem | None:
-    if not events and not head:
+def _head_fault(count: int, last_hash: bytes, head: _Head) -> Problem | None:
+    if not count and head is None:
         return None
-    if None in head or not head:
-        return Problem(Break.NO_HEAD, events, "the chain's head is missing")
-    seq, head_hash = head
-    if seq != b"%d" % events:
+    seq, head_hash = head or (None, None)
+    if seq is None or head_hash is None:
+        return Problem(Break.NO_HEAD, count, "the chain's head is missing")
+    if seq != b"%d" % count:
         text = seq.decode(errors="replace")
-        return Problem(
-            Break.HEAD, events + 1, f"the head names event {text}, and the last one is {events}"
-        )
-    if head_hash != previous:
-        return Problem(Break.HEAD, events, f"the head has another hash than event {events}")
+        message = f"the head names event {text}, and the last one is {count}"
+        return Problem(Break.HEAD, count + 1, message)
+    if head_hash != last_hash:
+        return Problem(Break.HEAD, count, f"the head has another hash than event {count}")
     return None
 
 
-def _lost(row: _Row) -> Problem:
-    seq, number = (value.decode(errors="replace") for value in row)
+def _lost(head: _LostHead) -> Problem:
+    seq, number = (value.decode(errors="replace") for value in head)
     message = f"event {seq} is not there as checkpoint {number} saw it"
     return Problem(Break.CHECKPOINT, int(seq) if seq.isdecimal() else 0, message)
 

@@ -230,7 +230,7 @@ def seals() -> Iterator[Told]:
         yield Told("seals", "none: `manage.py seal_audit` keeps them outside of the database")
     else:
         when = f"{sealed.at:%Y-%m-%d %H:%M} UTC"
-        yield Told("seals", f"checkpoint {sealed.number} was sealed everywhere at {when}")
+        yield Told("seals", f"checkpoint {sealed.number} was sealed at {when}")
     if settings.IEIM_SEALED:
         recent = verified if verified and timezone.now() - verified.at < VERIFIED else None
         if recent and '"ok":true' in recent.payload:

@@ -8,7 +8,7 @@ has nothing random in it, so the address that it may name is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,8 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import Q
 
-from ieim.audit.audited import ANY, AuditedModel, Key
-from ieim.audit.canonical import GONE, JSONValue
+from ieim.audit.audited import AuditedModel, Key
+from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
 from ieim.people.models import Grant, Token, User
@@ -42,15 +42,6 @@ def _rights(grant: Grant) -> dict[str, Any]:
     return {"rights": [right.partition("address:")[0] or "address" for right in grant.rights]}
 
 
-def _recorded_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return what an event says of an account that a version before wrote."""
-    return None if "rows" in payload else (str(payload["user"]), ANY)
-
-
-def _deleted_before(payload: Mapping[str, Any]) -> tuple[str, str] | None:
-    return None if "rows" in payload else (str(payload["user"]), GONE)
-
-
 _of_staff = partial(AuditedModel, joined=True, home=PEOPLE_CHAIN)
 ACCOUNT = _of_staff(
     "account",
@@ -65,11 +56,6 @@ ACCOUNT = _of_staff(
         *("is_active", "is_staff", "is_superuser", "date_joined"),
     ),
     more=_of_account,
-    told={
-        "people.user_added": _recorded_before,
-        "people.user_changed": _recorded_before,
-        "people.user_deleted": _deleted_before,
-    },
 )
 FACTOR = _of_staff(
     "factor",

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.db import transaction
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -21,70 +22,75 @@ from django.views.decorators.http import require_POST, require_safe
 from ieim.audit import exporting
 from ieim.audit.canonical import JSONValue, instant
 from ieim.audit.models import PEOPLE_CHAIN, AuditHead
-from ieim.audit.selectors import EXPORTED, UnknownPlace
+from ieim.audit.selectors import EXPORTED, InvalidCursor
 from ieim.audit.services import record
 from ieim.people.access import member
 from ieim.people.models import User
 from review.auditing import presenters
-from review.auditing.filters import Filters, whole_period
-from review.queue.filters import BadAddress
+from review.auditing.forms import DownloadForm, SearchForm
 
 _BATCH: Final = 500
-"""Events of a download that are read at a time."""
+"""Events of a download that are read at once."""
+_FIELDS: Final = (*SearchForm.base_fields, "from", "to")
 
 
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
-    """How the record stands, and a list of events, the newest first.
+    """Show how the record stands, and a list of events, the newest first.
 
     A conversation that is asked for alone leads to its timeline. 400 with the newest events and
     what is wrong where the address cannot be searched for.
     """
-    params = request.GET.dict()
+    form = SearchForm(request.GET)
+    if not form.is_valid():
+        return _render_events(request, form=form)
+    if chain := form.only_chain:
+        return redirect("audit:chain", chain)
     try:
-        filters = Filters.parse(params)
-        wanted = filters.search()
-        if filters.only_about and wanted.chain is not None and not wanted.naming:
-            return redirect("audit:chain", wanted.chain)
-        after, before = params.get("after", ""), params.get("before", "")
-        shown = presenters.events_page(member(request), filters, after, before)
-    except (BadAddress, UnknownPlace) as error:
-        return _problem(request, error, params)
-    return _events(request, shown, {"typed": filters})
+        page = presenters.events_page(member(request), form, *_cursors(request))
+    except InvalidCursor:
+        message = gettext("There is no such page of the list. These are the newest.")
+        form.add_error("about", message)
+        return _render_events(request, form=form)
+    return _render_events(request, form=form, page=page)
 
 
 @require_safe
 def chain(request: HttpRequest, chain: UUID) -> HttpResponse:
-    """What happened to a conversation, from its first event on."""
+    """Show what happened to a conversation, from its first event on."""
     if not AuditHead.objects.filter(pk=chain).exists():
         raise Http404
-    after, before = request.GET.get("after", ""), request.GET.get("before", "")
     try:
-        shown = presenters.timeline(member(request), chain, after, before)
-    except UnknownPlace as error:
+        page = presenters.timeline(member(request), chain, *_cursors(request))
+    except InvalidCursor as error:
         raise Http404 from error
-    return render(request, "review/auditing/timeline.html", {"page": shown})
+    return render(request, "review/auditing/timeline.html", {"page": page})
+
+
+def _cursors(request: HttpRequest) -> tuple[str, str]:
+    return request.GET.get("after", ""), request.GET.get("before", "")
 
 
 @require_POST
 def download(request: HttpRequest) -> HttpResponseBase:
-    """The events of a period or of one chain, as the file that export_audit makes.
+    """Send the events of a period or of one chain, as the file that export_audit makes.
 
-    That somebody took it is an event. 400 with the page where the period cannot be used.
+    An event records who took it. 400 with the page where the period cannot be used.
     """
-    of, since, until = None, None, None
-    try:
-        if "chain" in request.POST:
-            of = UUID(request.POST["chain"])
-            name = str(of)
-        else:
-            since, until = whole_period(request.POST.get("from", ""), request.POST.get("to", ""))
-            name = f"{request.POST['from']}-to-{request.POST['to']}"
-    except BadAddress as error:
-        return _problem(request, error, request.POST.dict())
-    except ValueError as error:
-        raise Http404 from error
-    keys = _taken(by=member(request), of=of, since=since, until=until)
+    chain, since, until = None, None, None
+    if "chain" in request.POST:
+        try:
+            chain = UUID(request.POST["chain"])
+        except ValueError as error:
+            raise Http404 from error
+        name = str(chain)
+    else:
+        form = DownloadForm(request.POST)
+        if not form.is_valid():
+            return _render_events(request, form=form)
+        since, until = form.period()
+        name = f"{request.POST['from']}-to-{request.POST['to']}"
+    keys = _record_download(by=member(request), chain=chain, since=since, until=until)
     return StreamingHttpResponse(
         _lines(keys),
         headers={"Content-Disposition": f'attachment; filename="audit-{name}.jsonl"'},
@@ -93,14 +99,14 @@ def download(request: HttpRequest) -> HttpResponseBase:
 
 
 @transaction.atomic
-def _taken(
-    *, by: User, of: UUID | None, since: datetime | None, until: datetime | None
+def _record_download(
+    *, by: User, chain: UUID | None, since: datetime | None, until: datetime | None
 ) -> array[int]:
-    """Record a download, and return the keys of its events, which stay what they are."""
-    found = exporting.events(chain=of, since=since, until=until)
-    keys = array("q", found.values_list("pk", flat=True).iterator(chunk_size=10_000))
+    """Record a download, and return the primary keys of its events, which never change."""
+    events = exporting.events(chain=chain, since=since, until=until)
+    keys = array("q", events.values_list("pk", flat=True).iterator(chunk_size=10_000))
     payload: dict[str, JSONValue] = {
-        "chain": str(of) if of else None,
+        "chain": str(chain) if chain else None,
         "since": instant(since) if since else None,
         "until": instant(until) if until else None,
         "events": len(keys),
@@ -116,27 +122,20 @@ async def _lines(keys: array[int]) -> AsyncIterator[str]:
         yield await lines(keys[start : start + _BATCH])
 
 
-def _problem(request: HttpRequest, error: Exception, typed: dict[str, str]) -> HttpResponse:
-    if isinstance(error, UnknownPlace):
-        error = BadAddress(
-            gettext("There is no such page of the list. These are the newest."), "about"
-        )
-    shown = presenters.events_page(member(request), Filters(), "", "")
-    fields = ("about", "kind", "who", "first", "last", "from", "to")
-    again = {name: typed.get(name, "") for name in fields}
-    return _events(request, shown, {"typed": again, "problem": error}, status=400)
-
-
-def _events(
-    request: HttpRequest, shown: dict[str, Any], context: dict[str, Any], *, status: int = 200
+def _render_events(
+    request: HttpRequest, *, form: Form, page: dict[str, Any] | None = None
 ) -> HttpResponse:
-    context |= {
-        "page": shown,
+    """Return the page of events; without ``page`` its form's errors beside the newest events."""
+    problems = {name: messages[0] for name, messages in form.errors.items()}
+    context = {
+        "page": page or presenters.events_page(member(request), SearchForm({})),
+        "typed": {name: form.data.get(name, "") for name in _FIELDS},
+        "problems": problems,
         "standing": presenters.standing(),
         "choices": presenters.choices(),
         "today": timezone.localdate(),
     }
-    return render(request, "review/auditing/events.html", context, status=status)
+    return render(request, "review/auditing/events.html", context, status=400 if problems else 200)
 
 
 app_name = "audit"

@@ -1,4 +1,4 @@
-"""What an event says, in plain words: by its kind, with what of its payload has a name."""
+"""Events in plain words: a sentence for each kind, and phrases for members of the payload."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ KINDS: Mapping[str, str] = {
     "audit.checkpoint": gettext_noop("A checkpoint of the record was taken"),
     "audit.continued": gettext_noop("What belongs to an earlier event, continued"),
     "audit.exported": gettext_noop("Events were downloaded"),
+    "audit.restated": gettext_noop("Messages of an older version are vouched for in today’s form"),
     "audit.sealed": gettext_noop("The record was sealed"),
     "audit.verified": gettext_noop("The record was verified"),
     "audit.vouched_from": gettext_noop("What was there before is vouched for from here on"),
@@ -128,19 +129,19 @@ KINDS: Mapping[str, str] = {
 
 
 def sentence(kind: str) -> str:
-    """Return what happened; the kind as it is where it has no sentence."""
+    """Return the sentence for a kind of event, or the kind where it has none."""
     return gettext(KINDS[kind]) if kind in KINDS else kind
 
 
-def more(payload: Mapping[str, Any]) -> list[str]:
-    """Return what of a payload has a name in plain words, in short phrases."""
-    found: list[str] = []
-    for key, words in _NAMED.items():
+def details(payload: Mapping[str, Any]) -> list[str]:
+    """Return the members of a payload that have a name in plain words, as short phrases."""
+    phrases: list[str] = []
+    for key, phrase in _PHRASES.items():
         if key in payload:
-            # Of a planted event anything may be there; it stands in the event's JSON all the same.
+            # A planted event may hold anything; the event's JSON shows it all the same.
             with suppress(LookupError, TypeError, ValueError, AttributeError):
-                found.append(words(payload[key], payload))
-    return [phrase for phrase in found if phrase]
+                phrases.append(phrase(payload[key], payload))
+    return [phrase for phrase in phrases if phrase]
 
 
 def _action(action: Any, _payload: Mapping[str, Any]) -> str:
@@ -166,30 +167,25 @@ def _codes(codes: Any, _payload: Mapping[str, Any]) -> str:
     return finding_texts.summary([str(code) for code in codes]) if codes else ""
 
 
-def _holds(ok: Any, _payload: Mapping[str, Any]) -> str:
-    return gettext("It holds") if ok else gettext("It does not hold")
-
-
-def _count(one: str) -> Callable[[Any, Mapping[str, Any]], str]:
-    return lambda found, _payload: (
-        gettext(one).format(number=len(found)) if isinstance(found, list) else ""
+def _count(message: str) -> Callable[[Any, Mapping[str, Any]], str]:
+    return lambda items, _payload: (
+        gettext(message).format(number=len(items)) if isinstance(items, list) else ""
     )
 
 
-def _as_it_is(found: Any, _payload: Mapping[str, Any]) -> str:
-    return found if isinstance(found, str) else ""
-
-
-_NAMED: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
+_PHRASES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "stage": lambda stage, _payload: stage_label(str(stage)),
     "action": _action,
     "origin": _origin,
     "passed": _passed,
     "codes": _codes,
-    "ok": _holds,
-    **dict.fromkeys(("agency", "username", "role", "name", "section"), _as_it_is),
+    "ok": lambda ok, _payload: gettext("It holds") if ok else gettext("It does not hold"),
+    **dict.fromkeys(
+        ("agency", "username", "role", "name", "section"),
+        lambda text, _payload: text if isinstance(text, str) else "",
+    ),
     "items": _count(gettext_noop("Items: {number}")),
     "turns": _count(gettext_noop("Messages: {number}")),
     "questions": _count(gettext_noop("Questions: {number}")),
 }
-"""What of a payload is shown beside the sentence; all of it stands in the event's JSON."""
+"""The members of a payload that are shown beside the sentence."""

@@ -208,10 +208,6 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
         ("UPDATE people_user SET is_superuser = TRUE WHERE username = 'eva'",),
         *("account", "changed"),
     ),
-    "switched on again": (
-        ("UPDATE people_user SET is_active = NOT is_active WHERE username = 'eva'",),
-        *("account", "changed"),
-    ),
     "another's password": (
         (
             "UPDATE people_user SET password = (SELECT password FROM people_user "
@@ -219,16 +215,8 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
         ),
         *("account", "changed"),
     ),
-    "another address for links": (
-        ("UPDATE people_user SET email = 'mallory@example.org' WHERE username = 'eva'",),
-        *("account", "changed"),
-    ),
     "one agency more": (
         (f"INSERT INTO people_agencyscope (user_id, agency) VALUES ({_OF_EVA}, 'forged')",),
-        *("account", "changed"),
-    ),
-    "one agency less": (
-        (f"DELETE FROM people_agencyscope WHERE user_id = {_OF_EVA}",),
         *("account", "changed"),
     ),
     "one role more": (
@@ -280,14 +268,6 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
         ),
         *("role", "changed"),
     ),
-    "a permission under another's name": (
-        (
-            "DELETE FROM auth_permission WHERE codename = 'view_session'",
-            "UPDATE auth_permission SET codename = 'view_session' "
-            "WHERE codename = 'triage_reviewitem'",
-        ),
-        *("role", "changed"),
-    ),
     "a role that nobody made": (
         ("INSERT INTO auth_group (name) VALUES ('forged')",),
         *("role", "unvouched"),
@@ -308,30 +288,14 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
         ("UPDATE people_token SET agencies = '[\"*\"]'",),
         *("token", "changed"),
     ),
-    "a token that ends later": (
-        ("UPDATE people_token SET expires_at = '2099-01-01 00:00:00'",),
-        *("token", "changed"),
-    ),
-    "a token of somebody else's": (
-        ("UPDATE people_token SET sha256 = 'forged'",),
-        *("token", "changed"),
-    ),
     "a token that nobody made": ((_COPY_OF_TOKEN,), "token", "unvouched"),
     "a token that is gone": (("DELETE FROM people_token",), "token", "missing"),
-    "rights that somebody else asked for": (
-        (f"UPDATE people_grant SET asked_by_id = {_OF_EVA}",),
-        *("grant", "changed"),
-    ),
     "other rights than were asked for": (
         ("UPDATE people_grant SET rights = '[\"superuser\"]'",),
         *("grant", "changed"),
     ),
     "a link to another's conversation": (
         (f"UPDATE conversations_session SET link_sha256 = 'forged' {_SESSION}",),
-        *("session", "changed"),
-    ),
-    "a token to another's conversation": (
-        (f"UPDATE conversations_session SET secret_sha256 = reference {_SESSION}",),
         *("session", "changed"),
     ),
     "another service that is near": (

@@ -15,7 +15,7 @@ from django.db import ProgrammingError, connection, transaction
 
 from ieim.audit import roles
 from ieim.audit.services import record
-from tests.audit.keeper import Keeper
+from tests.audit.sealing import Sealer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -116,10 +116,10 @@ def test_the_application_writes_rows_and_cannot_undo_the_record() -> None:
 def test_the_audit_role_seals_records_and_writes_nothing_else(tmp_path: Path) -> None:
     granted()
     happen()
-    keeper = Keeper(tmp_path)
+    sealer = Sealer(tmp_path)
     with being(AUDIT):
-        keeper.seal()
-        assert keeper.verify(record=True) == ""
+        sealer.seal()
+        assert sealer.verify(record=True) == ""
         assert refused("UPDATE conversations_turn SET state = 'closed'")
         assert refused("UPDATE audit_audithead SET seq = seq + 1, key = ''")
         # What pg_dump reads.

@@ -91,14 +91,13 @@ def test_it_verifies_against_the_seals_and_is_healthy_while_the_record_holds(
 
     def run(command: str) -> subprocess.CompletedProcess[str]:
         here = command.replace("$$", "$").replace("/tmp/", f"{tmp_path}/")  # noqa: S108 - its own
-        bucket = {"VERIFY_OPTIONS": "--seals s3://ours"}
-        env = os.environ | bucket | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
         return subprocess.run(["sh", "-c", here], env=env, capture_output=True, text=True)
 
     said = run(SERVICES["verify"]["command"][2]).stdout.split()
     assert said[:3] == ["manage.py", "verify_audit", "--record"]
     parser = verify_audit.Command().create_parser("manage.py", "verify_audit")
-    assert parser.parse_args(said[2:]).seals == "s3://ours"
+    assert parser.parse_args(said[2:]).seals == Path("/seals/seals")
     assert (run(SERVICES["verify"]["healthcheck"]["test"][1]).returncode == 0) is healthy
 
 

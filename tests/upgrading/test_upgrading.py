@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import re
-from contextlib import ExitStack
+import sqlite3
+from contextlib import ExitStack, closing
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import psycopg
 import pytest
@@ -14,6 +16,7 @@ from tests import live
 from tests.upgrading.make import FOLDER, QUESTION, SECRET, WRITTEN
 from tests.visitor import Visitor
 
+TAMPER = "UPDATE conversations_turn SET text = 'I never asked' WHERE number = 1"
 SQLITE, POSTGRESQL = ".sqlite3.gz", ".postgresql.sql.gz"
 
 
@@ -48,6 +51,14 @@ def upgrade_and_look(site: live.Site) -> None:
     site.manage("verify_audit")
 
 
+def assert_a_change_is_found(site: live.Site) -> None:
+    """After the owner of the database has changed a message of the version before."""
+    with pytest.raises(CalledProcessError) as raised:
+        site.manage("verify_audit")
+    assert b"1 differ" in raised.value.stdout
+    assert b"turn_text" in raised.value.stdout
+
+
 def test_every_version_of_both_databases_is_kept() -> None:
     sqlite, postgresql = (
         [path.name.removesuffix(kind) for path in kept(kind)] for kind in (SQLITE, POSTGRESQL)
@@ -65,8 +76,14 @@ def test_it_takes_over_a_database_of_sqlite(
     monkeypatch.setattr(live, "PREPARED", tmp_path / "prepared.sqlite3")
     (tmp_path / "ieim.sqlite3").write_bytes(content(database))
     with ExitStack() as stack:
-        embedded = {"DATABASE_URL": "", "REDIS_URL": ""}
-        upgrade_and_look(live.Site(stack, tmp_path, embedded))
+        site = live.Site(stack, tmp_path, {"DATABASE_URL": "", "REDIS_URL": ""})
+        upgrade_and_look(site)
+        with closing(
+            sqlite3.connect(tmp_path / "ieim.sqlite3", isolation_level=None)
+        ) as connection:
+            connection.execute("DROP TRIGGER conversations_turn_no_update")
+            connection.execute(TAMPER)
+        assert_a_change_is_found(site)
 
 
 @pytest.mark.whole
@@ -79,3 +96,7 @@ def test_it_takes_over_a_database_of_postgresql(dump: Path, tmp_path: Path) -> N
         with psycopg.connect(site.database, autocommit=True) as database:
             database.execute(content(dump))
         upgrade_and_look(site)
+        with psycopg.connect(site.database, autocommit=True) as database:
+            database.execute("ALTER TABLE conversations_turn DISABLE TRIGGER USER")
+            database.execute(TAMPER)
+        assert_a_change_is_found(site)

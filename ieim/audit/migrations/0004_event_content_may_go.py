@@ -4,6 +4,16 @@ from ieim.audit.services import ERASED
 from ieim.audit.triggers import Guard, ended_by, guarded
 
 
+def _set_legacy_rename(state):
+    def run(apps, editor):
+        # SQLite builds a new table and renames it. Otherwise it refuses, because triggers of other
+        # tables read this one, which is not there at that moment.
+        if editor.connection.vendor == "sqlite":
+            editor.execute(f"PRAGMA legacy_alter_table = {state}")
+
+    return run
+
+
 class Migration(migrations.Migration):
     """What a conversation's events say can be emptied once it is erased, and nothing else of them.
 
@@ -13,6 +23,7 @@ class Migration(migrations.Migration):
     dependencies = [("audit", "0003_event_indexes")]
 
     operations = [
+        migrations.RunPython(_set_legacy_rename("ON"), _set_legacy_rename("OFF")),
         migrations.AddField(
             model_name="auditevent",
             name="salt",
@@ -23,6 +34,7 @@ class Migration(migrations.Migration):
             name="digest",
             field=models.CharField(db_default="", default="", max_length=64),
         ),
+        migrations.RunPython(_set_legacy_rename("OFF"), _set_legacy_rename("ON")),
         guarded(
             Guard(
                 "audit_auditevent",

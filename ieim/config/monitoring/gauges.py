@@ -140,7 +140,7 @@ def _seals(now: datetime) -> Metric:
     is_sealed = sealed.sound if sealed else not settings.IEIM_SEALED
     return GaugeMetricFamily(
         "ieim_audit_seal_age_seconds",
-        "Since the audit record was sealed and kept in every place; infinite where the last seal's "
-        "event cannot be one, and where it never was though IEIM_SEALED says so, else 0 there.",
+        "Since the audit record was sealed; infinite where the last seal's event cannot be one, "
+        "and where it never was though IEIM_SEALED says so, else 0 there.",
         value=_age(sealed and sealed.at, now) if is_sealed else inf,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +14,10 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from pytest_django import DjangoAssertNumQueries
 
-from conversations.models import Turn
-from conversations.record.audited import BOTH, SIGNS, TEXT
-from conversations.turns import erasing, flags, running, services
+from conversations.record.audited import SIGNS, TEXT
+from conversations.turns import erasing, running, services
 from ieim.audit import comparing
 from ieim.audit.audited import VOUCHED_FROM
-from ieim.audit.canonical import Row
 from ieim.audit.models import PEOPLE_CHAIN, VECTORS_CHAIN, AuditEvent
 from ieim.audit.services import record
 from ieim.audit.verify import Break, verify
@@ -29,7 +26,6 @@ from ieim.people.audited import ACCOUNT
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
-from tests.audit.owner import triggers_lifted
 from tests.audit.tampering import do, rows
 from tests.fixtures import VISA, Ask
 from tests.review.conftest import make_turn
@@ -174,34 +170,6 @@ def test_migrate_and_a_running_turn_do_not_wait_for_each_other() -> None:
     assert AuditEvent.objects.filter(chain=turn.session_id, kind=VOUCHED_FROM).count() == 1
 
 
-def test_no_later_event_of_an_older_kind_vouches_for_another_message(db: None) -> None:
-    turn = make_turn()
-    of = turn.session_id
-    told: dict[str, str | int] = {"turn": str(turn.pk), "number": 1, "release": 1}
-
-    def vouch(kind: str, **payload: str | int) -> None:
-        rows = [BOTH.row(turn)]
-        with transaction.atomic():
-            record(chain=of, kind=kind, payload=payload, actor="system", rows=rows)
-
-    def receive() -> None:
-        told["text_sha256"] = hashlib.sha256(turn.text.encode()).hexdigest()
-        vouch("turn.received", **told)
-
-    receive()
-    vouch("turn.flagged")
-    assert comparing.second_look(turn.session_id) == []
-    with triggers_lifted():
-        Turn.objects.filter(pk=turn.pk).update(text="I never asked")
-    turn.text = "I never asked"
-    vouch("turn.flagged")
-    assert [each.kind for each in comparing.second_look(of)] == ["turn_told"]
-    receive()
-    problem = verify(of).problem
-    assert problem
-    assert problem.code is Break.SECOND_DIGEST
-
-
 def test_it_compares_many_chains_in_a_few_queries(
     ask: Ask, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -215,27 +183,3 @@ def test_it_compares_many_chains_in_a_few_queries(
     said = json.loads(out.getvalue())
     assert said["chains"] == 152
     assert said["rows"] > turn.stages.count()
-
-
-@pytest.mark.django_db
-def test_signs_may_change_on_both_sides_of_an_upgrade() -> None:
-    turn = make_turn()
-
-    def vouch(*rows: Row) -> None:
-        with transaction.atomic():
-            record(chain=turn.session_id, kind="turn.x", payload={}, actor="system", rows=rows)
-
-    vouch(BOTH.row(turn))  # by the version before
-    flag = {"label": "violence", "confidence": 0.9, "source": "model"}
-    found = {"risk_flags": [{**flag, "spans": [{"start": 0, "end": 1}]}], "disagreements": []}
-    flags.add(turn=turn, classified=found)
-    assert comparing.second_look(turn.session_id) == []
-    turn.risks = []
-    Turn.objects.filter(pk=turn.pk).update(risks=[])
-    vouch(BOTH.row(turn))  # and by it again, while processes are replaced
-    assert comparing.second_look(turn.session_id) == []
-    with triggers_lifted():
-        Turn.objects.filter(pk=turn.pk).update(text="I never asked")
-    turn.text = "I never asked"
-    vouch(BOTH.row(turn))
-    assert [each.kind for each in comparing.second_look(turn.session_id)] == ["turn_text"]

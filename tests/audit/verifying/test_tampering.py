@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
 from conversations.models import Attempt, Session, Turn
-from conversations.record.audited import BOTH, REPLY, TEXT, TOLD
+from conversations.record.audited import REPLY, TEXT
 from ieim.audit.audited import AuditedModel, registered
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
@@ -84,10 +84,7 @@ def test_it_reports_nothing_on_a_sound_database(digest: str) -> None:
     events = AuditEvent.objects.values_list("payload", flat=True)
     told = {row[0] for event in events for row in json.loads(event).get("rows", ())}
     # Every kind is there, or the tests below would show nothing.
-    assert told == {vouched.kind for vouched in registered()} - {
-        BOTH.kind,
-        TOLD.kind,
-    }  # of older events
+    assert told == {vouched.kind for vouched in registered()}
 
 
 def test_there_are_fourteen_kinds() -> None:
@@ -288,7 +285,7 @@ def test_no_later_event_can_vouch_for_another_past(
             do(f"UPDATE {table} SET {change} WHERE id = %s", key)  # noqa: S608 - our own names
         ((chain, row),) = [
             found
-            for found in kind.of_chains([*Session.objects.values_list("pk", flat=True)])
+            for found in kind.rows_of_chains([*Session.objects.values_list("pk", flat=True)])
             if str(found[1].pk) == name(key)
         ]
         # As one would who wrote the next event of the record, with its hash and its head.

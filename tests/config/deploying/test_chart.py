@@ -32,7 +32,7 @@ SET: dict[str, Any] = {
     "image": {"repository": "registry.example.org/ieim", "digest": DIGEST, "pullSecrets": ["pull"]},
     "env": {"IEIM_LANGUAGES": "en,de"},
     "secrets": {"seal": "ieim-seal"},
-    "seal": {"claim": "seals", "arguments": ["--to=syslog:log.example.org:514"]},
+    "seal": {"claim": "seals"},
     "backup": {"claim": "backups"},
     "ingress": {"host": "ask.example.org", "annotations": {"example.org/a": "b"}},
 }
@@ -148,9 +148,8 @@ def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> Non
 def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
     name: str, tmp_path: Path
 ) -> None:
-    given = {**SET, name: {**SET.get(name, {}), "credentials": "bucket"}}
-    (container,) = pods(rendered(given, tmp_path))[name]["containers"]
-    assert container["envFrom"] == [{"secretRef": {"name": "bucket"}}]
+    (container,) = pods(rendered(SET, tmp_path))[name]["containers"]
+    assert "envFrom" not in container
     env = {each["name"]: each.get("value", "postgresql://a/b") for each in container["env"]}
     code, said = django(tmp_path, {"IEIM_ENV": "production", **env}, "check")
     assert code == 0, said
@@ -164,12 +163,10 @@ def test_it_verifies_against_the_seals_that_it_keeps(tmp_path: Path) -> None:
         parser = verify_audit.Command().create_parser("manage.py", "verify_audit")
         told = parser.parse_args(arguments)
         assert told.record
-        return told.seals, told.public_key and str(told.public_key)
+        return told.seals, told.public_key
 
-    bucket = ["--seals=s3://ours", "--public-key=/key/public.pem"]
-    assert told(SET) == ("/seals/seals", "/key/public.pem")
-    assert told({**SET, "verify": {"arguments": bucket}}) == ("s3://ours", "/key/public.pem")
-    assert told({**SET, "seal": {"arguments": ["--to=syslog:a:514"]}}) == (None, None)
+    assert told(SET) == (Path("/seals/seals"), Path("/key/public.pem"))
+    assert told({**SET, "seal": {"claim": ""}}) == (None, None)
 
 
 @with_helm
@@ -192,7 +189,6 @@ def test_a_changed_variable_starts_processes_anew(tmp_path: Path) -> None:
         ({"env": {"IEIM_SECRET_KEY": "a"}}, "IEIM_SECRET_KEY"),
         ({"env": {"IEIM_MODEL_CALLS": 4}}, "IEIM_MODEL_CALLS"),
         ({"webb": {}}, "webb"),
-        ({"secrets": {"seal": "a"}}, "where seals are kept"),
         ({"backup": {"claim": "a"}}, "needs secrets.seal"),
     ],
 )

@@ -86,13 +86,6 @@ def test_each_runs_as_its_account_and_writes_its_folder(name: str) -> None:
     assert own.isdisjoint(common)
 
 
-def test_it_verifies_where_else_seals_and_stamps_are() -> None:
-    """A bucket and an authority are named in a file; the last --seals counts."""
-    unit = (UNITS / "ieim-verify.service").read_text(encoding="utf-8")
-    assert re.search(r"^EnvironmentFile=/etc/ieim-audit/environment$", unit, re.MULTILINE)
-    assert re.search(r"^ExecStart=.* --seals .* --record \$VERIFY_OPTIONS$", unit, re.MULTILINE)
-
-
 def test_they_start_what_the_image_starts() -> None:
     """uvicorn's options are safety (no proxy's headers, small frames): they are the same."""
     image = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8").partition("\nCMD ")[2]

@@ -34,10 +34,8 @@ OF_TURNS = {
     *("unavailable_since", "runs", "resumed", "hold_waived", "said_safe_at", "situation"),
 }
 MAY_CHANGE_UNSEEN = {
-    "turn": OF_TURNS,
     # Each vouches for what the other does not.
     "turn_text": OF_TURNS | {"risks", "language"},
-    "turn_told": OF_TURNS | {"risks", "language", "session_id", "created_at"},
     "turn_signs": OF_TURNS | {"session_id", "number", "text", "release_number", "created_at"},
     # Its own column is vouched for as "more", and so are a reply's citations.
     "stage": {"id", "status", "started_at", "finished_at"},
@@ -66,7 +64,6 @@ MAY_CHANGE_UNSEEN = {
 
 VOUCHED_AS_MORE = {
     "attempt": {"cached_tokens"},
-    "turn_told": {"text", "number", "release_number"},
     "grant": {"rights"},
     "choice": {"several", "also"},
 }

@@ -232,30 +232,34 @@ def test_what_somebody_planted_is_shown_and_breaks_nothing(ada: Client) -> None:
     assert "\u202e" not in text
 
 
+PLANTED = (
+    "{}",
+    '{"codes": 5, "items": {}, "stage": [], "action": {}, "origin": [], "name": 1}',
+    '{"item": "notuuid", "ok": true}',
+    '{"item": ["\\ud800"], "name": "\\ud800", "number": "x"}',
+    '{"ok": true, "broken": 0, "differing": 0, "faults": 0, "expected": 5, "seal": 7}',
+    f'{{"item": {"[" * 900}{"]" * 900}}}',
+    '{"number": 1e999}',
+)
+
+
 @pytest.mark.parametrize(
-    "payload",
+    ("kind", "message"),
     [
-        "{}",
-        '{"codes": 5, "items": {}, "stage": [], "action": {}, "origin": [], "name": 1}',
-        '{"item": "notuuid", "ok": true}',
-        '{"item": ["\\ud800"], "name": "\\ud800", "number": "x"}',
-        '{"ok": true, "broken": 0, "differing": 0, "faults": 0, "expected": 5, "seal": 7}',
-        f'{{"item": {"[" * 900}{"]" * 900}}}',
-        '{"number": 1e999}',
+        ("x.y", "None yet"),
+        ("audit.verified", "What the last verification found cannot be read."),
+        ("audit.sealed", "Its event is from the future or cannot be read."),
     ],
 )
-@pytest.mark.parametrize("kind", ["x.y", "audit.verified", "audit.sealed"])
-def test_no_planted_event_takes_the_page_away(ada: Client, kind: str, payload: str) -> None:
+def test_no_planted_event_takes_the_page_away(ada: Client, kind: str, message: str) -> None:
     with transaction.atomic():
         record(chain=SYSTEM_CHAIN, kind=kind, payload={}, actor="system")
-    with triggers_lifted():
-        AuditEvent.objects.filter(kind=kind).update(payload=payload)
-    response = ada.get(EVENTS, {"kind": kind})
-    assert kind in {row["event"].kind for row in response.context["page"]["rows"]}
-    says = {"x.y": "None yet", "audit.verified": "What the last verification found cannot be read."}
-    assert says.get(kind, "Its event is from the future or cannot be read.") in (
-        response.content.decode()
-    )
+    for payload in PLANTED:
+        with triggers_lifted():
+            AuditEvent.objects.filter(kind=kind).update(payload=payload)
+        response = ada.get(EVENTS, {"kind": kind})
+        assert kind in {row["event"].kind for row in response.context["page"]["rows"]}
+        assert message in response.content.decode()
 
 
 def test_it_says_what_was_verified_and_what_was_not(ada: Client, tmp_path: Path) -> None:
@@ -266,15 +270,14 @@ def test_it_says_what_was_verified_and_what_was_not(ada: Client, tmp_path: Path)
     out = StringIO()
     call_command("seal_audit", make_key=key, stdout=out)
     public.write_text(out.getvalue())
-    call_command("seal_audit", key=key, to=[str(seals)], stdout=StringIO())
-    options = {"seals": str(seals), "public_key": public, "record": True, "stdout": StringIO()}
+    call_command("seal_audit", key=key, to=seals, stdout=StringIO())
+    options = {"seals": seals, "public_key": public, "record": True, "stdout": StringIO()}
     call_command("verify_audit", **options)
     response = ada.get(EVENTS)
     text = response.content.decode()
     assert "The record was whole." in text
     assert "Checkpoint 1 of " in text
     assert f"in <code>{seals}</code>" in text
-    assert "in every place where seals are kept" in text
     assert json.loads(seals.read_text())["key"] in text
     with triggers_lifted():
         AuditEvent.objects.filter(kind="people.logged_in").update(actor="citizen")

@@ -57,7 +57,7 @@ securityContext:
 {{/* Of every container of ours. .config is the name of its ConfigMap, .secret of what has its own
      DATABASE_URL, if it is not the application's. Without .config it is none of the site's and gets
      nothing of its: what production asks for is of no use to anybody (its key signs nothing, for it
-     serves nobody), and .credentials is the name of a Secret with more variables. */}}
+     serves nobody). */}}
 {{- define "ieim.container" -}}
 image: {{ include "ieim.image" (merge (dict "version" .root.Chart.AppVersion) .root.Values.image) }}
 imagePullPolicy: IfNotPresent
@@ -66,9 +66,6 @@ imagePullPolicy: IfNotPresent
 envFrom:
   - configMapRef: {name: {{ .config }}}
   - secretRef: {name: {{ .root.Values.secrets.application }}}
-{{- else if .credentials }}
-envFrom:
-  - secretRef: {name: {{ .credentials }}}
 {{- end }}
 {{- with .secret }}
 env:

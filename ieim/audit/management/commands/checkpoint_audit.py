@@ -15,9 +15,9 @@ class Command(BaseCommand):
 
     help = (
         "Take a checkpoint of the audit record: a digest over the last event of every chain. "
-        "Keep the line that is printed somewhere that this database's owner cannot write to. "
-        "verify_audit then notices a chain, or the end of one, that was removed since, and the "
-        "digest shows whether the checkpoint itself is still the one that you kept."
+        "Keep the printed line where this database's owner cannot write. verify_audit then finds a "
+        "chain, or the end of one, that was removed since; with --expect and the digest it finds a "
+        "checkpoint that was changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

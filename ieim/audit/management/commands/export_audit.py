@@ -31,10 +31,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print; raises :class:`CommandError` for a time that is none."""
-        since, until = (_time(options[name]) for name in ("since", "until"))
-        found = exporting.events(chain=options["session"], since=since, until=until)
+        since, until = _time(options["since"]), _time(options["until"])
+        events = exporting.events(chain=options["session"], since=since, until=until)
         with reading():
-            for event in found.iterator(chunk_size=500):
+            for event in events.iterator(chunk_size=500):
                 self.stdout.write(exporting.line(event))
 
 
@@ -42,12 +42,12 @@ def _time(text: str | None) -> datetime | None:
     if not text:
         return None
     try:
-        found = parse_datetime(text)
-        day = None if found else parse_date(text)
+        time = parse_datetime(text)
+        day = None if time else parse_date(text)
     except ValueError as error:
         raise CommandError(f"{text} is no time: {error}") from error
-    if found is None and day is not None:
-        found = datetime.combine(day, datetime.min.time())
-    if found is None:
+    if day:
+        time = datetime.combine(day, datetime.min.time())
+    if time is None:
         raise CommandError(f"{text} is no time: write 2026-11-24, or 2026-11-24T16:00:00+01:00")
-    return found if timezone.is_aware(found) else timezone.make_aware(found)
+    return time if timezone.is_aware(time) else timezone.make_aware(time)

@@ -11,7 +11,7 @@ from ieim.audit import roles
 
 
 class Command(BaseCommand):
-    """Give the roles of PostgreSQL what they need, and look that they have no more."""
+    """Give the roles of PostgreSQL the rights that they need, and check that they have no more."""
 
     help = (
         "Give the application's role and the audit role of PostgreSQL exactly what they need, and "
@@ -27,12 +27,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Grant; raises :class:`CommandError`, and then nothing has changed."""
         try:
-            told = roles.grant(options["application"], options["audit"])
+            sentences = roles.grant(options["application"], options["audit"])
         except roles.RolesError as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
             raise CommandError(
                 f"PostgreSQL refuses: {error}. Run this as the owner of the tables."
             ) from error
-        for each in told:
-            self.stdout.write(each)
+        for sentence in sentences:
+            self.stdout.write(sentence)

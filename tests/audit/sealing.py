@@ -1,4 +1,4 @@
-"""Who seals the record and verifies it: an account that is none of the site's."""
+"""An account that seals the record and verifies it, which is none of the site's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ieim.audit.services import record
 CHAIN = uuid4()
 
 
-class Keeper:
-    """Who holds the key and the file."""
+class Sealer:
+    """The holder of a key and a file of seals, by the commands alone."""
 
     def __init__(self, folder: Path) -> None:
         self.key, self.public, self.file = (folder / name for name in ("key", "public", "seals"))
@@ -23,42 +23,34 @@ class Keeper:
         call_command("seal_audit", make_key=self.key, stdout=out)
         self.public.write_text(out.getvalue())
 
-    def seal(self, *more: str, **options: object) -> str:
-        """Seal to the file, unless ``to`` says otherwise, and to ``more``; return the seal."""
+    def seal(self, *, to_file: bool = True) -> str:
+        """Return the seal that was printed."""
         out = StringIO()
-        options = {"to": [str(self.file), *more], **options}
+        options = {"to": self.file} if to_file else {}
         call_command("seal_audit", key=self.key, stdout=out, **options)
         return out.getvalue().strip()
 
-    def lines(self) -> list[str]:
-        """What the file holds."""
-        return self.file.read_text().splitlines()
-
-    def refused(self, *more: str, **options: object) -> str:
-        """What sealing says, where it fails."""
+    def refusal(self) -> str:
+        """Return the error of sealing."""
         try:
-            self.seal(*more, **options)
+            self.seal()
         except CommandError as error:
             return str(error)
         raise AssertionError("it sealed")
 
-    def verify(self, seals: str = "", **options: object) -> str:
-        """What verifying the file, or another place, says; empty where all holds."""
+    def verify(self, **options: object) -> str:
+        """Return the output of verifying against the file; empty where all holds."""
         out = StringIO()
         try:
             call_command(
-                "verify_audit",
-                seals=seals or str(self.file),
-                public_key=self.public,
-                stdout=out,
-                **options,
+                "verify_audit", seals=self.file, public_key=self.public, stdout=out, **options
             )
         except CommandError as error:
             return f"{out.getvalue()}{error}"
         return ""
 
 
-def happen() -> None:
-    """Let something be recorded."""
+def add_event() -> None:
+    """Record an event."""
     with transaction.atomic():
         record(chain=CHAIN, kind="a.b", payload={}, actor="system")
