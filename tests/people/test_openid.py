@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -19,8 +18,6 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from ieim.people.models import AgencyScope, User
-from ieim.people.services import make_roles
-from tests.people import openid_provider
 from tests.people.openid_provider import Directory
 from tests.people.test_who_changes_whom import events
 
@@ -28,20 +25,6 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib"),
 ]
-
-
-@pytest.fixture(scope="module")
-def _provider() -> Iterator[Directory]:
-    with openid_provider.running() as directory:
-        yield directory
-
-
-@pytest.fixture
-def directory(db: None, _provider: Directory, monkeypatch: pytest.MonkeyPatch) -> Directory:
-    """A provider whose address the site knows."""
-    make_roles()
-    monkeypatch.setattr(settings, "IEIM_OPENID", _provider.told)
-    return _provider
 
 
 def powers(name: str) -> tuple[list[str], list[str]]:

@@ -85,7 +85,7 @@ def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any)
 def _row(token: Token, names: Any) -> dict[str, Any]:
     return {
         "token": token,
-        "scopes": [SCOPES[name].says if name in SCOPES else name for name in token.scopes],
+        "scopes": [SCOPES[name].description if name in SCOPES else name for name in token.scopes],
         "agencies": [
             gettext("Every agency of theirs") if each == EVERY_AGENCY else names.get(each, each)
             for each in token.agencies
@@ -124,7 +124,7 @@ class TokenForm(forms.Form):
             if theirs is None or each in theirs
         ]
         choices: dict[str, list[tuple[str, Any]]] = {
-            "scopes": [(name, scope.says) for name, scope in offered(user).items()],
+            "scopes": [(name, scope.description) for name, scope in offered(user).items()],
             "agencies": [(EVERY_AGENCY, gettext("Every agency that I work for")), *agencies],
         }
         for name, offered_ones in choices.items():

@@ -12,9 +12,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from ieim.people.authentication.back_channel import EVENT
 from tests.people.openid_provider import Directory
-from tests.people.test_openid import _provider, directory  # noqa: F401  # fixtures
 from tests.people.test_who_changes_whom import events
 
 pytestmark = [
@@ -22,6 +20,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib"),
 ]
 PLACE = "/staff/login/openid/logout/"
+EVENT = "http://schemas.openid.net/event/backchannel-logout"
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +58,7 @@ def entered(provider: Directory, name: str, **said: Any) -> Client:
     return browser
 
 
-def test_it_ends_a_session_or_all_of_somebody(directory: Directory) -> None:  # noqa: F811  # a fixture
+def test_it_ends_a_session_or_all_of_somebody(directory: Directory) -> None:
     first, second, third = (entered(directory, "lea", sid=sid) for sid in ("s1", "s2", "s3"))
     other = entered(directory, "mia", sid="m1")
     answer = send(directory.sign(claims(directory, sub=None, sid="s1")))
@@ -94,7 +93,7 @@ REFUSED: dict[str, Callable[[], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("changed", REFUSED.values(), ids=REFUSED)
 def test_a_wrong_token_ends_nothing(
-    directory: Directory,  # noqa: F811  # a fixture
+    directory: Directory,
     changed: Callable[[], dict[str, Any]],
 ) -> None:
     browser = entered(directory, "lea")
@@ -103,7 +102,7 @@ def test_a_wrong_token_ends_nothing(
     assert is_in(browser)
 
 
-def test_a_token_is_the_providers_and_taken_once(directory: Directory) -> None:  # noqa: F811  # a fixture
+def test_a_token_is_the_providers_and_taken_once(directory: Directory) -> None:
     token = directory.sign(claims(directory))
     browser, headers = entered(directory, "lea"), jwt.get_unverified_header(token)
     for forged in (
