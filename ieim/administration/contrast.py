@@ -53,7 +53,7 @@ def readable(colour: str, *, dark: bool) -> str:
     """Return the shade nearest to ``colour``, towards black (or white), with enough contrast."""
     grounds, towards = (DARK, "#ffffff") if dark else (LIGHT, "#000000")
     shades = (mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
-    return next(each for each in shades if weakest(each, grounds)[1] >= NEEDED)
+    return next(shade for shade in shades if weakest(shade, grounds)[1] >= NEEDED)
 
 
 def mixed(colour: str, other: str, share: float) -> str:
@@ -63,7 +63,7 @@ def mixed(colour: str, other: str, share: float) -> str:
 
 
 def _channels(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return tuple(int(colour[start : start + 2], 16) for start in (1, 3, 5))
 
 
 def _luminance(colour: str) -> float:

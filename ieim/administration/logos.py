@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Final
 from xml.parsers import expat
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 MAX_BYTES: Final = 100 * 1024
@@ -56,8 +57,8 @@ _OUTSIDE = re.compile(
 )
 
 
-class NoLogo(ValueError):
-    """A file that cannot be the logo; ``args[0]`` says why and what to do."""
+class NoLogo(ValidationError):
+    """A file that cannot be the logo; the message says why and what to do."""
 
 
 def checked(data: bytes) -> tuple[str, bytes]:

@@ -130,7 +130,9 @@ def test_of_rights_that_waited_for_a_second_administrator() -> None:
     """Their rows are gone without an event; those of earlier versions still name them."""
     with transaction.atomic():
         row = ("grant", "1", "0" * 64)
-        record(chain=PEOPLE_CHAIN, kind="people.rights_asked", payload={}, actor="system", rows=[row])
+        record(
+            chain=PEOPLE_CHAIN, kind="people.rights_asked", payload={}, actor="system", rows=[row]
+        )
 
 
 def test_by_tokens() -> None:
