@@ -220,39 +220,39 @@ def switch(typed: str) -> str:
 
 def agency(typed: str) -> str:
     """Check the id of an agency that an account could work for."""
-    known = known_agencies()
-    if typed not in known:
+    agencies = known_agencies()
+    if typed not in agencies:
         message = gettext("“{typed}” is not among the agencies: {known}.")
         raise ValidationError(
-            message.format(typed=typed[:60], known=", ".join(known) or gettext("none"))
+            message.format(typed=typed[:60], known=", ".join(agencies) or gettext("none"))
         )
     return typed
 
 
 def origin(typed: str) -> str:
     """Check an origin; return it as browsers do: lower case, punycode, no default port."""
-    shown = typed[:60].encode("ascii", "backslashreplace").decode()
+    excerpt = typed[:60].encode("ascii", "backslashreplace").decode()
     match = _ORIGIN.fullmatch(typed)
     if match is None:
         message = gettext(
             "“{typed}” is no origin of a site. Write one such as https://www.example.org, without "
             "a path, a star or a password."
         )
-        raise ValidationError(message.format(typed=shown))
-    scheme, host, port = match[1].lower(), _host(match[2], shown), match[3]
+        raise ValidationError(message.format(typed=excerpt))
+    scheme, host, port = match[1].lower(), _host(match[2], excerpt), match[3]
     if scheme == "http" and not _is_loopback(host):
         message = gettext(
             "“{typed}” is not encrypted. Write https:// and see that the site has it."
         )
-        raise ValidationError(message.format(typed=shown))
+        raise ValidationError(message.format(typed=excerpt))
     number = int(port) if port else _PORTS[scheme]
     if not 0 < number < 65536:
         message = gettext("“{typed}” has no port that there is. Write one up to 65535, or none.")
-        raise ValidationError(message.format(typed=shown))
+        raise ValidationError(message.format(typed=excerpt))
     return f"{scheme}://{host}" + ("" if number == _PORTS[scheme] else f":{number}")
 
 
-def _host(written: str, shown: str) -> str:
+def _host(written: str, excerpt: str) -> str:
     try:
         host = idna.encode(written, uts46=True, std3_rules=True).decode("ascii")
         last = host.rpartition(".")[2]
@@ -260,7 +260,7 @@ def _host(written: str, shown: str) -> str:
         if not last or last.isdecimal() or last.startswith("0x"):
             return str(IPv4Address(host))
     except (idna.IDNAError, UnicodeError, AddressValueError) as error:
-        raise ValidationError(gettext(_NO_HOST).format(typed=shown)) from error
+        raise ValidationError(gettext(_NO_HOST).format(typed=excerpt)) from error
     return host
 
 

@@ -59,7 +59,7 @@ def readable(colour: str, *, dark: bool) -> str:
 def mixed(colour: str, other: str, share: float) -> str:
     """Return ``colour`` mixed with a ``share`` (0 to 1) of ``other``."""
     channels = zip(_channels(colour), _channels(other), strict=True)
-    return "#" + "".join(f"{round(mine + (its - mine) * share):02x}" for mine, its in channels)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in channels)
 
 
 def _channels(colour: str) -> tuple[int, ...]:

@@ -67,21 +67,11 @@ def _may_scope(request: HttpRequest, pk: int) -> bool:
     return member(request).is_superuser or _may(request, pk, all_of_it=True)
 
 
-class RecordedAdmin(AnyAdmin):
-    """Admin whose changes run inside ``changing``, of the accounts or roles in ``column``."""
+class RecordedDeletion(AnyAdmin):
+    """Delete inside ``changing``, of the accounts or roles in ``column``."""
 
     changing: Callable[..., Any] = staticmethod(changing)
     column = "pk"
-
-    def stored_pks(self, request: HttpRequest, object_id: str | None) -> list[int]:
-        """Return the key of the row that a form changes, none for a new one."""
-        stored = None if object_id is None else self.get_object(request, unquote(object_id))
-        return [] if stored is None else [stored.pk]
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save a row, and have a new one checked with the changes of this request."""
-        super().save_model(request, obj, form, change)
-        request._pks.append(obj.pk)  # type: ignore[attr-defined]  # of changeform_view
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         with self.changing(getattr(obj, self.column), by=member(request)):
@@ -91,6 +81,25 @@ class RecordedAdmin(AnyAdmin):
         """Delete all rows or none."""
         with self.changing(*queryset.values_list(self.column, flat=True), by=member(request)):
             super().delete_queryset(request, queryset)
+
+
+class RecordedAdmin(RecordedDeletion):
+    """Add, change and delete inside ``changing``."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save a row, and have a new one checked with the changes of this request."""
+        super().save_model(request, obj, form, change)
+        request._pks.append(obj.pk)  # type: ignore[attr-defined]  # of changeform_view
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        if request.method != "POST":
+            return super().changeform_view(request, object_id, *args, **kwargs)
+        stored = None if object_id is None else self.get_object(request, unquote(object_id))
+        with self.changing(*([stored.pk] if stored else []), by=member(request)) as pks:
+            request._pks = pks  # type: ignore[attr-defined]  # the admin passes nothing else
+            return super().changeform_view(request, object_id, *args, **kwargs)
 
 
 class UserAddForm(UserModelForm):
@@ -184,17 +193,14 @@ class UserAdmin(RecordedAdmin, StockUserAdmin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        if request.method != "POST":
-            return super().changeform_view(request, object_id, *args, **kwargs)
-        stored = self.stored_pks(request, object_id)
-        address = request.POST.get("email")
-        if User.objects.filter(pk__in=stored).exclude(email=address).exists():
+        """Show or save an account; a new owner gets a link, and an address needs a fresh login."""
+        user = None if object_id is None else self.get_object(request, unquote(object_id))
+        if request.method == "POST" and user and user.email != request.POST.get("email"):
             reauthentication.require(request)
-        with changing(*stored, by=member(request)) as pks:
-            request._pks = pks  # type: ignore[attr-defined]  # the admin passes nothing else
-            response = super().changeform_view(request, object_id, *args, **kwargs)
-        for pk in set(pks) - set(stored):
-            self._send_link(request, User.objects.get(pk=pk))
+        response = super().changeform_view(request, object_id, *args, **kwargs)
+        if request.method == "POST" and user is None:
+            for new in User.objects.filter(pk__in=request._pks):  # type: ignore[attr-defined]  # set above
+                self._send_link(request, new)
         return response
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002  # the admin's name
@@ -236,16 +242,6 @@ class RoleAdmin(RecordedAdmin, stock.GroupAdmin):
         return member(request).is_superuser
 
     has_add_permission = has_change_permission = has_delete_permission = _is_superuser
-
-    def changeform_view(
-        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
-    ) -> Any:
-        if request.method != "POST":
-            return super().changeform_view(request, object_id, *args, **kwargs)
-        stored = self.stored_pks(request, object_id)
-        with changing_role(*stored, by=member(request)) as pks:
-            request._pks = pks  # type: ignore[attr-defined]  # the admin passes nothing else
-            return super().changeform_view(request, object_id, *args, **kwargs)
 
 
 class ScopeForm(ScopeModelForm):
@@ -302,7 +298,7 @@ class ScopeForm(ScopeModelForm):
 
 
 @admin.register(AgencyScope)
-class AgencyScopeAdmin(RecordedAdmin, ScopeModelAdmin):
+class AgencyScopeAdmin(RecordedDeletion, ScopeModelAdmin):
     """The agencies for which a member of staff works."""
 
     column = "user_id"

@@ -306,8 +306,8 @@ def _set_profile(user: User, claims: Mapping[str, Any]) -> None:
 
 def _unused_username(claims: Mapping[str, Any]) -> str:
     """Return the provider's username, with a number if it is taken."""
-    wanted = _text(claims, "preferred_username") or _text(claims, "email") or "staff"
-    base = re.sub(r"[^\w.@+-]", "-", wanted)[:140]
+    name = _text(claims, "preferred_username") or _text(claims, "email") or "staff"
+    base = re.sub(r"[^\w.@+-]", "-", name)[:140]
     taken = set(User.objects.filter(username__startswith=base).values_list("username", flat=True))
     if base not in taken:
         return base
