@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -73,32 +72,22 @@ def test_it_ends_a_session_or_all_of_somebody(directory: Directory) -> None:
     ] * 3
 
 
-HOUR = 3600
-REFUSED: dict[str, Callable[[], dict[str, Any]]] = {
-    "another issuer": lambda: {"iss": "https://another.example"},
-    "another site": lambda: {"aud": "another"},
-    "no time": lambda: {"iat": None},
-    "too old": lambda: {"iat": int(time.time()) - HOUR},
-    "of the future": lambda: {"iat": int(time.time()) + HOUR},
-    "over": lambda: {"exp": int(time.time()) - HOUR},
-    "without an end": lambda: {"exp": None},
-    "without an id": lambda: {"jti": None},
-    "no event": lambda: {"events": None},
-    "another event": lambda: {"events": {"x": {}}},
-    "a text for events": lambda: {"events": EVENT},
-    "an ID token": lambda: {"nonce": "n"},
-    "of nobody": lambda: {"sub": None},
-}
-
-
-@pytest.mark.parametrize("changed", REFUSED.values(), ids=REFUSED)
-def test_a_wrong_token_ends_nothing(
-    directory: Directory,
-    changed: Callable[[], dict[str, Any]],
-) -> None:
+def test_a_wrong_token_ends_nothing(directory: Directory) -> None:
+    now, hour = int(time.time()), 3600
+    wrong: list[dict[str, Any]] = [
+        {"iss": "https://another.example"},
+        {"aud": "another"},
+        *({"iat": value} for value in (None, now - hour, now + hour)),
+        *({"exp": value} for value in (None, now - hour)),
+        *({"events": value} for value in (None, {"x": {}}, EVENT)),
+        {"jti": None},
+        {"nonce": "n"},  # an ID token
+        {"sub": None},
+    ]
     browser = entered(directory, "lea")
-    answer = send(directory.sign(claims(directory, **changed())))
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+    for changed in wrong:
+        answer = send(directory.sign(claims(directory, **changed)))
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request"), changed
     assert is_in(browser)
 
 
