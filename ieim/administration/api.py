@@ -1,4 +1,4 @@
-"""The administration by REST, for whoever shows its assistant somewhere else."""
+"""The administration by REST, for sites and apps that show its assistant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ieim.administration.organisation import Administration
 
 
 class HelpNumberSerializer(serializers.Serializer[Any]):
-    """Who helps, and the number."""
+    """A help line: its name and number."""
 
     name = serializers.CharField()
     number = serializers.CharField()
@@ -97,7 +97,7 @@ class AdministrationSerializer(serializers.Serializer[Administration]):
             {"weekday": number, "open": [{"opens": clock(a), "closes": clock(b)} for a, b in spans]}
             for number, spans in enumerate(hours.days, start=1)
         ]
-        shown = {
+        data = {
             "time_zone": str(hours.zone),
             "days": days,
             "holidays": hours.country,
@@ -105,10 +105,10 @@ class AdministrationSerializer(serializers.Serializer[Administration]):
             "open_now": status.open,
             "until": status.until,
         }
-        return HoursSerializer(shown).data
+        return HoursSerializer(data).data
 
 
-class OneAdministration(APIView):
+class AdministrationView(APIView):
     """The administration."""
 
     authentication_classes: Any = []
@@ -132,4 +132,4 @@ class OneAdministration(APIView):
 
 
 app_name = "administration_api"
-urlpatterns = [path("", OneAdministration.as_view(), name="administration")]
+urlpatterns = [path("", AdministrationView.as_view(), name="administration")]

@@ -1,4 +1,4 @@
-"""What may be written into a setting: a check returns the text to store, or raises Wrong."""
+"""Checks of settings: each returns the text to store, or raises ValidationError."""
 
 from __future__ import annotations
 
@@ -33,17 +33,13 @@ _web = URLValidator(schemes=["https", "http"])
 _PASSWORD = re.compile(r"(?<![a-z])[a-z]++://[^/?#@]*+@", re.IGNORECASE)
 
 
-class Wrong(ValueError):
-    """A text that cannot be stored; ``args[0]`` says why and what to do."""
-
-
 def plain(limit: int, *, lines: bool = False, required: bool = False) -> Check:
     """Return the check of plain text of at most ``limit`` characters."""
 
     def check(typed: str) -> str:
         if required and not typed.strip():
             message = gettext("Write the name of the administration: it stands on every page.")
-            raise Wrong(message)
+            raise ValidationError(message)
         return _plain(typed, limit, lines=lines)
 
     return check
@@ -55,22 +51,22 @@ def _plain(typed: str, limit: int, *, lines: bool = False) -> str:
     try:
         return plain_text(typed, limit=limit, lines=lines, wordless=gettext("Write words."))
     except BadText as bad:
-        raise Wrong(*bad.args) from bad
+        raise ValidationError(*bad.args) from bad
 
 
 def each_line(check: Check, most: int = MOST_LINES) -> Check:
     """Return a check that applies ``check`` to every line; blank and repeated lines are dropped."""
 
     def checked(typed: str) -> str:
-        found = [line.strip() for line in typed.splitlines() if line.strip()]
-        if len(found) > most:
+        lines = [line.strip() for line in typed.splitlines() if line.strip()]
+        if len(lines) > most:
             message = ngettext(
                 "There is {count} line; there may be {limit}.",
                 "There are {count} lines; there may be {limit}.",
-                len(found),
+                len(lines),
             )
-            raise Wrong(message.format(count=len(found), limit=most))
-        return "\n".join(dict.fromkeys(map(check, found)))
+            raise ValidationError(message.format(count=len(lines), limit=most))
+        return "\n".join(dict.fromkeys(map(check, lines)))
 
     return checked
 
@@ -79,7 +75,7 @@ def emergency(typed: str) -> str:
     number = " ".join(typed.split())
     if number and not _NUMBER.fullmatch(number):
         message = gettext("“{typed}” is no telephone number. Write one, such as 112.")
-        raise Wrong(message.format(typed=number[:40]))
+        raise ValidationError(message.format(typed=number[:40]))
     return number
 
 
@@ -90,15 +86,15 @@ def help_number(typed: str) -> str:
         message = gettext(
             "“{typed}” is no name with a number. Write one a line: Crisis line: 116 123."
         )
-        raise Wrong(message.format(typed=typed[:60]))
+        raise ValidationError(message.format(typed=typed[:60]))
     return f"{_plain(who, 80)}: {number.strip()}"
 
 
 def telephone(typed: str) -> str:
     """Check a telephone number with its country's code; return it in the usual form.
 
-    One of a code that no plan is known of is taken as it is, in the length that E.164 allows: new
-    codes are given out faster than libraries know them, and the demo's country has one.
+    A number with an unknown country code is accepted as it is, in the length of E.164: new codes
+    are assigned before libraries have them, and the country of the demo has one.
     """
     if not typed.strip():
         return ""
@@ -108,9 +104,9 @@ def telephone(typed: str) -> str:
         if _E164.fullmatch(typed.strip()):
             return " ".join(typed.split())
         message = gettext("Write the number with its country’s code, such as +49 30 901820.")
-        raise Wrong(message) from error
+        raise ValidationError(message) from error
     if not phonenumbers.is_possible_number(number) or number.extension:
-        raise Wrong(
+        raise ValidationError(
             gettext("There is no such number: count its digits. Write one such as +49 30 901820.")
         )
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
@@ -125,7 +121,7 @@ def website(typed: str) -> str:
     message = gettext("This is no web address. Write one such as https://www.example.org/.")
     # A password would be shown to everybody, and a quote is written %22 or %27.
     if _PASSWORD.match(typed.strip()) or set(typed) & set("\"'<>"):
-        raise Wrong(message)
+        raise ValidationError(message)
     return _valid(typed, _web, message)
 
 
@@ -135,7 +131,7 @@ def _valid(typed: str, validate: Callable[[str], None], message: str) -> str:
         if typed:
             validate(typed)
     except ValidationError as error:
-        raise Wrong(message) from error
+        raise ValidationError(message) from error
     return typed
 
 
@@ -148,7 +144,7 @@ def _readable(typed: str, *, dark: bool) -> str:
         digits = colour.lstrip("#")
         colour = "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
     if not contrast.is_colour(colour):
-        raise Wrong(
+        raise ValidationError(
             gettext("This is no colour. Write # and six digits from 0 to f, such as #0d5a6c.")
         )
     where, measured = contrast.weakest(colour, contrast.DARK if dark else contrast.LIGHT)
@@ -166,7 +162,7 @@ def _readable(typed: str, *, dark: bool) -> str:
         )
     )
     rounded_down = int(measured * 100) / 100
-    raise Wrong(
+    raise ValidationError(
         message.format(
             colour=colour,
             measured=f"{rounded_down:.2f}",
@@ -197,12 +193,12 @@ def country(typed: str) -> str:
     code, _, part = value.partition("-")
     countries = list_supported_countries()
     if value and code not in countries:
-        raise Wrong(
+        raise ValidationError(
             gettext("No holidays are known for it. Write a country’s code of two letters: DE.")
         )
     if part and part not in countries[code]:
         message = gettext("{country} has no such part. Write {country} alone, or one of: {parts}.")
-        raise Wrong(message.format(country=code, parts=", ".join(countries[code])))
+        raise ValidationError(message.format(country=code, parts=", ".join(countries[code])))
     return value
 
 
@@ -210,10 +206,10 @@ def offered(typed: str) -> str:
     """Check codes of languages; return them in the order of the table."""
     chosen = typed.split()
     if not chosen:
-        raise Wrong(gettext("Choose one language at least."))
+        raise ValidationError(gettext("Choose one language at least."))
     if unknown := set(chosen) - set(languages.NAMES):
         message = gettext("There are no pages in “{language}”. Choose from the list.")
-        raise Wrong(message.format(language=min(unknown)[:20]))
+        raise ValidationError(message.format(language=min(unknown)[:20]))
     return " ".join(code for code in languages.NAMES if code in chosen)
 
 
@@ -224,37 +220,39 @@ def switch(typed: str) -> str:
 
 def agency(typed: str) -> str:
     """Check the id of an agency that an account could work for."""
-    known = known_agencies()
-    if typed not in known:
+    agencies = known_agencies()
+    if typed not in agencies:
         message = gettext("“{typed}” is not among the agencies: {known}.")
-        raise Wrong(message.format(typed=typed[:60], known=", ".join(known) or gettext("none")))
+        raise ValidationError(
+            message.format(typed=typed[:60], known=", ".join(agencies) or gettext("none"))
+        )
     return typed
 
 
 def origin(typed: str) -> str:
     """Check an origin; return it as browsers do: lower case, punycode, no default port."""
-    shown = typed[:60].encode("ascii", "backslashreplace").decode()
-    found = _ORIGIN.fullmatch(typed)
-    if found is None:
+    excerpt = typed[:60].encode("ascii", "backslashreplace").decode()
+    match = _ORIGIN.fullmatch(typed)
+    if match is None:
         message = gettext(
             "“{typed}” is no origin of a site. Write one such as https://www.example.org, without "
             "a path, a star or a password."
         )
-        raise Wrong(message.format(typed=shown))
-    scheme, host, port = found[1].lower(), _host(found[2], shown), found[3]
+        raise ValidationError(message.format(typed=excerpt))
+    scheme, host, port = match[1].lower(), _host(match[2], excerpt), match[3]
     if scheme == "http" and not _is_loopback(host):
         message = gettext(
             "“{typed}” is not encrypted. Write https:// and see that the site has it."
         )
-        raise Wrong(message.format(typed=shown))
+        raise ValidationError(message.format(typed=excerpt))
     number = int(port) if port else _PORTS[scheme]
     if not 0 < number < 65536:
         message = gettext("“{typed}” has no port that there is. Write one up to 65535, or none.")
-        raise Wrong(message.format(typed=shown))
+        raise ValidationError(message.format(typed=excerpt))
     return f"{scheme}://{host}" + ("" if number == _PORTS[scheme] else f":{number}")
 
 
-def _host(written: str, shown: str) -> str:
+def _host(written: str, excerpt: str) -> str:
     try:
         host = idna.encode(written, uts46=True, std3_rules=True).decode("ascii")
         last = host.rpartition(".")[2]
@@ -262,7 +260,7 @@ def _host(written: str, shown: str) -> str:
         if not last or last.isdecimal() or last.startswith("0x"):
             return str(IPv4Address(host))
     except (idna.IDNAError, UnicodeError, AddressValueError) as error:
-        raise Wrong(gettext(_NO_HOST).format(typed=shown)) from error
+        raise ValidationError(gettext(_NO_HOST).format(typed=excerpt)) from error
     return host
 
 

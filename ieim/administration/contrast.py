@@ -53,17 +53,17 @@ def readable(colour: str, *, dark: bool) -> str:
     """Return the shade nearest to ``colour``, towards black (or white), with enough contrast."""
     grounds, towards = (DARK, "#ffffff") if dark else (LIGHT, "#000000")
     shades = (mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
-    return next(each for each in shades if weakest(each, grounds)[1] >= NEEDED)
+    return next(shade for shade in shades if weakest(shade, grounds)[1] >= NEEDED)
 
 
 def mixed(colour: str, other: str, share: float) -> str:
     """Return ``colour`` mixed with a ``share`` (0 to 1) of ``other``."""
     channels = zip(_channels(colour), _channels(other), strict=True)
-    return "#" + "".join(f"{round(mine + (its - mine) * share):02x}" for mine, its in channels)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in channels)
 
 
 def _channels(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return tuple(int(colour[start : start + 2], 16) for start in (1, 3, 5))
 
 
 def _luminance(colour: str) -> float:

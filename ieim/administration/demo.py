@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from ieim.administration import services
+from ieim.administration.forms import SECTIONS
 from ieim.administration.models import Section
 
 CONTENT: Mapping[str, Mapping[str, str]] = yaml.safe_load(
@@ -16,11 +18,14 @@ CONTENT: Mapping[str, Mapping[str, str]] = yaml.safe_load(
 
 
 def furnish() -> None:
-    """Store the settings in ``demo.yaml``, where nothing is set yet."""
+    """Store the settings of ``demo.yaml`` unless something is set already."""
     if Section.objects.exists():
         return
     for name, content in CONTENT.items():
-        typed = dict(content)
-        logo = typed.pop("logo", None)
-        picture = logo.encode() if logo else None
-        services.change(name=name, typed=typed, version=0, by=None, logo=picture)
+        files = {}
+        if logo := content.get("logo"):
+            files["logo_file"] = SimpleUploadedFile("logo.svg", logo.encode())
+        form = SECTIONS[name](None, {**content, "logo": ""}, files)
+        if not form.is_valid():
+            raise ValueError(f"{name}: {form.errors}")
+        services.change(form=form, version=0, by=None)

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock_time
 from functools import lru_cache
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from holidays import HolidayBase, country_holidays
 
@@ -26,8 +27,8 @@ _SPAN = re.compile(
 _DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?: *(?:to|-|–) *([0-9]{4}-[0-9]{2}-[0-9]{2}))?")
 
 
-class BadHours(ValueError):
-    """Hours or days that cannot be parsed; ``args[0]`` says what to write."""
+class BadHours(ValidationError):
+    """Hours or days that cannot be parsed; the message says what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Hours:
 
     def on(self, day: date) -> Sequence[Span]:
         """Return the spans of ``day``, none where it is closed."""
-        if any(each.first <= day <= each.last for each in self.closed):
+        if any(days.first <= day <= days.last for days in self.closed):
             return ()
         if self.country and day in holidays_of(self.country):
             return ()
@@ -104,8 +105,8 @@ def holidays_of(country: str, language: str = "") -> HolidayBase:
     code, _, part = country.partition("-")
     default = country_holidays(code, subdiv=part or None)
     base = language.partition("-")[0]
-    names = (each for each in default.supported_languages if each.partition("_")[0] == base)
-    chosen = next(names, default.default_language)
+    supported = (name for name in default.supported_languages if name.partition("_")[0] == base)
+    chosen = next(supported, default.default_language)
     return country_holidays(code, subdiv=part or None, language=chosen)
 
 
@@ -113,10 +114,10 @@ def read_spans(text: str) -> tuple[Span, ...]:
     """Parse spans such as ``08:00-12:00, 13:00-16:00``. Raises BadHours."""
     spans: list[Span] = []
     for part in filter(None, (part.strip() for part in re.split(r"[,;]", text))):
-        found = _SPAN.fullmatch(part)
-        if found is None:
+        match = _SPAN.fullmatch(part)
+        if match is None:
             raise BadHours(gettext("Write hours as 09:00-17:00, or 08:00-12:00, 13:00-16:00."))
-        hours = [int(number) for number in found.groups()]
+        hours = [int(number) for number in match.groups()]
         opens, closes = hours[0] * 60 + hours[1], hours[2] * 60 + hours[3]
         if not opens < closes <= 24 * 60:
             message = gettext("“{hours}” ends before it begins. Write hours as 09:00-17:00.")
@@ -141,10 +142,10 @@ def clock(minutes: int) -> str:
 def read_closed(line: str) -> Closed:
     """Parse a line such as ``2026-12-24 to 2027-01-01: winter break``. Raises BadHours."""
     days, _, why = line.partition(":")
-    found = _DAY.fullmatch(days.strip())
+    match = _DAY.fullmatch(days.strip())
     try:
-        first = date.fromisoformat(found[1] if found else "")
-        last = date.fromisoformat(found[2]) if found and found[2] else first
+        first = date.fromisoformat(match[1] if match else "")
+        last = date.fromisoformat(match[2]) if match and match[2] else first
     except ValueError:
         first, last = date.max, date.min
     if last < first:

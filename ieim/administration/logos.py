@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Final
 from xml.parsers import expat
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 MAX_BYTES: Final = 100 * 1024
@@ -56,8 +57,8 @@ _OUTSIDE = re.compile(
 )
 
 
-class NoLogo(ValueError):
-    """A file that cannot be the logo; ``args[0]`` says why and what to do."""
+class NoLogo(ValidationError):
+    """A file that cannot be the logo; the message says why and what to do."""
 
 
 def checked(data: bytes) -> tuple[str, bytes]:
@@ -78,17 +79,17 @@ def checked(data: bytes) -> tuple[str, bytes]:
 
 def _rebuilt_png(data: bytes) -> bytes:
     """Return a PNG with the chunks that draw, and no other byte."""
-    chunks, place, names = [_SIGNATURE], len(_SIGNATURE), []
-    while place + 12 <= len(data) and b"IEND" not in names:
-        (length,) = struct.unpack(">I", data[place : place + 4])
-        name, end = data[place + 4 : place + 8], place + 12 + length
-        chunk = data[place:end]
+    chunks, offset, names = [_SIGNATURE], len(_SIGNATURE), []
+    while offset + 12 <= len(data) and b"IEND" not in names:
+        (length,) = struct.unpack(">I", data[offset : offset + 4])
+        name, end = data[offset + 4 : offset + 8], offset + 12 + length
+        chunk = data[offset:end]
         if len(chunk) < 12 + length or chunk[-4:] != struct.pack(">I", zlib.crc32(chunk[4:-4])):
             break
         if name in _DRAW:
             chunks.append(chunk)
             names.append(name)
-        place = end
+        offset = end
     if names[:1] != [b"IHDR"] or b"IDAT" not in names or names[-1:] != [b"IEND"]:
         raise NoLogo(gettext("The PNG is damaged. Save the logo anew."))
     width, height = struct.unpack(">II", chunks[1][8:16])

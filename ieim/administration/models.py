@@ -9,7 +9,7 @@ from django.db import models
 class Section(models.Model):
     """One section of the settings, such as ``contacts``; without a row nothing is set there.
 
-    ``content`` is ``{field: text}`` as :mod:`ieim.administration.sections` describes it.
+    ``content`` is ``{field: text}`` of a form of :mod:`ieim.administration.forms`.
     ``version`` counts the changes; a row of version 0 is about to be written for the first time.
     ``sha256`` is of the content: a reader compares it with what it has cached.
     """

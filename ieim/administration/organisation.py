@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from ieim.administration import contrast, languages
+from ieim.administration.forms import DAY_FIELDS, LEGAL, LEGAL_FIELDS
 from ieim.administration.hours import Closed, Hours, Status, read_closed, read_spans
-from ieim.administration.sections import DAY_FIELDS, LEGAL, LEGAL_FIELDS
 from ieim.pipeline.canonical import digest
 
 Content = Mapping[str, str]
@@ -113,7 +113,7 @@ class Administration:
 
     @property
     def exit_page(self) -> str:
-        """The address that somebody who is watched leaves the page for."""
+        """The address that “Leave this page quickly” opens."""
         return self.get("numbers", "exit") or NEUTRAL_PAGE
 
     @property
@@ -143,8 +143,8 @@ class Administration:
     def closed_from(self, now: datetime) -> Sequence[Closed]:
         """The extra closed days from today on, in order."""
         today = now.astimezone(self.hours.zone).date()
-        coming = (each for each in self.hours.closed if each.last >= today)
-        return tuple(sorted(coming, key=lambda each: each.first))
+        coming = (days for days in self.hours.closed if days.last >= today)
+        return tuple(sorted(coming, key=lambda days: days.first))
 
     @cached_property
     def languages(self) -> Sequence[str]:
@@ -154,8 +154,7 @@ class Administration:
 
     @property
     def persona(self) -> str:
-        """What a model is told of itself behind the rules of the software; empty where nothing is
-        set."""
+        """The part of the system prompt behind the rules of the software, "" if nothing is set."""
         fields = {"Name": "name", "Tone": "tone", "Policy": "policy"}
         texts = {label: self.get("persona", field) for label, field in fields.items()}
         lines = [f"{label}: {text}" for label, text in texts.items() if text]
@@ -192,9 +191,9 @@ class Administration:
     def legal(self, language: str) -> dict[str, Text]:
         """The legal texts by field: in ``language``, else in the first that has one."""
         order = dict.fromkeys([language, "en", *self.languages, *languages.NAMES])
-        found = {}
+        texts = {}
         for name in LEGAL_FIELDS:
-            texts = ((self.get(LEGAL + code, name), code) for code in order)
-            if first := next((Text(*each) for each in texts if each[0]), None):
-                found[name] = first
-        return found
+            candidates = (Text(self.get(LEGAL + code, name), code) for code in order)
+            if text := next((text for text in candidates if text.text), None):
+                texts[name] = text
+        return texts

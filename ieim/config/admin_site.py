@@ -57,9 +57,9 @@ class StaffSite(AdminSite):
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Leave by the one door."""
-        from ieim.people.entering import LogOut  # models: not there when the site is made
+        from ieim.people.login import LogoutView  # models: not there when the site is made
 
-        return LogOut.as_view()(request)
+        return LogoutView.as_view()(request)
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -152,8 +152,8 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "ieim.config.middleware.wrong_method_page",
-    "ieim.people.sessions.Ends",
-    "ieim.people.access.Guard",
+    "ieim.people.sessions.SessionTimeoutMiddleware",
+    "ieim.people.access.AccessMiddleware",
     "ieim.config.bodies.not_taken_page",
     "ieim.config.middleware.no_nul_in_addresses",
 ]
@@ -234,7 +234,7 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "staff_home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}sessionid"
-SESSION_ENGINE = "ieim.people.authentication.session_store"
+SESSION_ENGINE = "ieim.people.sessions"
 # A session ends when nobody has used it for so long, and at the latest after so long.
 IEIM_SESSION_IDLE_SECONDS = 60 * int(env.number("IEIM_SESSION_IDLE_MINUTES", 60, low=5, high=1440))
 SESSION_COOKIE_AGE = 3600 * int(env.number("IEIM_SESSION_HOURS", 12, low=1, high=720))
@@ -242,13 +242,13 @@ SESSION_COOKIE_AGE = 3600 * int(env.number("IEIM_SESSION_HOURS", 12, low=1, high
 IEIM_OPENID = sign_in.openid(env, production=PRODUCTION)
 IEIM_PASSWORDS = sign_in.passwords(env, issuer=IEIM_OPENID["ISSUER"])
 # Of allauth: the steps of signing in. Accounts are made by us, and it knows no e-mail addresses.
-ACCOUNT_ADAPTER = "ieim.people.entering.Steps"
+ACCOUNT_ADAPTER = "ieim.people.login.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*"]
-SOCIALACCOUNT_ADAPTER = "ieim.people.openid.Accounts"
+SOCIALACCOUNT_ADAPTER = "ieim.people.openid.SocialAccountAdapter"
 ACCOUNT_RATE_LIMITS = {"reset_password": "20/h/ip,3/h/key", "provider_logout": "600/m/ip"}
 IEIM_MFA_ROLES = sign_in.mfa_roles(env, production=PRODUCTION)
-MFA_ADAPTER = "ieim.people.factors.Adapter"
+MFA_ADAPTER = "ieim.people.factors.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1  # the clock of a telephone may be half a minute off
 MFA_RECOVERY_CODES_SHOW_ONCE = True
@@ -346,7 +346,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}csrftoken"
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "ieim.people.authentication.csrf.refused"
+CSRF_FAILURE_VIEW = "ieim.people.csrf.csrf_failure"
 # TLS ends at a proxy, if there is one.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PROXIES else None
 SECURE_SSL_REDIRECT = PRODUCTION

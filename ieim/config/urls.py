@@ -9,9 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
 
-from ieim.people import openid, resetting, sessions
-from ieim.people.authentication import back_channel
-from ieim.people.entering import LogIn, LogOut
+from ieim.people import openid, passwords, sessions
+from ieim.people.login import LoginView, LogoutView
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
@@ -39,24 +38,27 @@ urlpatterns = [
     path("api/v1/knowledge/", include("ieim.studio.api.views")),
     path("api/v1/administration/", include("ieim.administration.api")),
     path("api/", include("conversations.api.urls")),
-    path("staff/login/", LogIn.as_view(), name="login"),
-    path("staff/login/", LogIn.as_view(), name="account_login"),  # as allauth calls it
+    path("staff/login/", LoginView.as_view(), name="login"),
+    path("staff/login/", LoginView.as_view(), name="account_login"),  # as allauth calls it
     path("staff/login/openid/", openid.begin, name="openid_begin"),
     path("staff/login/openid/callback/", openid.callback, name="openid_callback"),
-    path("staff/login/openid/logout/", back_channel.log_out, name="openid_logout"),
-    path("staff/logout/", LogOut.as_view(), name="logout"),
-    path("staff/logout/", LogOut.as_view(), name="account_logout"),
-    path("staff/password/", resetting.Ask.as_view(), name="password_reset"),
-    path("staff/password/sent/", resetting.Asked.as_view(), name="password_reset_done"),
+    path("staff/login/openid/logout/", openid.back_channel_logout, name="openid_logout"),
+    path("staff/logout/", LogoutView.as_view(), name="logout"),
+    path("staff/logout/", LogoutView.as_view(), name="account_logout"),
+    path("staff/password/", passwords.PasswordResetView.as_view(), name="password_reset"),
+    path(
+        "staff/password/sent/",
+        passwords.PasswordResetDoneView.as_view(),
+        name="password_reset_done",
+    ),
     path(
         "staff/password/<uidb64>/<token>/",
-        resetting.Confirm.as_view(),
+        passwords.PasswordResetConfirmView.as_view(),
         name="password_reset_confirm",
     ),
-    path("staff/sessions/", sessions.mine, name="sessions"),
+    path("staff/sessions/", sessions.session_list, name="sessions"),
     path("staff/factors/", include("allauth.mfa.urls")),
     path("staff/factors/password/", reauthenticate, name="account_reauthenticate"),
-    path("staff/rights/", include("ieim.people.views")),
     path("staff/tokens/", include("ieim.people.tokens.views")),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),

@@ -1,12 +1,12 @@
-"""Who may open which address: one table for pages and REST.
+"""Permissions by address: one table for pages and REST.
 
 It maps the name of an address to the permission that opens it;
 :data:`ieim.people.roles.PERMISSIONS` gives each role its permissions. An address that is not listed
-is refused to everybody, and ``tests/review/test_matrix.py`` fails on one. The admin's addresses are
-not here: its site checks the permissions of each model.
+is refused to everybody, and ``tests/review/test_matrix.py`` fails on one. The addresses of Django's
+admin are not in the table: its site checks the permissions of each model.
 
-What somebody may do with a single object also depends on the object: whose it is
-(``review/scope``, :mod:`ieim.people.scope`), who has it (``review/claims``), where it stands.
+Access to a single object also depends on its agency (``review/scope``, :mod:`ieim.people.scope`),
+its claim (``review/claims``) and its state.
 """
 
 from __future__ import annotations
@@ -24,17 +24,16 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from ieim.people import factors
-from ieim.people.authentication import reauthentication
+from ieim.people import factors, reauthentication
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
 
 EVERYBODY = "everybody"
 """Citizens: no login."""
 BEARER = "bearer"
-"""Integrators: a session's bearer token, no login."""
+"""Integrators: the bearer token of a session, no login."""
 STAFF = "staff"
-"""Whoever has logged in, whatever their role."""
+"""Every user who has logged in, whatever their role."""
 
 _SEE, _DECIDE = "review.view_reviewitem", "review.decide_reviewitem"
 _READ, _EDIT = "studio.view_service", "studio.change_service"
@@ -54,14 +53,12 @@ _SECOND_FACTOR = (
     *("mfa_view_recovery_codes", "mfa_generate_recovery_codes", "mfa_download_recovery_codes"),
     *("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate"),
 )
-"""Allauth's pages of one's own second factors: all that is open to whose role needs one first."""
-
-
+"""Allauth's pages of the user's second factors, open also while the role still needs one."""
 _ADDS_FACTOR = frozenset({"mfa_activate_totp", "mfa_add_webauthn"})
 
 
-def _all(space: str, needed: str, names: str) -> dict[str, str]:
-    return {f"{space}:{name}": needed for name in names.split()}
+def _all(namespace: str, permission: str, names: str) -> dict[str, str]:
+    return {f"{namespace}:{name}": permission for name in names.split()}
 
 
 ACCESS: Mapping[str, str] = {
@@ -85,7 +82,6 @@ ACCESS: Mapping[str, str] = {
     **dict.fromkeys(_SECOND_FACTOR, STAFF),
     **{f"password_reset{step}": EVERYBODY for step in ("", "_done", "_confirm")},
     **dict.fromkeys(("staff_home", "sessions"), STAFF),
-    **_all("people", "people.change_user", "rights agree refuse"),
     **_all("tokens", "people.view_token", "tokens revoke"),
     "tokens:make": "people.add_token",
     **_all("review", _SEE, "queue queue_changes save_view item feedback"),
@@ -126,15 +122,15 @@ CHANGES: Mapping[str, str] = {
     "knowledge_api:proposals": _PROPOSE,
     **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},
 }
-"""What it takes to change something at an address that more people may read."""
+"""The permission for changes at an address that more roles may read."""
 _READS = ("GET", "HEAD", "OPTIONS")
 _APIS = ("api:", "knowledge_api:", "review_api:")
 _NOTHING = "api:conversations.api.views.Nothing"
-"""Every other address of the API: it has no name, and only says that nothing is there."""
+"""All other addresses of the API: without a name, and always 404."""
 
 
 def needed(name: str, method: str = "GET") -> str | None:
-    """Return the permission for the address called ``name``, None for one that is not listed."""
+    """Return the permission for an address by its name, None for one that is not listed."""
     if method not in _READS and name in CHANGES:
         return CHANGES[name]
     return ACCESS.get(name)
@@ -142,35 +138,37 @@ def needed(name: str, method: str = "GET") -> str | None:
 
 def roles(name: str, method: str = "GET") -> frozenset[Role]:
     """Return the roles that open an address for staff."""
-    what = needed(name, method)
-    return frozenset(role for role in Role if what == STAFF or what in PERMISSIONS[role])
+    permission = needed(name, method)
+    return frozenset(
+        role for role in Role if permission == STAFF or permission in PERMISSIONS[role]
+    )
 
 
 def allows(user: User | AnonymousUser, name: str, method: str = "GET") -> bool:
     """Whether a user, logged in or not, may open an address."""
-    what = needed(name, method)
-    if what in (EVERYBODY, BEARER):
+    permission = needed(name, method)
+    if permission in (EVERYBODY, BEARER):
         return True
-    if what is None or not user.is_authenticated:
+    if permission is None or not user.is_authenticated:
         return False
-    return what == STAFF or user.has_perm(what)
+    return permission == STAFF or user.has_perm(permission)
 
 
 def member(request: HttpRequest) -> User:
-    """Return who has logged in. Raises PermissionDenied for nobody, whom :class:`Guard` lets to no
-    page for staff."""
+    """Return the user who has logged in. Raises PermissionDenied for anybody else, whom
+    :class:`AccessMiddleware` lets open no page of staff."""
     user = request.user
     if not isinstance(user, User):
         raise PermissionDenied
     return user
 
 
-class Guard(MiddlewareMixin):
-    """Middleware: no view runs for whom the table does not let in.
+class AccessMiddleware(MiddlewareMixin):
+    """Apply the table before a view runs.
 
-    Who has not logged in is led to where they can; others get a 403, and so does everybody at an
-    address that is not listed. For those that are, REST asks the same table and answers in its own
-    form; the admin's site guards itself.
+    A request without a login is redirected to it; others get 403, and so does everybody at an
+    address that is not listed. REST reads the same table and answers in its own format; the site of
+    the admin has its own checks.
     """
 
     def process_view(
@@ -191,11 +189,10 @@ class Guard(MiddlewareMixin):
             return None
         if not listed or request.user.is_authenticated:
             raise PermissionDenied
-        place = _page_of(request)
-        login = redirect_to_login(place)
+        login = redirect_to_login(_return_url(request))
         if not request.headers.get("HX-Request"):
             return login
-        # Led there, a part of a page would show all of the login page.
+        # A redirected fragment would show the whole login page within the page.
         if request.method == "GET":
             return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
         return render(request, "registration/_logged_out.html", {"login": login.url})
@@ -209,8 +206,8 @@ def _to_second_factor(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("mfa_index")
 
 
-def _page_of(request: HttpRequest) -> str:
-    """Return the page to open after the login: for a form or a fragment, the page it is on."""
+def _return_url(request: HttpRequest) -> str:
+    """Return the page to open after the login: for a form or a fragment, the page around it."""
     page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
     if request.method in ("GET", "HEAD") and not request.headers.get("HX-Request"):
         return request.get_full_path()

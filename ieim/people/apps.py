@@ -13,8 +13,8 @@ class PeopleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Have logins recorded, and let the audit record vouch for accounts."""
+        """Connect the receivers of logins, and register the audited rows."""
         from ieim.audit.audited import register
-        from ieim.people import audited, signing_in  # noqa: F401  # its receivers
+        from ieim.people import audited, login  # noqa: F401  # for its receivers
 
         register(*audited.KINDS)

@@ -1,9 +1,8 @@
-"""The rows of staff that audit events vouch for (see :mod:`ieim.audit.audited`).
+"""Audited rows of staff (see :mod:`ieim.audit.audited`), and events about accounts.
 
-Their digests have no key: an account's is over the salt of its password's hash (or over the random
-characters that stand for none), a token's over a digest of 256 random bits. Who reads the record
-alone can try neither names nor passwords, and not at all once the row is gone. A request for rights
-has nothing random in it, so the address that it may name is left out.
+The digests have no key: an account's covers the salt of its password's hash (or the random
+characters of an unusable password), a token's a digest of 256 random bits. Nobody who reads only
+the audit record can guess names or passwords from them.
 """
 
 from __future__ import annotations
@@ -21,29 +20,27 @@ from ieim.audit.audited import AuditedModel, Key
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
-from ieim.people.models import Grant, Token, User
+from ieim.people.models import Token, User
 
 
 def _of_account(user: Any) -> dict[str, Any]:
-    """What opens the account, and what it opens; roles by number, because names may change."""
+    """Return the rights and identities of an account; roles by number, because names may change."""
     return {
         "roles": sorted(group.pk for group in user.groups.all()),
         "permissions": _names(user.user_permissions.all()),
         "agencies": sorted(scope.agency for scope in user.agency_scopes.all()),
-        "identities": sorted([tie.provider, tie.uid] for tie in user.socialaccount_set.all()),
+        "identities": sorted([row.provider, row.uid] for row in user.socialaccount_set.all()),
     }
 
 
 def _names(permissions: Any) -> list[str]:
-    return sorted(f"{each.content_type.app_label}.{each.codename}" for each in permissions)
+    return sorted(
+        f"{permission.content_type.app_label}.{permission.codename}" for permission in permissions
+    )
 
 
-def _rights(grant: Grant) -> dict[str, Any]:
-    return {"rights": [right.partition("address:")[0] or "address" for right in grant.rights]}
-
-
-_of_staff = partial(AuditedModel, joined=True, home=PEOPLE_CHAIN)
-ACCOUNT = _of_staff(
+_AuditedStaff = partial(AuditedModel, joined=True, home=PEOPLE_CHAIN)
+ACCOUNT = _AuditedStaff(
     "account",
     lambda: User.objects.prefetch_related(
         "groups",
@@ -57,18 +54,18 @@ ACCOUNT = _of_staff(
     ),
     more=_of_account,
 )
-FACTOR = _of_staff(
+FACTOR = _AuditedStaff(
     "factor",
     Authenticator.objects.all,
     ("id", "user_id", "type", "data", "created_at"),
 )
-ROLE = _of_staff(
+ROLE = _AuditedStaff(
     "role",
     lambda: Group.objects.prefetch_related("permissions__content_type").order_by("pk"),
     ("id", "name"),
     more=lambda group: {"permissions": _names(group.permissions.all())},
 )
-TOKEN = _of_staff(
+TOKEN = _AuditedStaff(
     "token",
     Token.objects.all,
     (
@@ -76,12 +73,8 @@ TOKEN = _of_staff(
         *("created_at", "expires_at", "revoked_at"),
     ),
 )
-GRANT = _of_staff(
-    "grant",
-    Grant.objects.all,
-    ("id", "user_id", "state", "asked_by_id", "asked_at", "decided_by_id", "decided_at"),
-    more=_rights,
-)
+GRANT = AuditedModel("grant", User.objects.none, ("id",), home=PEOPLE_CHAIN, may_go=True)
+"""Rights that waited for a second administrator: events of earlier versions refer to their rows."""
 KINDS = (ACCOUNT, FACTOR, ROLE, TOKEN, GRANT)
 
 
@@ -89,35 +82,33 @@ KINDS = (ACCOUNT, FACTOR, ROLE, TOKEN, GRANT)
 def record_of(user: User | None, kind: str, *, actor: str = "", **more: JSONValue) -> None:
     """Record an event about an account in the staff's chain, with ``more`` in its payload.
 
-    ``actor`` is the account itself where none is named.
+    The actor is the account itself by default.
     """
-    known = {"username": user.get_username()} if user else {}
-    payload = {"user": user.pk if user else None, **known, **more}
-    by = actor or (user.actor if user else "system")
-    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by)
+    name = {"username": user.get_username()} if user else {}
+    payload = {"user": user.pk if user else None, **name, **more}
+    actor = actor or (user.actor if user else "system")
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor)
 
 
-Standing = dict[Key, str]
-"""The digests of rows as they are stored."""
+Digests = dict[Key, str]
+"""The digests of stored rows by kind and id."""
 
 
-def rows_of(model: AuditedModel, which: Q) -> Standing:
-    """Return those of a kind."""
-    return {(kind, id_): digest for kind, id_, digest in map(model.row, model.rows().filter(which))}
+def rows_of(model: AuditedModel, condition: Q) -> Digests:
+    """Return the digests of the rows of one kind that meet a condition."""
+    rows = map(model.row, model.rows().filter(condition))
+    return {(kind, id_): digest for kind, id_, digest in rows}
 
 
-def still_there(keys: Collection[Key]) -> Standing:
-    """Return those of the rows that are there."""
-    found: Standing = {}
+def current_digests(keys: Collection[Key]) -> Digests:
+    """Return the digests of those rows that still exist."""
+    digests: Digests = {}
     for model in KINDS:
         ids = [id_ for kind, id_ in keys if kind == model.kind]
-        found |= rows_of(model, Q(pk__in=ids)) if ids else {}
-    return found
+        digests |= rows_of(model, Q(pk__in=ids)) if ids else {}
+    return digests
 
 
-def rows_of_accounts(users: Collection[int]) -> Standing:
-    """Return the rows of accounts: their own, their tokens, and the requests for rights that name
-    them."""
-    named = Q(user__in=users) | Q(asked_by__in=users) | Q(decided_by__in=users)
-    own, tokens = rows_of(ACCOUNT, Q(pk__in=users)), rows_of(TOKEN, Q(user__in=users))
-    return own | tokens | rows_of(GRANT, named)
+def rows_of_accounts(users: Collection[int]) -> Digests:
+    """Return the digests of accounts and of their tokens."""
+    return rows_of(ACCOUNT, Q(pk__in=users)) | rows_of(TOKEN, Q(user__in=users))

@@ -1,8 +1,8 @@
-"""Second factors: which roles need one, who has one, and how their secrets are kept.
+"""Second factors: the roles that need one, the storage of their secrets, and their audit events.
 
-Allauth has the pages and the steps: an authenticator app (TOTP), security keys and passkeys
-(WebAuthn), recovery codes. A second factor is asked of whoever has set one up, and
-:class:`ieim.people.access.Guard` opens nothing but its pages to whose role needs one and has none.
+django-allauth has the pages and the login stage: authenticator apps (TOTP), security keys and
+passkeys (WebAuthn), recovery codes. :class:`ieim.people.access.AccessMiddleware` opens only those
+pages to a user whose role needs a second factor and who has none.
 """
 
 from __future__ import annotations
@@ -46,42 +46,42 @@ from ieim.people.models import User
 
 logger = logging.getLogger(__name__)
 
-_AT_THE_PROVIDER = "second_factor_at_the_provider"
+_MFA_AT_PROVIDER = "second_factor_at_the_provider"
 _SECRETS = ("secret", "seed")
-"""What is kept of an app and of recovery codes."""
+"""The encrypted values of an app and of recovery codes."""
 
 
 def missing(request: HttpRequest) -> bool:
-    """Whether somebody's role needs a second factor that they have not: neither here nor, in this
-    session, at the OpenID provider."""
-    user, needing = request.user, settings.IEIM_MFA_ROLES
-    if not needing or not isinstance(user, User) or request.session.get(_AT_THE_PROVIDER):
+    """Whether the user's role needs a second factor and the user has none, neither here nor, in
+    this session, at the OpenID provider."""
+    user, roles = request.user, settings.IEIM_MFA_ROLES
+    if not roles or not isinstance(user, User) or request.session.get(_MFA_AT_PROVIDER):
         return False
-    needs = user.is_superuser or user.groups.filter(name__in=needing).exists()
-    return bool(needs and not is_mfa_enabled(user))
+    is_needed = user.is_superuser or user.groups.filter(name__in=roles).exists()
+    return bool(is_needed and not is_mfa_enabled(user))
 
 
 @transaction.atomic
 def remove(user: User, *, by: User) -> int:
-    """Take all of somebody's second factors away, for who has lost theirs; returns how many.
+    """Remove all second factors of a user who has lost theirs, and return their number.
 
-    Whether ``by`` may is the caller's to ask (:func:`ieim.people.accounts.why_not`).
+    The caller checks whether ``by`` may do so (:func:`ieim.people.accounts.refusal`).
     """
     count, _ = Authenticator.objects.filter(user=user).delete()
     if count:
         record_of(user, "people.factor_removed", actor=by.actor, factor="all")
-        _tell_owner(user)
+        _notify_owner(user)
     return int(count)
 
 
-class Adapter(DefaultMFAAdapter):
-    """What allauth asks the site: secrets are encrypted with the site's key."""
+class MFAAdapter(DefaultMFAAdapter):
+    """Site-specific hooks of django-allauth: secrets are encrypted with the site's key."""
 
     def encrypt(self, text: str) -> str:
         return _keys().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return a secret as it is used; with a key that is gone one that no code fits."""
+        """Return a secret in clear, a random one if its key is no longer among the settings."""
         try:
             return _keys().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
@@ -89,11 +89,11 @@ class Adapter(DefaultMFAAdapter):
             return b32encode(secrets.token_bytes(20)).decode()
 
     def build_totp_svg(self, url: str) -> str:
-        """Return a QR code as a part of the page: its policy lets no data: address in."""
-        picture = BytesIO()
-        shape = {"scale": 5, "light": "#fff", "xmldecl": False, "svgns": False, "nl": False}
-        segno.make(url, error="m").save(picture, kind="svg", **shape)
-        return picture.getvalue().decode()
+        """Return a QR code as an element: the content policy of the page refuses data: URLs."""
+        image = BytesIO()
+        options = {"scale": 5, "light": "#fff", "xmldecl": False, "svgns": False, "nl": False}
+        segno.make(url, error="m").save(image, kind="svg", **options)
+        return image.getvalue().decode()
 
 
 def _keys() -> MultiFernet:
@@ -105,7 +105,7 @@ def _key(secret: str) -> Fernet:
     return Fernet(urlsafe_b64encode(digest))
 
 
-def _is_present(text: str) -> bool:
+def _has_current_key(text: str) -> bool:
     try:
         _key(settings.SECRET_KEY).decrypt(text.encode())
     except InvalidToken:
@@ -114,32 +114,32 @@ def _is_present(text: str) -> bool:
 
 
 @receiver(user_logged_in)
-def _came_with_one(*, request: HttpRequest, sociallogin: Any = None, **kwargs: Any) -> None:
-    """The provider says in ``amr`` (RFC 8176) that it has asked for more than one factor."""
+def _store_mfa_at_provider(*, request: HttpRequest, sociallogin: Any = None, **kwargs: Any) -> None:
+    """Store whether the provider has demanded several factors (``amr``, RFC 8176)."""
     methods = getattr(sociallogin, "claims", {}).get("amr")
-    request.session[_AT_THE_PROVIDER] = isinstance(methods, list) and "mfa" in methods
+    request.session[_MFA_AT_PROVIDER] = isinstance(methods, list) and "mfa" in methods
 
 
 @receiver(authenticator_used)
 @transaction.atomic
-def _renew(*, authenticator: Authenticator, **kwargs: Any) -> None:
-    """Encrypt with the present key what was encrypted with an earlier one."""
-    # Read anew: what allauth passes does not know that a recovery code was just used.
+def _rotate_keys(*, authenticator: Authenticator, **kwargs: Any) -> None:
+    """Encrypt secrets of an earlier key with the current one."""
+    # Reloaded: the object of allauth does not have the use of a recovery code.
     stored = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
     old = {name: stored.data[name] for name in _SECRETS if name in stored.data}
-    old = {name: text for name, text in old.items() if not _is_present(text)}
+    old = {name: text for name, text in old.items() if not _has_current_key(text)}
     if old:
         stored.data |= {name: _keys().rotate(text.encode()).decode() for name, text in old.items()}
         stored.save(update_fields=["data"])
 
 
-# Allauth saves outside a transaction: a factor and its event stand or fall together.
+# Allauth saves outside a transaction: a factor and its event have to be saved together.
 Authenticator.save = transaction.atomic(Authenticator.save)
 
 
 def _mark_code_used(totp: TOTP, code: str) -> bool:
-    """Return whether a code is new. It counts as used for as long as it could fit (RFC 6238, 5.2);
-    allauth's own forgets it after one period of the tolerance's three."""
+    """Return whether a code is new. It stays used for as long as it is valid (RFC 6238, 5.2);
+    allauth forgets it after one of the three periods of the tolerance."""
     seconds = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1)
     return cache.add(totp._get_used_cache_key(code), "y", timeout=seconds)
 
@@ -147,55 +147,55 @@ def _mark_code_used(totp: TOTP, code: str) -> bool:
 TOTP._mark_code_used = _mark_code_used
 
 
-def _tell_owner(user: User) -> None:
-    post.tell_owner(name=user.username, address=user.email, changed=gettext("the second factor"))
+def _notify_owner(user: User) -> None:
+    post.notify_owner(name=user.username, address=user.email, changed=gettext("the second factor"))
 
 
 @receiver([pre_save, pre_delete], sender=Authenticator)
-def _look(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
-    """Note what is stored before it changes, so that no use hides that the database has another."""
+def _read_stored(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
+    """Read the stored row before a change: its digest has to be the recorded one."""
     if update_fields == {"last_used_at"}:
         return
     stored = Authenticator.objects.select_for_update().filter(pk=instance.pk).first()
-    instance.was = FACTOR.row(stored)[2] if stored else None
+    instance.stored_digest = FACTOR.row(stored)[2] if stored else None
 
 
 @receiver([post_save, post_delete], sender=Authenticator)
-def _vouch(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
-    """Record every change of a factor but its use; of what allauth does, nothing else tells all."""
+def _record_change(*, instance: Any, update_fields: Any = None, **signal: Any) -> None:
+    """Record every change of a factor but its use; no signal of allauth covers them all."""
     if update_fields == {"last_used_at"}:
         return
     kind, id_, digest = FACTOR.row(instance)
-    known = {"user": instance.user_id, "factor": str(instance.type)}
+    payload = {"user": instance.user_id, "factor": str(instance.type)}
     row = (kind, id_, GONE if signal["signal"] is post_delete else digest)
     with transaction.atomic():
         record(
             chain=PEOPLE_CHAIN,
             kind="people.way_in_changed",
-            payload=known,
+            payload=payload,
             actor="system",
             rows=[row],
-            were=[instance.was],
+            were=[instance.stored_digest],
         )
 
 
 @receiver(authenticator_added)
 @receiver(authenticator_reset)
-def _added(
+def _record_added(
     *, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
 ) -> None:
     record_of(user, "people.factor_added", factor=str(authenticator.type))
-    _tell_owner(user)
+    _notify_owner(user)
     if authenticator.type == Authenticator.Type.TOTP:
         _mark_code_used(TOTP(authenticator), request.POST.get("code", ""))
 
 
 @receiver(authenticator_removed)
-def _removed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+def _record_removed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
     record_of(user, "people.factor_removed", factor=str(authenticator.type))
-    _tell_owner(user)
+    _notify_owner(user)
 
 
 @receiver(authentication_failed)
-def _failed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+def _record_failure(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
     record_of(user, "people.factor_failed", actor="system", factor=str(authenticator.type))

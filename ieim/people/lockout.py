@@ -1,8 +1,8 @@
-"""Too many wrong passwords: what django-axes counts, and what it says.
+"""Lockout after too many wrong passwords, with django-axes.
 
-It counts by account and by address, each by itself: with one password tried on many accounts the
-first never fills up, and with many addresses the second. Whether an account exists makes no
-difference to anything here.
+Failures are counted by account and by address separately: one password tried on many accounts
+never reaches the limit of an account, nor do many addresses reach that of one. Whether an account
+exists makes no difference.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ieim.people import addresses
 
 
 class Handler(AxesDatabaseHandler):
-    """Axes' own in the database, with a limit for each."""
+    """The database handler of axes, with a limit for each of the two."""
 
     def get_failures(self, request: HttpRequest, credentials: Any = None) -> int:
         """Return the wrong passwords by account, or by address at the account's scale."""
@@ -28,13 +28,13 @@ class Handler(AxesDatabaseHandler):
             sum(attempts.values_list("failures_since_start", flat=True))
             for attempts in self.get_user_attempts(request, credentials)
         )
-        most, most_of_address = settings.AXES_FAILURE_LIMIT, settings.IEIM_ADDRESS_FAILURE_LIMIT
-        return max(int(of_account), int(of_address) * most // most_of_address)
+        limit, address_limit = settings.AXES_FAILURE_LIMIT, settings.IEIM_ADDRESS_FAILURE_LIMIT
+        return max(int(of_account), int(of_address) * limit // address_limit)
 
     def reset_user_attempts(self, request: HttpRequest, credentials: Any = None) -> int:
-        """Forget the account's wrong passwords from here.
+        """Delete the account's failures from this address.
 
-        The address keeps those of others: who has an account could else guess theirs for ever.
+        Those of other accounts stay: a login must not reset the counter of the address.
         """
         of_account, _ = self.filter_user_attempts(request, credentials)
         count, _ = of_account.filter(ip_address=client_address(request)).delete()
@@ -42,18 +42,18 @@ class Handler(AxesDatabaseHandler):
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address that is counted; None where there is none."""
+    """Return the address to count, None if there is none."""
     return addresses.of_request(request) or None
 
 
 def forget(before: datetime) -> int:
-    """Delete the wrong passwords of before a moment, with names and addresses; how many."""
+    """Delete the failures before a moment, with names and addresses; return their number."""
     count, _ = AccessAttempt.objects.filter(attempt_time__lt=before).delete()
     return int(count)
 
 
-def locked(request: HttpRequest, *_more: Any) -> HttpResponse:
-    """Return the page for whoever has to wait: 429."""
+def locked(request: HttpRequest, *_args: Any) -> HttpResponse:
+    """Return the page of a lockout: 429."""
     seconds = int(settings.AXES_COOLOFF_TIME.total_seconds())
     page = render(request, "registration/locked.html", {"minutes": seconds // 60}, status=429)
     page.headers["Retry-After"] = str(seconds)

@@ -9,17 +9,21 @@ from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.dispatch import Signal
 from django.utils.translation import gettext_lazy as _
 
 LONGEST_ACTOR = 160
 """Characters of an actor in the audit record."""
+EVERY_AGENCY = "*"
+password_rehashed = Signal()
+"""Sent with an unsaved ``user`` with a new hash of the same password; the receiver saves it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a token (:class:`Token`) leaves of its maker's rights, and the token's prefix.
+    """The prefix of a :class:`Token`, and the rights to which it limits its owner.
 
-    ``agencies`` may name :data:`EVERY_AGENCY`: every one that the maker has.
+    ``agencies`` may contain :data:`EVERY_AGENCY`: every agency of the owner.
     """
 
     prefix: str
@@ -30,41 +34,40 @@ class Limits:
 class User(AbstractUser):
     """A member of staff. Citizens have no account.
 
-    ``limits`` are of a request with a token: a program then acts for them, with less than they may.
-    They are of the object, not of the account: whoever reads it anew reads all of their rights.
+    ``limits`` are set in a request with a token: a program acts for the user with fewer rights.
+    They belong to the object and are not stored.
     """
 
     limits: Limits | None = None
 
     def check_password(self, raw_password: str | None) -> bool:
-        """Whether it is theirs. A hash as nobody makes any more is made anew, and recorded."""
-        from ieim.people.services import rehash  # which needs this model
+        """Whether it is the account's password. An outdated hash is replaced."""
 
-        def anew(raw: str) -> None:
+        def rehash(raw: str) -> None:
             self.set_password(raw)
-            self._password = None  # no password has changed for Django
-            rehash(self)
+            self._password = None  # for Django no password has changed
+            password_rehashed.send(User, user=self)
 
-        return check_password(raw_password, self.password, anew)
+        return check_password(raw_password, self.password, rehash)
 
     @property
     def actor(self) -> str:
-        """How audit events name them: ``staff:eva``, and ``staff:eva/ieim_k3v9x2qa`` where a
-        program acts for them (no username has a slash)."""
+        """The actor of audit events: ``staff:eva``, or ``staff:eva/ieim_k3v9x2qa`` for a program
+        that acts for the user (no username has a slash)."""
         name = f"staff:{self.get_username()}"
         if self.limits is None:
             return name
-        through = f"/{self.limits.prefix}"
-        return name[: LONGEST_ACTOR - len(through)] + through
+        suffix = f"/{self.limits.prefix}"
+        return name[: LONGEST_ACTOR - len(suffix)] + suffix
 
     def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
-        """Whether they have a permission, and where a program acts for them, its token as well."""
+        """Whether the user has a permission, and the token if a program acts for them."""
         allowed = self.limits is None or perm in self.limits.permissions
         return allowed and super().has_perm(perm, obj)
 
     @property
     def display_name(self) -> str:
-        """How colleagues read of them: their name, or the account's where they have none."""
+        """The full name, or the username of an account without one."""
         return self.get_full_name() or self.get_username()
 
     class Meta(AbstractUser.Meta):
@@ -72,14 +75,10 @@ class User(AbstractUser):
         swappable = "AUTH_USER_MODEL"
 
 
-EVERY_AGENCY = "*"
-
-
 class AgencyScope(models.Model):
-    """An agency that a member of staff works for: what they may see and change.
+    """An agency for which a member of staff works: they see and change its content.
 
-    ``agency`` is an agency's id, or :data:`EVERY_AGENCY`. Staff without a row see nothing of any
-    agency.
+    ``agency`` is an agency's id, or :data:`EVERY_AGENCY`. Staff without a row see no agency.
     """
 
     user = models.ForeignKey(
@@ -97,53 +96,14 @@ class AgencyScope(models.Model):
         return f"{self.user}: {self.agency}"
 
 
-class Grant(models.Model):
-    """Rights with which one person could defeat another's: asked for by one administrator, and
-    given when another agrees, or given at once by the only one there is.
-
-    ``rights`` are as :mod:`ieim.people.four_eyes.rights` writes them. ``address`` is the account's
-    e-mail address when they were asked for: who agrees has seen it.
-    """
-
-    class State(models.TextChoices):
-        """Where it stands."""
-
-        ASKED = "asked"
-        AGREED = "agreed"
-        REFUSED = "refused"
-        ALONE = "alone"
-
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="grants"
-    )
-    rights = models.JSONField()
-    address = models.EmailField(blank=True)
-    state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    asked_at = models.DateTimeField()
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    decided_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-asked_at"]
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.user}: {', '.join(self.rights)} ({self.state})"
-
-
 class Token(models.Model):
-    """With what a program of staff's opens REST: it acts for ``user``, who made it.
+    """A bearer token for REST: a program acts for ``user``, who made it.
 
-    ``prefix`` is its beginning, for people to tell it by; ``sha256`` is the lower-case hex SHA-256
-    of all of it. It is random (256 bits), so a slow digest would add nothing, and one keyed with
-    the site's secret would end with that. ``scopes`` are of :mod:`ieim.people.tokens.scopes`, and
-    ``agencies`` ids, or :data:`EVERY_AGENCY` for all that the user has. A row stays when the token
-    has ended: the record names it.
+    ``prefix`` is its beginning, by which people tell tokens apart; ``sha256`` is the lower-case hex
+    SHA-256 of all of it. A token has 256 random bits: a slow digest would add nothing, and a key
+    made from the site's secret would end with that. ``scopes`` are names of
+    :mod:`ieim.people.tokens.scopes`, ``agencies`` ids or :data:`EVERY_AGENCY`. The row of a token
+    that has ended stays, because audit events refer to it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from django.conf import settings
@@ -15,40 +15,48 @@ from django.utils.translation import gettext
 logger = logging.getLogger(__name__)
 
 
+class NotSent(Exception):
+    """A message was not sent: there is no mail server, or it does not accept messages now."""
+
+
 def hand_over(message: EmailMessage) -> None:
-    """Hand a message to the mail server; raises what ``smtplib`` and the network do."""
-    to = settings.IEIM_MAIL
-    server = EmailBackend(
-        host=to["HOST"],
-        port=to["PORT"],
-        username=to["USER"],
-        password=to["PASSWORD"],
-        use_tls=to["SECURITY"] == "starttls",
-        use_ssl=to["SECURITY"] == "tls",
-        timeout=to["TIMEOUT"],
+    """Send a message by the mail server of the settings.
+
+    Raises:
+        OSError: the server cannot be reached, or refuses the message (``smtplib``).
+    """
+    server = settings.IEIM_MAIL
+    connection = EmailBackend(
+        host=server["HOST"],
+        port=server["PORT"],
+        username=server["USER"],
+        password=server["PASSWORD"],
+        use_tls=server["SECURITY"] == "starttls",
+        use_ssl=server["SECURITY"] == "tls",
+        timeout=server["TIMEOUT"],
     )
     try:
-        server.open()
-        server.send_messages([message])
+        connection.open()
+        connection.send_messages([message])
     finally:
-        # It has the message by now: what goes wrong with the farewell changes nothing.
+        # The server has the message: an error while the connection closes changes nothing.
         with suppress(Exception):
-            server.close()
+            connection.close()
 
 
-class NotSent(Exception):
-    """No message was sent: there is no mail server, or it does not take it now."""
+def send(*, subject: str, paragraphs: Sequence[str], to: Sequence[str]) -> None:
+    """Send one message to addresses of staff.
 
-
-def send(*, subject: str, parts: Sequence[str], to: str) -> None:
-    """Send a message of paragraphs; raises :class:`NotSent`."""
+    Raises:
+        NotSent: there is no mail server, or it does not accept the message.
+    """
     if not settings.IEIM_MAIL["HOST"]:
         raise NotSent
     message = EmailMessage(
         subject=f"{settings.IEIM_PUBLIC_URL.partition('://')[2]}: {subject}",
-        body="\n\n".join(parts) + "\n",
+        body="\n\n".join(paragraphs) + "\n",
         from_email=settings.IEIM_MAIL["FROM"],
-        to=[to],
+        to=[*to],
         headers={"Auto-Submitted": "auto-generated"},
     )
     try:
@@ -58,20 +66,29 @@ def send(*, subject: str, parts: Sequence[str], to: str) -> None:
         raise NotSent from None
 
 
-def tell_owner(*, name: str, address: str, changed: str) -> None:
-    """Send an account's owner, once it is committed, that a way into it has changed.
+def send_on_commit(
+    *, subject: str, paragraphs: Sequence[str], to: Callable[[], Sequence[str]]
+) -> None:
+    """Send one message once the transaction is committed, to the addresses that ``to`` returns
+    then. Nothing is sent without an address or a mail server."""
 
-    Nothing is sent without an address or a mail server.
-    """
+    def deliver() -> None:
+        if settings.IEIM_MAIL["HOST"] and (addresses := to()):
+            with suppress(NotSent):
+                send(subject=subject, paragraphs=paragraphs, to=addresses)
+
+    transaction.on_commit(deliver, robust=True)
+
+
+def notify_owner(*, name: str, address: str, changed: str) -> None:
+    """Tell an account's owner, once it is committed, that a way into it has changed."""
     sentence = gettext("A way into your account {name} has changed: {changed}.")
-    parts = (
+    paragraphs = (
         sentence.format(name=name, changed=changed),
         gettext("If it was not you, have an administrator switch the account off at once."),
     )
-
-    def deliver() -> None:
-        with suppress(NotSent):
-            send(subject=gettext("Your account"), parts=parts, to=address)
-
-    if address:
-        transaction.on_commit(deliver, robust=True)
+    send_on_commit(
+        subject=gettext("Your account"),
+        paragraphs=paragraphs,
+        to=lambda: [address] if address else [],
+    )

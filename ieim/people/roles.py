@@ -1,4 +1,4 @@
-"""The roles of the people who work with IEIM: Django groups with these permissions."""
+"""The roles of staff: Django groups with these permissions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Role(StrEnum):
     """Gives people accounts, roles and agencies, and says what every page says of the office."""
 
 
-def each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[str, ...]:
+def permissions(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[str, ...]:
     """Return the permissions for ``actions`` on ``models`` of an app."""
     return tuple(f"{app}.{action}_{model}" for model, action in product(models, actions))
 
@@ -40,7 +40,7 @@ _DECIDES = (
     "review.second_reviewitem",
 )
 _TOKENS = ("people.view_token", "people.add_token")
-"""Tokens of one's own, for programs; who may delete any of them revokes those of others too."""
+"""The user's own tokens; the permission to delete tokens covers those of others."""
 PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.CASEWORKER: _DECIDES,
     Role.SUPERVISOR: (
@@ -51,18 +51,18 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         *_TOKENS,
     ),
     Role.EDITOR: (
-        *each("studio", DRAFT, _ALL),
-        *each("knowledge", ("release", "publication"), ("view",)),
-        *each("studio", ("proposal", "goldenrun"), ("view", "add")),
-        *each("knowledge", ("directive",), ("view", "add", "change")),
+        *permissions("studio", DRAFT, _ALL),
+        *permissions("knowledge", ("release", "publication"), ("view",)),
+        *permissions("studio", ("proposal", "goldenrun"), ("view", "add")),
+        *permissions("knowledge", ("directive",), ("view", "add", "change")),
         "conversations.view_citation",
         "conversations.add_correctionnotice",
         *_TOKENS,
     ),
     Role.PUBLISHER: (
-        *each("studio", DRAFT, ("view",)),
-        *each("knowledge", ("release", "publication", "directive"), ("view",)),
-        *each("studio", ("goldenrun",), ("view", "add")),
+        *permissions("studio", DRAFT, ("view",)),
+        *permissions("knowledge", ("release", "publication", "directive"), ("view",)),
+        *permissions("studio", ("goldenrun",), ("view", "add")),
         "studio.view_proposal",
         "studio.publish_proposal",
         *_TOKENS,
@@ -74,11 +74,11 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "audit.view_auditevent",
     ),
     Role.ADMINISTRATOR: (
-        *each("people", ("user", "agencyscope"), _ALL),
-        *each("auth", ("group",), ("view",)),
-        *each("people", ("token",), ("view", "delete")),
+        *permissions("people", ("user", "agencyscope"), _ALL),
+        *permissions("auth", ("group",), ("view",)),
+        *permissions("people", ("token",), ("view", "delete")),
         "administration.change_section",
         "review.view_metrics",
     ),
 }
-"""What each role may; a group that has more is brought back to this."""
+"""The permissions of each role; ``make_roles`` gives its group exactly these."""

@@ -1,4 +1,4 @@
-"""Which agencies' content a member of staff may see."""
+"""The agencies whose content a member of staff may see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _agencies_port: Callable[[], Mapping[str, str]] | None = None
 
 
 def wire_agencies(port: Callable[[], Mapping[str, str]]) -> None:
-    """Set the port that names the agencies there are, by id; once at start."""
+    """Set the port that returns the names of all agencies by id; called once at start."""
     global _agencies_port
     _agencies_port = port
 
@@ -27,25 +27,25 @@ def known_agencies() -> Mapping[str, str]:
 def agencies_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
     """Return the ids of a user's agencies; None for a user who may see every agency.
 
-    Where a program acts for them, only those of its token.
+    For a program that acts for the user, only those of its token.
     """
-    theirs = _of_account(user)
+    agencies = _agencies_of_account(user)
     limits = user.limits if isinstance(user, User) else None
     if limits is None or EVERY_AGENCY in limits.agencies:
-        return theirs
-    return limits.agencies if theirs is None else theirs & limits.agencies
+        return agencies
+    return limits.agencies if agencies is None else agencies & limits.agencies
 
 
 def works_for(user: AbstractBaseUser | AnonymousUser, agency: str) -> bool:
-    """Whether a user may see and change what is an agency's.
+    """Whether a user may see and change the content of an agency.
 
-    "" stands for what belongs to every agency, such as labels: for who may see every one.
+    "" is content of every agency, such as labels: it takes a user who may see every agency.
     """
     agencies = agencies_of(user)
     return agencies is None or (agency != "" and agency in agencies)
 
 
-def _of_account(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
+def _agencies_of_account(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
     if isinstance(user, PermissionsMixin) and user.is_superuser:
         return None
     if user.pk is None:

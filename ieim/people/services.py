@@ -1,25 +1,28 @@
-"""Changing accounts and roles: whichever way it comes, by the rule and into the audit record.
+"""Writes: changes of accounts and roles, by the rule, audited and announced.
 
-A way that changes an account does so inside :func:`changing`, one that changes a role inside
-:func:`changing_role`. Both compare what is stored before and after, so it does not matter which
-form, field or command it was; what the rule refuses is undone with everything around it, and what
-a second administrator has to agree to (:mod:`ieim.people.four_eyes.rights`) waits for that.
+Code that changes an account does so inside :func:`changing`, code that changes a role inside
+:func:`changing_role`. Both compare what is stored before and after, so the form, field or command
+does not matter. What the rule refuses is rolled back with everything around it. Rights with which
+one person could be both pairs of eyes are announced to administrators and supervisors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
+from django.dispatch import receiver
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from ieim.audit.audited import moved
@@ -27,14 +30,20 @@ from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
 from ieim.people import post, sessions
-from ieim.people.accounts import Account, account_of, names_of, why_not
-from ieim.people.audited import ACCOUNT, ROLE, Standing, rows_of, rows_of_accounts, still_there
-from ieim.people.four_eyes import asking, rights
-from ieim.people.models import Grant, User
-from ieim.people.roles import PERMISSIONS
+from ieim.people.accounts import (
+    ORDINARY,
+    Account,
+    account_of,
+    announced_rights,
+    permission_names,
+    refusal,
+)
+from ieim.people.audited import ACCOUNT, ROLE, Digests, current_digests, rows_of, rows_of_accounts
+from ieim.people.models import User, password_rehashed
+from ieim.people.roles import PERMISSIONS, Role
 from ieim.people.tokens import services as tokens
 
-Changes = dict[str, JSONValue]
+Payload = dict[str, JSONValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,50 +54,50 @@ class _Role:
 
 
 class NotAllowed(PermissionDenied):
-    """The rule refuses; the message is a sentence that says why."""
+    """The rule refuses a change; the message is a sentence that says why."""
 
 
 @contextmanager
-def changing(
-    *accounts: int, by: User | None, asked: list[Grant] | None = None
-) -> Iterator[list[int]]:
-    """Check and record what happens to ``accounts`` inside, and to those added to the list.
+def changing(*accounts: int, by: User | None) -> Iterator[list[int]]:
+    """Check, record and announce changes of ``accounts``, and of those appended to the list.
 
-    ``by`` is None for a command, which nobody has to agree to. One transaction; nobody else changes
-    an account meanwhile. At the end it takes back what a second administrator has to agree to, and
-    adds that to ``asked``. Raises :class:`NotAllowed` then for what the rule refuses, which undoes
-    all of it.
+    ``by`` is None for commands and the OpenID provider, to which the rule does not apply. One
+    transaction; nobody else changes an account meanwhile.
+
+    Raises:
+        NotAllowed: at the end, for a change that the rule refuses; all of it is rolled back.
     """
     with transaction.atomic():
         lock_head(PEOPLE_CHAIN)
         before = {pk: account_of(pk) for pk in accounts}
-        made: list[int] = [*accounts]
-        rows = Rows(lambda: rows_of_accounts(made))
-        with _recorded_around():
-            yield made
-        for pk in dict.fromkeys(made):
-            grants = _settle(before.get(pk), account_of(pk), rows, by)
-            if asked is not None:
-                asked += grants
+        pks: list[int] = [*accounts]
+        rows = _Rows(lambda: rows_of_accounts(pks))
+        token = _is_recorded.set(True)
+        try:
+            yield pks
+        finally:
+            _is_recorded.reset(token)
+        for pk in dict.fromkeys(pks):
+            _finish_account(before.get(pk), account_of(pk), rows, by)
 
 
 @contextmanager
 def changing_role(*groups: int, by: User | None) -> Iterator[list[int]]:
-    """Record what happens inside to ``groups``, and to those added to the list.
+    """Record and announce changes of ``groups``, and of those appended to the list.
 
-    Raises :class:`NotAllowed` for anybody below a superuser: what a role may do is not theirs. And
-    at the end for a role with members that gets more than one administrator gives to any of them.
+    Raises:
+        NotAllowed: only a superuser and a command (None) change a role.
     """
     if by is not None and not by.is_superuser:
         raise NotAllowed(gettext("Only a superuser changes what a role may do."))
     with transaction.atomic():
         lock_head(PEOPLE_CHAIN)
         before = {pk: _role(pk) for pk in groups}
-        made: list[int] = [*groups]
-        rows = Rows(lambda: rows_of(ROLE, Q(pk__in=made)) | rows_of(ACCOUNT, Q(groups__in=made)))
-        yield made
-        for pk in dict.fromkeys(made):
-            _settle_role(before.get(pk), _role(pk), rows, by)
+        pks: list[int] = [*groups]
+        rows = _Rows(lambda: rows_of(ROLE, Q(pk__in=pks)) | rows_of(ACCOUNT, Q(groups__in=pks)))
+        yield pks
+        for pk in dict.fromkeys(pks):
+            _finish_role(before.get(pk), _role(pk), rows, by)
 
 
 @transaction.atomic
@@ -103,91 +112,80 @@ def make_roles() -> None:
         groups = Group.objects.filter(name=role.value)
         if set(groups.values_list("permissions", flat=True)) == expected:
             continue
-        with changing_role(*groups.values_list("pk", flat=True), by=None) as made:
+        with changing_role(*groups.values_list("pk", flat=True), by=None) as pks:
             group, _ = Group.objects.get_or_create(name=role.value)
             group.permissions.set(expected)
-            made.append(group.pk)
+            pks.append(group.pk)
 
 
+@receiver(password_rehashed)
 @transaction.atomic
-def rehash(user: User) -> None:
+def save_rehashed(*, user: User, **kwargs: Any) -> None:
     """Save the new hash of a password that stays the same, and record it."""
-    if _around.get():
+    if _is_recorded.get():
         user.save(update_fields=["password"])
         return
     lock_head(PEOPLE_CHAIN)
-    rows = Rows(lambda: rows_of(ACCOUNT, Q(pk=user.pk)))
+    rows = _Rows(lambda: rows_of(ACCOUNT, Q(pk=user.pk)))
     user.save(update_fields=["password"])
-    known: Changes = {"user": user.pk, "username": user.get_username()}
-    _record("people.password_rehashed", known, None, rows)
+    payload: Payload = {"user": user.pk, "username": user.get_username()}
+    _record("people.password_rehashed", payload, None, rows)
 
 
-class Rows:
-    """Rows as the record has them, and how they have changed since.
+class _Rows:
+    """Audited rows, and how they have changed since the last event."""
 
-    They are read when it is made, and anew for each event.
-    """
-
-    def __init__(self, read: Callable[[], Standing]) -> None:
+    def __init__(self, read: Callable[[], Digests]) -> None:
         self._read = read
-        self._known = read()
+        self._recorded = read()
 
-    def moved(self) -> dict[str, Any]:
-        """Return what an event says of the changes since the last one."""
-        before, after = self._known, self._read()
-        # What names somebody who is gone no longer belongs to them, and may still be there.
-        self._known = after | still_there(before.keys() - after.keys())
-        return moved(before, self._known)
-
-
-_around: ContextVar[bool] = ContextVar("_around", default=False)
-"""Whether what is done is recorded around it."""
+    def changes(self) -> dict[str, Any]:
+        """Return the arguments ``rows`` and ``were`` of the next event."""
+        before, after = self._recorded, self._read()
+        # A row that referred to a deleted account belongs to it no longer, and may still exist.
+        self._recorded = after | current_digests(before.keys() - after.keys())
+        return moved(before, self._recorded)
 
 
-@contextmanager
-def _recorded_around() -> Iterator[None]:
-    token = _around.set(True)
-    try:
-        yield
-    finally:
-        _around.reset(token)
+_is_recorded: ContextVar[bool] = ContextVar("_is_recorded", default=False)
+"""Whether the surrounding code records changes of accounts."""
 
 
-def _settle(
-    before: Account | None, after: Account | None, rows: Rows, by: User | None
-) -> list[Grant]:
+def _finish_account(
+    before: Account | None, after: Account | None, rows: _Rows, by: User | None
+) -> None:
     if before == after:
-        return []
-    grants: list[Grant] = []
-    if by is not None:
-        if why := why_not(by, before, after) or _why_no_password(by, before, after):
-            raise NotAllowed(why)
-        if after is not None and (grants := asking.hold_back(before, after, by)):
-            after = account_of(after.pk)
-    if before != after:
-        record_change(before, after, rows, by=by)
+        return
+    if by is not None and (
+        reason := refusal(by, before, after) or _password_refusal(by, before, after)
+    ):
+        raise NotAllowed(reason)
+    _record_account(before, after, rows, by)
     if before is not None and after is not None:
-        _end_what_opens_nothing(before, by)
-        rows.moved()  # it has recorded these itself, as the requests below
-    if by is not None:
-        for grant in grants:
-            asking.ask(grant, by)
-            rows.moved()
-    return grants
+        _notify_owner(before, after)
+        _end_access(before, by)
+        rows.changes()  # ended tokens have recorded their own rows
+    if after is not None:
+        rights = set(announced_rights(after) - announced_rights(before))
+        is_of_another = by is not None and by.pk != after.pk
+        if before and is_of_another and before.address != after.address and announced_rights(after):
+            rights.add(gettext("the e-mail address {name}").replace("{name}", after.address))
+        _announce(after.username, rights, by)
 
 
-def _end_what_opens_nothing(before: Account, by: User | None) -> None:
+def _end_access(before: Account, by: User | None) -> None:
     """End sessions and tokens of an account that is, or was, off or without rights: none of them
     opens anything again when the account does."""
     user = User.objects.get(pk=before.pk)
     if not before.active or not user.has_perm(tokens.MAY_MAKE):
         tokens.end(user, by=by)
     if not before.active or not user.get_all_permissions():
-        sessions.end(UserSession.objects.filter(user=user), of=user, why="closed", by=by)
+        sessions.end(UserSession.objects.filter(user=user), user=user, reason="closed", by=by)
 
 
-def _why_no_password(by: User, before: Account | None, after: Account | None) -> str:
-    """Return why ``by`` may not set a password: one that two know is an account of both."""
+def _password_refusal(by: User, before: Account | None, after: Account | None) -> str:
+    """Return why ``by`` may not set a password: an account whose password two people know is
+    an account of both."""
     if after is None or after.pk == by.pk or not is_password_usable(after.password):
         return ""
     if before is not None and before.password == after.password:
@@ -195,61 +193,70 @@ def _why_no_password(by: User, before: Account | None, after: Account | None) ->
     return gettext("Nobody sets a password of somebody else. Send them a link to choose one.")
 
 
-def record_change(
-    before: Account | None,
-    after: Account | None,
-    rows: Rows,
-    *,
-    by: User | None,
-    agreed: Grant | None = None,
+def _notify_owner(before: Account, after: Account) -> None:
+    pairs = {
+        gettext("the e-mail address"): (before.address, after.address),
+        gettext("the password"): (before.password, after.password),
+        gettext("the login at the provider"): (before.identities, after.identities),
+    }
+    if changed := ", ".join(name for name, (was, now) in pairs.items() if was != now):
+        address = before.address or after.address
+        post.notify_owner(name=before.username, address=address, changed=changed)
+
+
+def _announce(name: str, rights: Collection[str], by: User | None) -> None:
+    """Tell administrators and supervisors by e-mail, once it is committed, who was given rights."""
+    if not rights:
+        return
+    sentence = gettext("{who} gave {whom} {rights}. Ask them about it if you did not expect it.")
+    text = sentence.format(
+        who=by.display_name if by else gettext("A command or the OpenID provider"),
+        whom=name,
+        rights=", ".join(sorted(rights)),
+    )
+    paragraphs = (text, settings.IEIM_PUBLIC_URL + reverse("staff_home"))
+    subject = gettext("Somebody was given rights")
+    post.send_on_commit(subject=subject, paragraphs=paragraphs, to=_overseers)
+
+
+def _overseers() -> Sequence[str]:
+    """Return the addresses of active administrators, superusers and supervisors."""
+    backend = "django.contrib.auth.backends.ModelBackend"
+    administrators = User.objects.with_perm("people.change_user", backend=backend)
+    is_overseer = Q(pk__in=administrators) | Q(groups__name=Role.SUPERVISOR.value)
+    users = User.objects.filter(is_overseer, is_active=True).exclude(email="")
+    return sorted(set(users.values_list("email", flat=True)))
+
+
+def _record_account(
+    before: Account | None, after: Account | None, rows: _Rows, by: User | None
 ) -> None:
-    """Record what has become of an account and ``rows``; ``agreed`` is the request that ``by``
-    agreed to."""
-    shown = after or before
-    if shown is None:
-        raise ValueError("an account that never was")
-    what = "added" if before is None else "deleted" if after is None else "changed"
-    payload: Changes = {"user": shown.pk, "username": shown.username}
-    if agreed is not None:
-        payload |= {"grant": agreed.pk, "asked_by": agreed.asked_by_id}
-    _record(f"people.user_{what}", payload | _changes(before, after), by, rows)
-    if before is not None and after is not None:
-        ways = {
-            gettext("the e-mail address"): (before.profile[-1], after.profile[-1]),
-            gettext("the password"): (before.password, after.password),
-            gettext("the login at the provider"): (before.identities, after.identities),
-        }
-        changed = ", ".join(way for way, (was, now) in ways.items() if was != now)
-        address = before.profile[-1] or after.profile[-1]
-        if changed:
-            post.tell_owner(name=before.username, address=address, changed=changed)
-
-
-def _changes(before: Account | None, after: Account | None) -> Changes:
-    """What differs: of names and address only that they do, of the password never more."""
-    changes: Changes = {}
+    account = after or before
+    if account is None:
+        raise ValueError("neither account exists")
+    verb = "added" if before is None else "deleted" if after is None else "changed"
+    payload: Payload = {"user": account.pk, "username": account.username}
     for name in ("username", "active", "staff", "superuser"):
         was, now = (getattr(side, name) if side else None for side in (before, after))
         if was != now:
-            changes[f"{name}_was"], changes[name] = was, now
+            payload[f"{name}_was"], payload[name] = was, now
+    # Of names, address and password only that they have changed.
     for name in ("profile", "password", "identities"):
         was, now = (getattr(side, name) if side else None for side in (before, after))
         if was != now:
-            changes[name] = "changed"
+            payload[name] = "changed"
     for name in ("roles", "permissions", "agencies"):
         was, now = (getattr(side, name) if side else () for side in (before, after))
-        changes |= _moved(name, was, now)
-    return changes
+        payload |= _difference(name, was, now)
+    _record(f"people.user_{verb}", payload, by, rows)
 
 
-def _moved(name: str, was: Iterable[str], now: Iterable[str]) -> Changes:
-    given, removed = sorted(set(now) - set(was)), sorted(set(was) - set(now))
-    found: Changes = {}
-    if given:
-        found[f"{name}_given"] = [*given]
-    if removed:
-        found[f"{name}_taken"] = [*removed]
-    return found
+def _difference(name: str, was: Iterable[str], now: Iterable[str]) -> Payload:
+    parts = {
+        f"{name}_given": sorted(set(now) - set(was)),
+        f"{name}_taken": sorted(set(was) - set(now)),
+    }
+    return {key: [*values] for key, values in parts.items() if values}
 
 
 def _role(pk: int) -> _Role | None:
@@ -257,27 +264,27 @@ def _role(pk: int) -> _Role | None:
     if group is None:
         return None
     members = User.objects.filter(groups=group).order_by("pk").values_list("pk", flat=True)
-    return _Role(group.name, names_of(group.permissions.all()), tuple(members))
+    return _Role(group.name, permission_names(group.permissions.all()), tuple(members))
 
 
-def _settle_role(before: _Role | None, after: _Role | None, rows: Rows, by: User | None) -> None:
-    shown = after or before
-    if shown is None or before == after:
+def _finish_role(before: _Role | None, after: _Role | None, rows: _Rows, by: User | None) -> None:
+    role = after or before
+    if role is None or before == after:
         return
-    what = "added" if before is None else "deleted" if after is None else "changed"
-    payload: Changes = {"role": shown.name, "members": len(shown.members)}
+    verb = "added" if before is None else "deleted" if after is None else "changed"
+    payload: Payload = {"role": role.name, "members": len(role.members)}
     if before and after and before.name != after.name:
         payload["role_was"] = before.name
     was, now = (side.permissions if side else frozenset() for side in (before, after))
-    if by is not None and shown.members and now - was - (rights.ORDINARY - {rights.SECOND}):
-        message = gettext(
-            "Everybody with this role would get more without a second administrator. Make another "
-            "role of it, and give them that."
-        )
-        raise NotAllowed(message)
-    _record(f"people.role_{what}", payload | _moved("permissions", was, now), by, rows)
+    payload |= _difference("permissions", was, now)
+    _record(f"people.role_{verb}", payload, by, rows)
+    if role.members:
+        whom = gettext("everybody with the role {name}").replace("{name}", role.name)
+        permission = gettext("the permission {name}")
+        rights = [permission.replace("{name}", name) for name in now - was - ORDINARY]
+        _announce(whom, rights, by)
 
 
-def _record(kind: str, payload: Changes, by: User | None, rows: Rows) -> None:
+def _record(kind: str, payload: Payload, by: User | None, rows: _Rows) -> None:
     actor = "system" if by is None else by.actor
-    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor, **rows.moved())
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor, **rows.changes())

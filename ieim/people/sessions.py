@@ -1,13 +1,13 @@
-"""Sessions of staff: when they end by themselves, and the page that lists one's own and ends them.
+"""Sessions of staff: their storage, their end, and the page that lists them.
 
-Allauth keeps a row a session (its ``usersessions``); the session itself is Django's, in the
-database, both by a digest of its key (``authentication/session_store.py``). So one that is ended
-opens nothing from the next request on. Staff pages have no socket: what is open asks again every
-four seconds at most, and is then led to the login.
+django-allauth keeps a row for each session (``usersessions``); the session itself is Django's, in
+the database, both under a digest of its key. A session that is ended opens nothing from the next
+request on. Staff pages have no socket: an open page polls, and is then redirected to the login.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +15,8 @@ from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.signals import user_logged_in
+from django.contrib.sessions.backends.base import SessionBase
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.db import transaction
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
@@ -25,31 +27,76 @@ from django.views.decorators.http import require_http_methods
 
 from ieim.people.access import BEARER, EVERYBODY, member, needed
 from ieim.people.audited import record_of
-from ieim.people.authentication.reauthentication import BEGAN
-from ieim.people.authentication.session_store import LENGTH, StoredSessions, digest
 from ieim.people.models import User
+from ieim.people.reauthentication import BEGAN
 
+DIGEST_LENGTH = 40
+"""Characters of a digest, the width of the columns of Django and allauth; a key has 32."""
 _SEEN = "staff_seen"
-_NOTED_EVERY = 60
-"""Seconds between two notes that somebody is there."""
-_BY_ITSELF = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
-"""What an open page asks by itself: nobody has to be there for it."""
+_SEEN_INTERVAL = 60
+"""Seconds between two updates of when a session was last used."""
+_POLLED = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
+"""Addresses that an open page requests by itself: they do not count as use."""
 
 
-def _as_stored(key: str) -> str:
-    return key if len(key) == LENGTH else digest(key)
+def key_digest(key: str) -> str:
+    """Return the first 160 bits of a key's SHA-256 in hex; a key is random, so none is guessed."""
+    return hashlib.sha256(key.encode()).hexdigest()[:DIGEST_LENGTH]
 
 
-# Allauth would keep the key itself, with which anybody opens the session.
-UserSession._meta.get_field("session_key").get_prep_value = _as_stored
-UserSession._session_store = lambda _, *keys: StoredSessions(*keys)
+class SessionStore(DatabaseStore):
+    """Django's store with digests of keys: nobody who reads the tables can open a session."""
+
+    key_salt = "django.contrib.sessions.SessionStore"  # by default the name of the class
+
+    # The asynchronous methods of the database store would store keys in clear.
+    aload, asave, acreate = SessionBase.aload, SessionBase.asave, SessionBase.acreate
+    aexists, adelete = SessionBase.aexists, SessionBase.adelete
+
+    def stored_key(self, key: str) -> str:
+        """Return the value in the table for a key."""
+        return key_digest(key)
+
+    def _get_session_from_db(self) -> Any:
+        key = self.stored_key(self.session_key or "")
+        row = self.model.objects.filter(session_key=key, expire_date__gt=timezone.now()).first()
+        if row is None:
+            self._session_key = None
+        return row
+
+    def exists(self, session_key: str) -> bool:
+        return super().exists(self.stored_key(session_key))
+
+    def create_model_instance(self, data: Any) -> Any:
+        row = super().create_model_instance(data)
+        row.session_key = self.stored_key(row.session_key)
+        return row
+
+    def delete(self, session_key: str | None = None) -> None:
+        key = session_key or self.session_key
+        if key:
+            super().delete(self.stored_key(key))
 
 
-class Ends(MiddlewareMixin):
-    """Middleware: a session that is too old, or that nobody has used for too long, is over."""
+class DigestStore(SessionStore):
+    """The same sessions by their digests, as allauth's rows name them."""
+
+    def stored_key(self, key: str) -> str:
+        return key
+
+
+# Allauth would store the key itself, which opens the session.
+UserSession._meta.get_field("session_key").get_prep_value = lambda key: (
+    key if len(key) == DIGEST_LENGTH else key_digest(key)
+)
+UserSession._session_store = lambda _, *keys: DigestStore(*keys)
+
+
+class SessionTimeoutMiddleware(MiddlewareMixin):
+    """End sessions that are too old or have not been used for too long."""
 
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> None:
-        """End the session where it is over; note that somebody is there where they are."""
+        """End the session if its time is over, or store that it is in use."""
         name = request.resolver_match.view_name if request.resolver_match else ""
         if needed(name) in (EVERYBODY, BEARER) or not isinstance(request.user, User):
             return
@@ -57,43 +104,47 @@ class Ends(MiddlewareMixin):
         began, seen = session.get(BEGAN, now), session.get(_SEEN, 0)
         idle = seen and now - seen >= settings.IEIM_SESSION_IDLE_SECONDS
         if idle or now - began >= settings.SESSION_COOKIE_AGE:
-            kept = UserSession.objects.filter(session_key=session.session_key)
-            end(kept, of=request.user, why="idle" if idle else "age")
+            rows = UserSession.objects.filter(session_key=session.session_key)
+            end(rows, user=request.user, reason="idle" if idle else "age")
             logout(request)
-        elif now - seen >= _NOTED_EVERY and name not in _BY_ITSELF:
+        elif now - seen >= _SEEN_INTERVAL and name not in _POLLED:
             session[BEGAN], session[_SEEN] = began, now
             UserSession.objects.create_from_request(request)
 
 
 @transaction.atomic
-def end(sessions: Iterable[UserSession], *, of: User, why: str, by: User | None = None) -> int:
-    """End sessions of somebody, and record it; returns how many there were.
+def end(sessions: Iterable[UserSession], *, user: User, reason: str, by: User | None = None) -> int:
+    """End sessions of a user, record it, and return their number; ``by`` is None for the system.
 
-    ``by`` is None for what ends by itself. Whether they may is the caller's to ask.
+    The caller checks whether ``by`` may do so.
     """
-    gone = list(sessions)
-    for session in gone:
-        number, actor = session.pk, by.actor if by else "system"
-        StoredSessions().delete(session.session_key)
-        session.delete()
-        record_of(of, "people.session_ended", actor=actor, session=number, why=why)
-    return len(gone)
+    rows = list(sessions)
+    for row in rows:
+        pk, actor = row.pk, by.actor if by else "system"
+        DigestStore().delete(row.session_key)
+        row.delete()
+        record_of(user, "people.session_ended", actor=actor, session=pk, why=reason)
+    return len(rows)
 
 
 @require_http_methods(["GET", "POST"])
-def mine(request: HttpRequest) -> HttpResponse:
-    """List one's own sessions, or end one (``end`` is its number) or all others."""
-    me = member(request)
-    own = UserSession.objects.filter(user=me)
+def session_list(request: HttpRequest) -> HttpResponse:
+    """List the user's sessions, or end one (``end`` is its number) or all others."""
+    user = member(request)
+    rows = UserSession.objects.filter(user=user)
     if request.method == "GET":
-        shown = sorted(UserSession.objects.purge_and_list(me), key=lambda each: each.last_seen_at)
-        context = {"sessions": shown[::-1], "current": digest(request.session.session_key or "")}
+        active = UserSession.objects.purge_and_list(user)
+        context = {
+            "sessions": sorted(active, key=lambda row: row.last_seen_at, reverse=True),
+            "current": key_digest(request.session.session_key or ""),
+        }
         return render(request, "registration/sessions.html", context)
-    which = request.POST.get("end", "")
-    if which == "others":
-        end(own.exclude(session_key=request.session.session_key), of=me, why="revoked", by=me)
-    elif which.isdecimal() and len(which) < 19:
-        end(own.filter(pk=int(which)), of=me, why="revoked", by=me)
+    choice = request.POST.get("end", "")
+    if choice == "others":
+        others = rows.exclude(session_key=request.session.session_key)
+        end(others, user=user, reason="revoked", by=user)
+    elif choice.isdecimal() and len(choice) < 19:
+        end(rows.filter(pk=int(choice)), user=user, reason="revoked", by=user)
     return redirect("sessions")
 
 

@@ -1,13 +1,13 @@
-"""Celery tasks of people: an address in, the services do the work."""
+"""Celery tasks of people."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
-from ieim.people import resetting
+from ieim.people import passwords
 
 
-@shared_task(name=resetting.SEND, ignore_result=True)
+@shared_task(name=passwords.SEND_TASK, ignore_result=True)
 def send_reset(address: str) -> None:
-    """Send whoever has an account with this address a link for a new password."""
-    resetting.send(address)
+    """Send the accounts with this address a link for a new password."""
+    passwords.send_links(address)

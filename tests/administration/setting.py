@@ -6,7 +6,10 @@ import struct
 import zlib
 from collections.abc import Mapping
 
+from django.core.files.uploadedfile import SimpleUploadedFile
+
 from ieim.administration import services
+from ieim.administration.forms import SECTIONS, SectionForm
 from ieim.administration.models import Section
 from ieim.people.models import User
 
@@ -24,20 +27,22 @@ def save(
     name: str, typed: Mapping[str, str], *, by: User | None = None, logo: bytes | None = None
 ) -> Section:
     """The same with fields by any name."""
-    stored = Section.objects.filter(pk=name).first()
-    version = stored.version if stored else 0
-    return services.change(name=name, typed=typed, version=version, by=by, logo=logo)
+    form = posted(name, typed, logo=logo)
+    assert form.is_valid(), form.errors
+    return services.change(form=form, version=form.version, by=by)
+
+
+def posted(name: str, typed: Mapping[str, str], *, logo: bytes | None = None) -> SectionForm:
+    """A form with what somebody has typed."""
+    files = {} if logo is None else {"logo_file": SimpleUploadedFile("logo", logo)}
+    return SECTIONS[name](Section.objects.filter(pk=name).first(), typed, files)
 
 
 def refusal(name: str, typed: Mapping[str, str], *, logo: bytes | None = None) -> Mapping[str, str]:
-    """Return why a section is not saved; nothing may have changed."""
-    before = list(Section.objects.values_list())
-    try:
-        save(name, typed, logo=logo)
-    except services.Refused as refused:
-        assert list(Section.objects.values_list()) == before
-        return refused.problems
-    raise AssertionError(f"{name} took {typed}")
+    """The errors of a form, by field."""
+    form = posted(name, typed, logo=logo)
+    assert not form.is_valid(), f"{name} took {typed}"
+    return {field: str(errors[0]) for field, errors in form.errors.items()}
 
 
 def chunk(name: bytes, data: bytes = b"") -> bytes:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.test import Client
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ieim.administration import checks, contrast
-from ieim.administration.checks import Wrong
 from ieim.administration.organisation import Colours
 from tests.administration.setting import put, refusal
 
@@ -75,12 +75,12 @@ def test_it_refuses_what_cannot_be_read_and_nothing_else(
     try:
         assert check(colour) == colour
         assert measured > 4.5
-    except Wrong as wrong:
+    except ValidationError as error:
         assert measured < 4.5
-        said = re.search(r"is ([0-9.]+):1", str(wrong))
+        said = re.search(r"is ([0-9.]+):1", str(error.message))
         assert said
         assert float(said[1]) <= measured < float(said[1]) + 0.011
-        better = re.search(r"(#[0-9a-f]{6}) is close to it", str(wrong))
+        better = re.search(r"(#[0-9a-f]{6}) is close to it", str(error.message))
         assert better
         assert worst(better[1], scheme) >= 4.5
 

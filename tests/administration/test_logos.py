@@ -11,10 +11,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.administration import logos, selectors, services
+from ieim.administration import logos, selectors
 from ieim.administration.logos import NoLogo, checked
-from ieim.administration.models import Logo, Section
-from tests.administration.setting import SVG, chunk, png, put, refusal
+from ieim.administration.models import Logo
+from tests.administration.setting import SVG, chunk, png, put, refusal, save
 
 SCRIPT = b"<script>alert(1)</script>"
 
@@ -180,14 +180,10 @@ def test_a_bad_logo_stores_nothing_and_is_told_beside_other_mistakes(db: None) -
 def test_it_points_to_no_logo_that_was_never_checked(db: None) -> None:
     put("name", name="City", logo=png())
     kept = selectors.current().logo
-    version = Section.objects.get(pk="name").version
-    with pytest.raises(services.Refused, match="not there any more"):
-        services.change(
-            name="name", typed={"name": "City", "logo": "0" * 64}, version=version, by=None
-        )
-    typed = {"name": "City", "logo": kept}
-    services.change(name="name", typed={"name": "City"}, version=version, by=None)
+    errors = refusal("name", {"name": "City", "logo": "0" * 64})
+    assert "not there any more" in errors["logo"]
+    put("name", name="City")
     assert selectors.current().logo == ""
-    services.change(name="name", typed=typed, version=version + 1, by=None)
+    save("name", {"name": "City", "logo": kept})
     assert selectors.current().logo == kept
     assert Logo.objects.count() == 1

@@ -11,10 +11,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ieim.administration import demo, selectors
+from ieim.administration.forms import SECTIONS
 from ieim.administration.models import Section
 from ieim.administration.organisation import Administration
-from ieim.administration.presenters import missing
-from ieim.administration.sections import NAMES, section
+from ieim.administration.selectors import missing
 from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from tests.administration.setting import SVG, put
@@ -41,10 +41,10 @@ def form(html: str, name: str) -> str:
 
 def test_it_has_every_section_with_its_own_form_and_a_way_there(ada: Client) -> None:
     html = text(ada.get("/settings/"))
-    for name in NAMES:
+    for name, section in SECTIONS.items():
         if not name.startswith("legal-") or name == "legal-en":
             assert f'action="/settings/{name}/"' in form(html, name)
-            assert f'<a class="govuk-link" href="#{name}">{section(name).title}</a>' in html
+            assert f'<a class="govuk-link" href="#{name}">{section.title}</a>' in html
     assert "legal-ar" not in re.findall(r'id="(legal-\w+)"', html)
     arabic = form(text(ada.get("/settings/?language=ar")), "legal-ar")
     assert 'dir="rtl" lang="ar"' in arabic
@@ -197,7 +197,7 @@ def test_it_previews_numbers_and_texts(ada: Client) -> None:
 def test_it_says_what_is_missing_until_nothing_is(ada: Client) -> None:
     html = text(ada.get("/settings/"))
     for each in missing(Administration({})):
-        assert f'href="#{each.section}-{each.field}">{each.what}' in html
+        assert f'href="#{each.section}-{each.field}">{each.description}' in html
         assert f'id="{each.section}-{each.field}"' in html
     assert len(missing(Administration({}))) == 10
     demo.furnish()

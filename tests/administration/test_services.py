@@ -16,11 +16,18 @@ from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from ieim.administration import selectors, services
+from ieim.administration.forms import SectionForm
 from ieim.administration.models import Section
 from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
-from tests.administration.setting import SVG, png, put, refusal
+from tests.administration.setting import SVG, png, posted, put, refusal
 from tests.review.people import person
+
+
+def valid(name: str, **typed: str) -> SectionForm:
+    form = posted(name, typed)
+    assert form.is_valid()
+    return form
 
 
 def events() -> list[AuditEvent]:
@@ -78,11 +85,11 @@ def test_the_record_says_when_somebody_changes_a_row(db: None, table: str, chang
 def test_the_second_of_two_is_told_and_changes_nothing(db: None) -> None:
     put("contacts", email="first@example.org")
     with pytest.raises(services.Conflict) as conflict:
-        services.change(name="contacts", typed={"email": "b@example.org"}, version=0, by=None)
+        services.change(form=valid("contacts", email="b@example.org"), version=0, by=None)
     assert conflict.value.stored.content == {"email": "first@example.org"}
     assert selectors.current().email == "first@example.org"
     # Another section is another matter.
-    services.change(name="numbers", typed={"emergency": "999"}, version=0, by=None)
+    services.change(form=valid("numbers", emergency="999"), version=0, by=None)
 
 
 @pytest.mark.both_databases
@@ -95,7 +102,7 @@ def test_of_two_at_once_one_is_told(
     def save(email: str) -> str:
         together.wait()
         try:
-            services.change(name="contacts", typed={"email": email}, version=0, by=None)
+            services.change(form=valid("contacts", email=email), version=0, by=None)
         except services.Conflict:
             return "conflict"
         return email

@@ -24,7 +24,7 @@ from conversations.turns import erasing, executor, services
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
 from ieim.knowledge.vectors import kept_for
-from ieim.people.models import EVERY_AGENCY, AgencyScope, Grant, User
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
@@ -155,7 +155,7 @@ def _told_by_mail(patch: pytest.MonkeyPatch) -> None:
 
 
 def _staff() -> None:
-    """Roles, two administrators of whom one waits for the other, a token and a second factor."""
+    """Roles, two administrators, a token and a second factor."""
     root, _, idle = (
         person(name, role, "taxes")
         for name, role in (
@@ -167,7 +167,6 @@ def _staff() -> None:
     editor, _ = person("ed", Role.EDITOR, "taxes"), person("gone", Role.CASEWORKER, "taxes")
     with changing(idle.pk, by=root):
         AgencyScope.objects.create(user=idle, agency=EVERY_AGENCY)
-    assert Grant.objects.get().state == Grant.State.ASKED
     tokens.make(by=editor, name="feed", scopes=["knowledge:read"], agencies=["taxes"], days=9)
     Authenticator.objects.create(user=editor, type=Authenticator.Type.TOTP, data={"secret": "x"})
 

@@ -290,10 +290,6 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
     "a token that nobody made": ((_COPY_OF_TOKEN,), "token", "unvouched"),
     "a token that is gone": (("DELETE FROM people_token",), "token", "missing"),
-    "other rights than were asked for": (
-        ("UPDATE people_grant SET rights = '[\"superuser\"]'",),
-        *("grant", "changed"),
-    ),
     "a link to another's conversation": (
         (f"UPDATE conversations_session SET link_sha256 = 'forged' {_SESSION}",),
         *("session", "changed"),

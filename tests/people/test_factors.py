@@ -13,18 +13,17 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.conf import settings
 from django.core.cache import cache
+from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.test import Client
 
 from ieim.config import sign_in
 from ieim.config.env import Env
-from ieim.people.authentication import reauthentication
+from ieim.people import reauthentication
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from tests.people.openid_provider import Directory
-from tests.people.test_four_eyes import sent  # noqa: F401  # a fixture
-from tests.people.test_openid import _provider, directory  # noqa: F401  # fixtures
 from tests.people.test_who_changes_whom import events
 from tests.review.people import person
 from tests.studio.admin.admin_pages import filled
@@ -131,7 +130,7 @@ def test_a_code_is_good_once_for_as_long_as_it_fits(
 
 
 def test_who_comes_from_the_provider_proves_it_there(
-    directory: Directory,  # noqa: F811  # a fixture
+    directory: Directory,
 ) -> None:
     directory.person("lea", "heads")
     browser, page = Client(), "/staff/factors/totp/activate/"
@@ -152,7 +151,7 @@ def test_who_comes_from_the_provider_proves_it_there(
 
 @pytest.mark.parametrize("query", ["", "?_changelist_filters=q%3Dcarl"])
 def test_an_address_is_changed_by_who_proves_who_they_are(
-    sent: list[dict[str, str]],  # noqa: F811  # a fixture
+    sent: list[EmailMessage],
     query: str,
 ) -> None:
     carl, _ = person("carl", Role.CASEWORKER), member("boss", Role.ADMINISTRATOR)
@@ -170,23 +169,23 @@ def test_an_address_is_changed_by_who_proves_who_they_are(
 
 
 def test_owners_are_told_at_the_old_address(
-    sent: list[dict[str, str]],  # noqa: F811  # a fixture
+    sent: list[EmailMessage],
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     ada = member("ada")
     User.objects.filter(pk=ada.pk).update(email="ada@example.org")
     browser, _ = log_in("ada")
     set_up(browser, django_capture_on_commit_callbacks)
-    assert {message["to"] for message in sent} == {"ada@example.org"}
-    assert "your account ada has changed: the second factor" in sent[-1]["body"]
+    assert {address for message in sent for address in message.to} == {"ada@example.org"}
+    assert "your account ada has changed: the second factor" in str(sent[-1].body)
     new = "an even longer one 7"
     form = {"old_password": RIGHT, "new_password1": new, "new_password2": new}
     with django_capture_on_commit_callbacks(execute=True):
         browser.post("/admin/password_change/", form)
-    assert "the password" in sent[-1]["body"]
+    assert "the password" in str(sent[-1].body)
     with django_capture_on_commit_callbacks(execute=True), changing(ada.pk, by=None):
         User.objects.filter(pk=ada.pk).update(email="eve@example.org")
-    assert (sent[-1]["to"], "the e-mail address" in sent[-1]["body"]) == ("ada@example.org", True)
+    assert (sent[-1].to, "the e-mail address" in str(sent[-1].body)) == (["ada@example.org"], True)
 
 
 def known(user: User) -> dict[str, Any]:
@@ -289,7 +288,7 @@ def test_the_database_alone_gives_no_code(
 
 
 @pytest.mark.usefixtures("needed")
-def test_the_providers_second_factor_counts(directory: Directory) -> None:  # noqa: F811  # a fixture
+def test_the_providers_second_factor_counts(directory: Directory) -> None:
     for amr, wanted in ((["pwd", "mfa"], 200), (["pwd"], 302), ("mfa", 302)):
         directory.person("lea", "heads", amr=amr)
         browser = Client()
@@ -298,7 +297,7 @@ def test_the_providers_second_factor_counts(directory: Directory) -> None:  # no
 
 
 def test_who_has_one_is_asked_for_it_after_the_provider_too(
-    directory: Directory,  # noqa: F811  # a fixture
+    directory: Directory,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     directory.person("mia", "desk")

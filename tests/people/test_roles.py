@@ -5,11 +5,13 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
+from django.test import Client
 
 from ieim.config import demo
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
 from ieim.people.scope import agencies_of
+from tests.review.people import browser, person
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +62,27 @@ def test_the_demo_accounts_have_their_roles_and_agencies() -> None:
     assert agencies_of(User.objects.get(username="admin")) is None
     assert agencies_of(User.objects.get(username="supervisor")) is None
     assert agencies_of(User.objects.get(username="colleague")) == frozenset({"immigration"})
+
+
+def test_a_demo_account_keeps_a_password_that_was_changed(client: Client) -> None:
+    demo.create_accounts()
+    user = User.objects.get(username="caseworker")
+    user.set_password("another-one")
+    user.save()
+    demo.create_accounts()
+    form = {"username": "caseworker", "password": "another-one"}
+    assert client.post("/staff/login/", form).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("role", "page"),
+    [
+        (Role.CASEWORKER, "/review/"),
+        (Role.EDITOR, "/knowledge/"),
+        (Role.AUDITOR, "/audit/"),
+        (Role.ADMINISTRATOR, "/admin/"),
+    ],
+)
+def test_it_leads_staff_to_their_work(role: Role, page: str) -> None:
+    response = browser(person("ada", role)).get("/staff/")
+    assert (response.status_code, response["Location"]) == (302, page)

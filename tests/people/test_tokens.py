@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.audit.verify import verify
-from ieim.people import provided
+from ieim.people import openid
 from ieim.people.access import ACCESS, CHANGES
 from ieim.people.models import AgencyScope, Token, User
 from ieim.people.roles import PERMISSIONS, Role
@@ -314,17 +314,17 @@ def test_the_provider_confirms_a_token_as_often_as_a_session(
     heads = {"roles": frozenset({"supervisor"}), "agencies": frozenset({"*"})}
     known = {**settings.IEIM_OPENID, "GROUPS": {"heads": heads}}
     monkeypatch.setattr(settings, "IEIM_OPENID", known)
-    SocialAccount.objects.create(user=sofia, provider=provided.PROVIDER, uid="sofia")
+    SocialAccount.objects.create(user=sofia, provider=openid.PROVIDER, uid="sofia")
     reads, page = program(sofia, "review:read"), logged_in(sofia)
     assert (reads.get().status_code, page.get("/review/").status_code) == (200, 200)
     long_ago = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     SocialAccount.objects.update(last_login=long_ago)
     late = reads.get()
     assert (late.status_code, "log in at /staff/login/" in late.content.decode()) == (401, True)
-    assert provided.follow("sofia", {"groups": ["heads"]}) == sofia
+    assert openid.synchronise_account("sofia", {"groups": ["heads"]}) == sofia
     assert reads.get().status_code == 200
     # The provider takes its group away: that ends them, whatever it says later.
-    assert provided.follow("sofia", {"groups": []}) is None
-    provided.follow("sofia", {"groups": ["heads"]})
+    assert openid.synchronise_account("sofia", {"groups": []}) is None
+    openid.synchronise_account("sofia", {"groups": ["heads"]})
     assert (reads.get().status_code, page.get("/review/").status_code) == (401, 302)
     assert "revoked" in reads.get().content.decode()

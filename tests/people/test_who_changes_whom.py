@@ -14,7 +14,7 @@ from django.test import Client
 
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.audit.verify import verify
-from ieim.people.accounts import account_of, why_not
+from ieim.people.accounts import account_of, refusal
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
@@ -238,7 +238,21 @@ def test_a_superuser_may(root: User, carl: User) -> None:
     assert desk.post(page, data).status_code == 302
     payload = events("user_changed")[-1][2]
     assert (payload["superuser_was"], payload["superuser"]) == (False, True)
-    assert why_not(root, account_of(carl.pk), None) == ""
+    assert refusal(root, account_of(carl.pk), None) == ""
+
+
+def test_a_superuser_does_not_shut_themselves_out(root: User) -> None:
+    desk, page = browser(root), f"{USERS}{root.pk}/"
+    data = filled(desk, f"{page}change/")
+    for flag in ("is_superuser", "is_active"):
+        left = {name: value for name, value in data.items() if name != flag}
+        assert desk.post(f"{page}change/", left).status_code == 403
+    assert desk.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+    desk.post(USERS, {"action": "delete_selected", "post": "yes", "_selected_action": [root.pk]})
+    assert User.objects.filter(pk=root.pk, is_active=True, is_superuser=True).exists()
+    assert not events("user")
+    scope = AgencyScope.objects.create(user=root, agency="passports")
+    assert desk.post(f"{SCOPES}{scope.pk}/delete/", {"post": "yes"}).status_code == 302
 
 
 def test_accounts_come_go_and_get_passwords_on_the_record(

@@ -110,8 +110,6 @@ KINDS: Mapping[str, Kind] = {
     "audit:chain": Kind.CHAIN,
     "tokens:revoke": Kind.TOKEN,
     "administration:save": Kind.PUBLIC,
-    "people:agree": Kind.PUBLIC,
-    "people:refuse": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }

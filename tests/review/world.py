@@ -19,7 +19,7 @@ from conversations.models import CorrectionNotice, Turn
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.models import Publication
 from ieim.knowledge.notices import services as notices
-from ieim.people.models import AgencyScope, Grant, User
+from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
@@ -89,7 +89,6 @@ class World:
         # It belongs to every agency: with it the proposal would be nobody's of one.
         self.entries["risk_examples"] = self._example()
         self.account = self._account(variant)
-        self.grant = Grant.objects.create(user=self.chief, rights=[], asked_at=timezone.now())
 
     def address(self, name: str, names: tuple[str, ...], me: User | None) -> str:
         """Return where the objects are, ``names`` being what the address takes."""
@@ -128,7 +127,6 @@ class World:
             "name": self.question.name,
             "chain": self.item.turn.session_id,
             "section_name": "contacts",
-            "grant_id": self.grant.pk,
             "number": 1,
             "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
             "secret": "x" * 43,

@@ -1,4 +1,4 @@
-"""What a token may be for: words that people choose from, and the permissions behind each."""
+"""The scopes of tokens, with their descriptions and permissions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from ieim.people.models import User
-from ieim.people.roles import DRAFT, each
+from ieim.people.roles import DRAFT, permissions
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What somebody reads of a scope, and its permissions."""
+    """A scope: its description for people, and its permissions."""
 
-    says: str | Promise
+    description: str | Promise
     permissions: frozenset[str]
 
 
@@ -40,13 +40,13 @@ SCOPES: Mapping[str, Scope] = {
         _("Read the draft, releases, proposals and notices"),
         frozenset(
             (
-                *each("studio", (*DRAFT, "proposal", "goldenrun"), ("view",)),
-                *each("knowledge", ("release", "publication", "directive"), ("view",)),
+                *permissions("studio", (*DRAFT, "proposal", "goldenrun"), ("view",)),
+                *permissions("knowledge", ("release", "publication", "directive"), ("view",)),
             )
         ),
     ),
     "knowledge:edit": Scope(
-        _("Change the draft"), frozenset(each("studio", DRAFT, ("add", "change", "delete")))
+        _("Change the draft"), frozenset(permissions("studio", DRAFT, ("add", "change", "delete")))
     ),
     "knowledge:propose": Scope(
         _("Propose the draft, and take a proposal back"), frozenset({"studio.add_proposal"})
@@ -67,11 +67,11 @@ SCOPES: Mapping[str, Scope] = {
         _("Read which answers were made from a service"), frozenset({"conversations.view_citation"})
     ),
 }
-"""Nothing of accounts, tokens, settings or the record: no program gives anybody rights."""
+"""No scope covers accounts, tokens, settings or the audit record: no program grants rights."""
 
 
 def offered(user: User) -> dict[str, Scope]:
-    """Return the scopes of which a user has something."""
+    """Return the scopes of which a user has at least one permission."""
     return {
         name: scope
         for name, scope in SCOPES.items()
@@ -80,6 +80,5 @@ def offered(user: User) -> dict[str, Scope]:
 
 
 def permissions_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the permissions of scopes; one that is no longer known has none."""
-    known = (SCOPES[name].permissions for name in names if name in SCOPES)
-    return frozenset[str]().union(*known)
+    """Return the permissions of scopes; one that no longer exists has none."""
+    return frozenset[str]().union(*(SCOPES[name].permissions for name in names if name in SCOPES))

@@ -1,4 +1,4 @@
-"""Making, using and revoking tokens; each is in the audit record."""
+"""Writes: making, using and revoking tokens, each with its audit event."""
 
 from __future__ import annotations
 
@@ -29,36 +29,40 @@ from ieim.people.tokens.scopes import offered
 
 MAY_MAKE = "people.add_token"
 MARK = "ieim_"
-"""What every token begins with, so that programs that look for leaked secrets know one."""
+"""The prefix of every token, by which programs that look for leaked secrets recognise one."""
 MAX_DAYS = 365
-"""After how many days the longest token ends."""
-SEEN_EVERY = timedelta(minutes=1)
-"""How often it is written down that a token is in use."""
+"""The longest life of a token in days."""
+SEEN_INTERVAL = timedelta(minutes=1)
+"""The time between two updates of when a token was last used."""
 _LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
 
 
 class Refused(Exception):
-    """A token that is not made, or opens nothing; the message says why and what to do."""
+    """A token that is not made, or is not valid; the message says why and what to do."""
 
 
 def make(
     *, by: User, name: str, scopes: Iterable[str], agencies: Iterable[str], days: int
 ) -> tuple[Token, str]:
-    """Make a token that acts for ``by``; returns it with its text, which is told this once.
+    """Make a token that acts for ``by``; return it with its text, which is stored nowhere.
 
-    ``agencies`` are ids, or :data:`EVERY_AGENCY`; it ends after ``days``, 1 to :data:`MAX_DAYS`.
-    Raises :class:`Refused` for what ``by`` has not got themselves, and PermissionDenied for who may
-    make none.
+    ``agencies`` are ids, or :data:`EVERY_AGENCY`; ``days`` are 1 to :data:`MAX_DAYS`.
+
+    Raises:
+        Refused: ``by`` lacks a scope or an agency, or a value is out of range.
+        PermissionDenied: ``by`` may make no tokens.
     """
-    chosen, wanted, name = sorted(set(scopes)), sorted(set(agencies)), name.strip()
+    scopes, agencies, name = sorted(set(scopes)), sorted(set(agencies)), name.strip()
     if not by.has_perm(MAY_MAKE):
         raise PermissionDenied
     if not 0 < len(name) <= 100 or "\0" in name:
         raise Refused(gettext("Name the program in up to 100 characters."))
-    if not chosen or set(chosen) - set(offered(by)):
+    if not scopes or set(scopes) - set(offered(by)):
         raise Refused(gettext("Choose one or more of the things that you may do yourself."))
-    theirs = agencies_of(by)
-    if not wanted or not (EVERY_AGENCY in wanted or theirs is None or set(wanted) <= theirs):
+    allowed = agencies_of(by)
+    if not agencies or not (
+        EVERY_AGENCY in agencies or allowed is None or set(agencies) <= allowed
+    ):
         raise Refused(gettext("Choose one or more of your own agencies."))
     if not 1 <= days <= MAX_DAYS:
         raise Refused(gettext("Let it end after 1 to {days} days.").format(days=MAX_DAYS))
@@ -70,21 +74,26 @@ def make(
             name=name,
             prefix=prefix,
             sha256=_digest(text),
-            scopes=chosen,
-            agencies=wanted,
+            scopes=scopes,
+            agencies=agencies,
             created_at=now,
             expires_at=now + timedelta(days=days),
         )
-        of: dict[str, JSONValue] = {"scopes": [*chosen], "agencies": [*wanted], "days": days}
-        _record("people.token_made", token, by.actor, of, rows=[TOKEN.row(token)])
+        details: dict[str, JSONValue] = {
+            "scopes": [*scopes],
+            "agencies": [*agencies],
+            "days": days,
+        }
+        _record("people.token_made", token, by.actor, details, rows=[TOKEN.row(token)])
     return token, text
 
 
 @transaction.atomic
 def revoke(*, token_id: UUID, by: User) -> Token:
-    """End a token for good; again is no change.
+    """End a token for good. A token that has ended stays as it is.
 
-    Raises ``Token.DoesNotExist``, also for somebody else's of whom they may revoke none.
+    Raises:
+        Token.DoesNotExist: there is no such token that ``by`` may revoke.
     """
     token = selectors.listed(by).select_for_update(of=("self",)).get(pk=token_id)
     if token.revoked_at is None:
@@ -94,7 +103,7 @@ def revoke(*, token_id: UUID, by: User) -> Token:
 
 @transaction.atomic
 def end(user: User, *, by: User | None) -> None:
-    """End all tokens of an account; ``by`` is None for what no person does."""
+    """End all tokens of an account; ``by`` is None for the system."""
     for token in Token.objects.select_for_update().filter(user=user, revoked_at=None):
         _revoke(token, by)
 
@@ -108,16 +117,18 @@ def _revoke(token: Token, by: User | None) -> None:
 
 
 def find(text: str) -> Token | None:
-    """Return the token of a text, ended or not; None where there never was such a one."""
+    """Return the token with this text, ended or not, None if there is none."""
     return Token.objects.select_related("user").filter(sha256=_digest(text)).first()
 
 
 def use(token: Token) -> User:
-    """Return its maker, with what the token leaves of their rights as they are now.
+    """Return the owner of a token, limited to its scopes and agencies.
 
-    That it is in use is written down, and on the first time of a day (UTC) recorded. Raises
-    :class:`Refused` for a token that has ended, of an account that is closed or may have none, and
-    of one whose owner has not come from the OpenID provider within the longest time of a session.
+    Stores when it was used, and records the first use of a day (UTC).
+
+    Raises:
+        Refused: the token has ended, its owner may have none any more, or has not logged in at the
+            OpenID provider within the longest time of a session.
     """
     now, user = timezone.now(), token.user
     if token.revoked_at is not None:
@@ -136,11 +147,11 @@ def use(token: Token) -> User:
         )
     user.limits = selectors.limits_of(token)
     last = token.last_used_at
-    if last is None or now - last >= SEEN_EVERY:
+    if last is None or now - last >= SEEN_INTERVAL:
         with transaction.atomic():
-            # Of several requests at once only one writes it down.
-            mine = Token.objects.filter(pk=token.pk, last_used_at=last).update(last_used_at=now)
-            if mine and (last is None or last.date() != now.date()):
+            # Of several requests at once only one updates the row.
+            updated = Token.objects.filter(pk=token.pk, last_used_at=last).update(last_used_at=now)
+            if updated and (last is None or last.date() != now.date()):
                 _record("people.token_used", token, user.actor)
     return user
 
@@ -153,8 +164,8 @@ def _record(
     kind: str,
     token: Token,
     actor: str,
-    more: Mapping[str, JSONValue] | None = None,
+    details: Mapping[str, JSONValue] | None = None,
     **rows: Any,
 ) -> None:
-    payload = {"token": token.prefix, "user": token.user_id, **(more or {})}
+    payload = {"token": token.prefix, "user": token.user_id, **(details or {})}
     record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor, **rows)

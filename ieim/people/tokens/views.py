@@ -1,4 +1,4 @@
-"""The page of tokens: which there are, a new one, and revoking one."""
+"""The page of tokens: the list, the form for a new one, and revoking one."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from ieim.people.tokens import selectors, services
 from ieim.people.tokens.scopes import SCOPES, offered
 
 DAYS = 90
-"""After how many days a token ends where nobody says another number."""
-OVER = 50
-"""How many tokens that have ended the page lists, the newest first."""
+"""The default life of a token in days."""
+MAX_ENDED = 50
+"""Number of ended tokens on the page, the newest first."""
 
 
 @require_safe
 def tokens(request: HttpRequest) -> HttpResponse:
-    """Their own tokens, of everybody where they may revoke them all, and the form for a new one."""
+    """List the tokens that the user may revoke, with the form for a new one."""
     return _page(request, TokenForm(member(request)))
 
 
 @sensitive_variables("text")
 @require_POST
 def make(request: HttpRequest) -> HttpResponse:
-    """Make one and show it, this once; 422 with what is wrong.
+    """Make a token and show it once: 201, or 422 with the errors.
 
-    No redirect: what it leads to would have to keep the token until it is shown.
+    No redirect: the token would have to be stored until the next page shows it.
     """
     by = member(request)
     form = TokenForm(by, request.POST)
@@ -54,7 +54,7 @@ def make(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def revoke(request: HttpRequest, token: UUID) -> HttpResponse:
-    """Revoke one; 404 for one that is not theirs to revoke."""
+    """Revoke a token; 404 for one that the user may not revoke."""
     try:
         revoked = services.revoke(token_id=token, by=member(request))
     except Token.DoesNotExist as error:
@@ -66,18 +66,18 @@ def revoke(request: HttpRequest, token: UUID) -> HttpResponse:
     return response
 
 
-def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
+def _page(request: HttpRequest, form: TokenForm, status: int = 200, **extra: Any) -> HttpResponse:
     now, by = timezone.now(), member(request)
-    found = selectors.listed(by)
-    valid = found.filter(revoked_at=None, expires_at__gt=now)
+    rows = selectors.listed(by)
+    valid = rows.filter(revoked_at=None, expires_at__gt=now)
     names = known_agencies()
     context = {
         "form": form,
         "valid": [_row(token, names) for token in valid],
-        "over": [_row(token, names) for token in found.exclude(pk__in=valid)[:OVER]],
+        "over": [_row(token, names) for token in rows.exclude(pk__in=valid)[:MAX_ENDED]],
         "may_make": by.has_perm(services.MAY_MAKE),
         "everybodys": by.has_perm("people.delete_token"),
-        **more,
+        **extra,
     }
     return render(request, "people/tokens.html", context, status=status)
 
@@ -85,16 +85,18 @@ def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any)
 def _row(token: Token, names: Any) -> dict[str, Any]:
     return {
         "token": token,
-        "scopes": [SCOPES[name].says if name in SCOPES else name for name in token.scopes],
+        "scopes": [SCOPES[name].description if name in SCOPES else name for name in token.scopes],
         "agencies": [
-            gettext("Every agency of theirs") if each == EVERY_AGENCY else names.get(each, each)
-            for each in token.agencies
+            gettext("Every agency of theirs")
+            if agency == EVERY_AGENCY
+            else names.get(agency, agency)
+            for agency in token.agencies
         ],
     }
 
 
 class TokenForm(forms.Form):
-    """What somebody typed; offered is what they may themselves."""
+    """A new token; its choices are the scopes and agencies of its maker."""
 
     name = forms.CharField(
         max_length=100,
@@ -117,20 +119,20 @@ class TokenForm(forms.Form):
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        theirs = agencies_of(user)
+        allowed = agencies_of(user)
         agencies = [
-            (each, name)
-            for each, name in known_agencies().items()
-            if theirs is None or each in theirs
+            (agency, name)
+            for agency, name in known_agencies().items()
+            if allowed is None or agency in allowed
         ]
         choices: dict[str, list[tuple[str, Any]]] = {
-            "scopes": [(name, scope.says) for name, scope in offered(user).items()],
+            "scopes": [(name, scope.description) for name, scope in offered(user).items()],
             "agencies": [(EVERY_AGENCY, gettext("Every agency that I work for")), *agencies],
         }
-        for name, offered_ones in choices.items():
+        for name, field_choices in choices.items():
             field = self.fields[name]
             assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared so
-            field.choices = offered_ones
+            field.choices = field_choices
 
 
 app_name = "tokens"

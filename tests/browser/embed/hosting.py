@@ -39,8 +39,9 @@ def hosted(folder: Path) -> Iterator[Host]:
     with live.site(folder) as site, _pages(site.base_url) as port:
         host = Host(site.base_url, f"http://localhost:{port}", f"http://127.0.0.1:{port}")
         change = (
-            "from ieim.administration.services import change; "
-            f"change(name='other_sites', typed={{'origins': '{host.allowed}'}}, version=0, by=None)"
+            "from ieim.administration import forms, services; "
+            f"form = forms.OtherSitesForm(None, {{'origins': '{host.allowed}'}}); "
+            "form.is_valid(); services.change(form=form, version=0, by=None)"
         )
         site.manage("shell", "-c", change)
         yield host

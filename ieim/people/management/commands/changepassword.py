@@ -1,4 +1,4 @@
-"""Django's command, into the audit record."""
+"""Django's command, with an audit event."""
 
 from __future__ import annotations
 

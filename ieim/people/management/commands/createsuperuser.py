@@ -1,4 +1,4 @@
-"""Django's command, into the audit record."""
+"""Django's command, with an audit event."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class Command(createsuperuser.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         last = User.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         super().handle(*args, **options)
-        # It asks at the terminal, for as long as that takes: nothing may be locked meanwhile.
-        with changing(by=None) as made:
-            made += User.objects.filter(pk__gt=last).values_list("pk", flat=True)
+        # The command waits for input: nothing may be locked meanwhile.
+        with changing(by=None) as pks:
+            pks += User.objects.filter(pk__gt=last).values_list("pk", flat=True)

@@ -13,8 +13,7 @@ from ieim.people.services import make_roles
 class Command(BaseCommand):
     help = (
         "Create the groups caseworker, supervisor, knowledge editor, knowledge publisher, auditor "
-        "and administrator, "
-        "each with its permissions. What else such a group may is taken away."
+        "and administrator, each with exactly its permissions."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

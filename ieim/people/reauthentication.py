@@ -1,4 +1,4 @@
-"""Proof of who somebody is, before a way into an account changes."""
+"""Reauthentication, before a way into an account changes."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from django.utils.http import urlencode
 from ieim.people.models import User
 
 BEGAN = "staff_began"
-"""The session's member that says when it began, in seconds since 1970."""
+"""The key in a session of its beginning, in seconds since 1970."""
 
 
 def require(request: HttpRequest) -> None:
-    """Have somebody prove again who they are, unless they just have; a form is sent on after it.
+    """Have the user reauthenticate unless they just have; a form is sent again after it.
 
     Raises:
-        ReauthenticationRequired: for who has a password or a second factor here.
-        ImmediateHttpResponse: for who proves it at the provider.
+        ReauthenticationRequired: the user has a password or a second factor here.
+        ImmediateHttpResponse: the user logs in again at the OpenID provider.
     """
     try:
         raise_if_reauthentication_required(request, app="")
     except ReauthenticationRequired:
-        # Allauth sends a form on only where it leads back to the bare address: one that was opened
-        # from a filtered list would be lost.
+        # Allauth sends a form again only to an address without a query: one that was opened from
+        # a filtered list would be lost.
         request.META["QUERY_STRING"] = ""
         raise
     response = at_provider(request)
@@ -42,9 +42,10 @@ def require(request: HttpRequest) -> None:
 
 
 def at_provider(request: HttpRequest) -> HttpResponse | None:
-    """Return a redirect to the OpenID provider for who can prove it only there; None if they have.
+    """Return a redirect to the OpenID provider for a user who can reauthenticate only there, None
+    if they just have.
 
-    Allauth asks nothing of who has neither a password nor a second factor here.
+    Allauth demands nothing of an account with neither a password nor a second factor.
     """
     user = request.user
     if not isinstance(user, User) or get_reauthentication_flows(user):

@@ -41,9 +41,9 @@ def log_in(name: str, password: str, **came: str) -> Any:
     return browser.post(PAGE, {"username": name, "password": password})
 
 
-def test_sixty_wrong_ones_keep_the_right_one_out() -> None:
-    answers = [log_in("ada", f"guess {n}").status_code for n in range(60)]
-    assert answers == [200] * 9 + [429] * 51
+def test_wrong_ones_keep_the_right_one_out() -> None:
+    answers = [log_in("ada", f"guess {n}").status_code for n in range(12)]
+    assert answers == [200] * 9 + [429] * 3
     refused = log_in("ada", RIGHT)
     assert refused.status_code == 429
     assert refused["Retry-After"] == "900"

@@ -1,4 +1,4 @@
-"""A forgotten password: a link by a real mail server, once, and nothing that tells of accounts."""
+"""A forgotten password: a link by e-mail, once, and no sign of which accounts there are."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
 from django.test import Client
+from django.utils.html import escape
 from redis import ConnectionError as RedisIsAway
 
-from ieim.people import resetting
+from ieim.people import passwords
 from ieim.people.models import User
-from tests.conversations.mail.conftest import office  # noqa: F401  # a fixture
-from tests.conversations.mail.mailing import PostOffice
+from ieim.people.roles import Role
 from tests.people.test_factors import log_in, member
 from tests.people.test_who_changes_whom import events
+from tests.review.people import browser, person
 
 pytestmark = pytest.mark.django_db
 
@@ -27,9 +29,10 @@ NEW = "an entirely new sentence"
 
 
 @pytest.fixture(autouse=True)
-def queued(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> list[str]:  # noqa: F811
+def queued(sent: list[EmailMessage], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that a worker was told of; ada's account is there."""
     cache.clear()
+    monkeypatch.setattr(settings, "IEIM_PUBLIC_URL", "https://ask.example.org")
     ada = member("ada")
     ada.email = "Ada@example.org"
     ada.save()
@@ -38,31 +41,29 @@ def queued(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> list[str]:  #
     return told
 
 
-def link(office: PostOffice) -> str:  # noqa: F811
-    resetting.send("ada@example.org")
-    [letter] = office.inbox
-    assert (letter["To"], letter["Subject"]) == (
-        "Ada@example.org",
-        "ask.example.org: Set a password",
-    )
-    found = re.search(r"https://ask\.example\.org(/\S+)", letter.get_content())
-    assert found
-    return found[1]
+def link(sent: list[EmailMessage]) -> str:
+    passwords.send_links("ada@example.org")
+    [message] = sent
+    assert message.to == ["Ada@example.org"]
+    assert message.subject == "ask.example.org: Set a password"
+    match = re.search(r"https://ask\.example\.org(/\S+)", str(message.body))
+    assert match
+    return match[1]
 
 
-def set_new(browser: Client, path: str) -> Any:
-    form = browser.get(path)
+def set_new(visitor: Client, path: str) -> Any:
+    form = visitor.get(path)
     assert form.status_code == 302, "the link's secret is not in the address of the form"
-    return browser.post(form["Location"], {"new_password1": NEW, "new_password2": NEW})
+    return visitor.post(form["Location"], {"new_password1": NEW, "new_password2": NEW})
 
 
-def test_its_owner_sets_a_new_one(office: PostOffice) -> None:  # noqa: F811
+def test_its_owner_sets_a_new_one(sent: list[EmailMessage]) -> None:
     open_elsewhere, _ = log_in("ada")
-    browser, path = Client(), link(office)
-    assert set_new(browser, path)["Location"] == "/staff/login/"
+    visitor, path = Client(), link(sent)
+    assert set_new(visitor, path)["Location"] == "/staff/login/"
     ada = User.objects.get(username="ada")
     assert ada.check_password(NEW)
-    assert browser.get("/review/").status_code == 302, "a link is no login"
+    assert visitor.get("/review/").status_code == 302, "a link is no login"
     assert open_elsewhere.get("/review/").status_code == 302
     assert "holds no longer" in Client().get(path).content.decode()
     assert events("reset") == [
@@ -72,6 +73,27 @@ def test_its_owner_sets_a_new_one(office: PostOffice) -> None:  # noqa: F811
         "staff:ada",
         {"user": ada.pk, "username": "ada", "password": "changed"},
     )
+
+
+def test_an_administrator_has_a_link_sent(sent: list[EmailMessage]) -> None:
+    ada = User.objects.get(username="ada")
+    page = browser(person("root", Role.ADMINISTRATOR)).post(
+        f"/admin/people/user/{ada.pk}/password/", follow=True
+    )
+    assert "A link to choose a password went to Ada@example.org." in page.content.decode()
+    [message] = sent
+    assert "Root had it sent to you." in message.body
+    assert events("password_link_sent")[-1][1] == "staff:root"
+
+
+def test_without_a_mail_server_an_administrator_reads_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": ""})
+    desk, ada = browser(person("root", Role.ADMINISTRATOR)), User.objects.get(username="ada")
+    page = desk.post(f"/admin/people/user/{ada.pk}/password/", follow=True).content.decode()
+    assert escape("manage.py changepassword ada") in page
+    assert desk.get(f"/admin/people/user/{ada.pk}/password/").status_code == 200
 
 
 def test_the_page_says_the_same_of_every_address(client: Client, queued: list[str]) -> None:
@@ -89,13 +111,13 @@ def test_nobody_fills_a_mailbox(client: Client, queued: list[str]) -> None:
     assert len(queued) == 3
 
 
-def test_who_comes_from_the_provider_gets_none(office: PostOffice) -> None:  # noqa: F811
+def test_who_comes_from_the_provider_gets_none(sent: list[EmailMessage]) -> None:
     ada = User.objects.get(username="ada")
     ada.set_unusable_password()
     ada.save()
-    resetting.send("ada@example.org")
-    resetting.send("nobody@example.org")
-    assert office.inbox == []
+    passwords.send_links("ada@example.org")
+    passwords.send_links("nobody@example.org")
+    assert sent == []
 
 
 @pytest.mark.parametrize(
@@ -117,8 +139,8 @@ def test_without_redis_it_says_to_come_again(
         raise RedisIsAway
 
     monkeypatch.setattr("allauth.core.internal.ratelimit.cache.add", away)
-    browser = Client(raise_request_exception=False)
-    answer = browser.post("/staff/password/", {"email": "ada@example.org"})
+    visitor = Client(raise_request_exception=False)
+    answer = visitor.post("/staff/password/", {"email": "ada@example.org"})
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
 
 

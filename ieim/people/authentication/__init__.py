@@ -1,1 +1,0 @@
-"""Parts of signing in: stored sessions, reauthentication, stale forms, logouts of the provider."""

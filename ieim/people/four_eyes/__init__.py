@@ -1,1 +1,0 @@
-"""What one administrator alone gives nobody, and the second one who agrees."""
