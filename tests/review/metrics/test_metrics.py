@@ -282,15 +282,6 @@ def test_a_wrong_address_is_explained(params: dict[str, str]) -> None:
     assert client.get(CSV, params).status_code == 400
 
 
-def test_the_navigation_links_to_the_metrics_for_those_who_may_see_them() -> None:
-    link = f'href="{PAGE}"'
-    assert link in browser(person("sofia", Role.SUPERVISOR)).get("/review/").content.decode()
-    carla = browser(person("carla", Role.CASEWORKER))
-    assert link not in carla.get("/review/").content.decode()
-    assert carla.get(PAGE).status_code == 403
-    assert carla.get(CSV).status_code == 403
-
-
 def test_the_page_has_data_for_charts_and_no_inline_style_or_script() -> None:
     for code in ("policy.risk", "json.syntax", "json.not_object", ""):
         make_item(make_question(AGENCY, origin="index"), *filter(None, [code]))
