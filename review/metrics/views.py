@@ -32,7 +32,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         current.full_clean()
     period, agency = current.cleaned_data["period"], current.cleaned_data["agency"]
     figures = load(period, scope)
-    agencies, people = _agency_names(figures, scope), _people(user, figures)
+    agencies, people = _agency_names(figures, scope, agency), _people(user, figures)
     selected = figures.of_agencies({agency}) if agency else figures
     team = statistics.decision_statistics(selected.decisions)
     persons = presenters.by_person(selected, people)
@@ -86,7 +86,7 @@ def metrics_csv(request: HttpRequest) -> HttpResponse:
     figures = load(period, scope)
     if agency:
         figures = figures.of_agencies({agency})
-    text = as_csv(figures, _agency_names(figures, scope), _people(user, figures))
+    text = as_csv(figures, _agency_names(figures, scope, agency), _people(user, figures))
     name = f"metrics-{period.first.isoformat()}-to-{period.last.isoformat()}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text, headers=headers, content_type="text/csv; charset=utf-8")
@@ -106,9 +106,9 @@ def _display_name(person: User) -> str:
     return f"{name} ({account})" if name else account
 
 
-def _agency_names(figures: Figures, scope: frozenset[str] | None) -> Mapping[str, str]:
-    """Return the names, by id, of the agencies that the user can choose among."""
+def _agency_names(figures: Figures, scope: frozenset[str] | None, agency: str) -> Mapping[str, str]:
+    """Return the names, by id, of the agencies to choose among, with the chosen ``agency``."""
     release = knowledge.current_release()
     names = {} if release is None else {a.id: a.name for a in release.agencies.values()}
-    ids = names.keys() | figures.agencies if scope is None else scope
-    return {agency: names.get(agency, agency) for agency in ids if agency}
+    ids = scope if scope is not None else {*names, *figures.agencies, agency}
+    return {key: names.get(key, key) for key in ids if key}

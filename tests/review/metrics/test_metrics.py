@@ -248,6 +248,8 @@ def test_staff_see_the_figures_of_their_agencies() -> None:
         assert refused.status_code == 400
         assert "no figures of that agency for you" in refused.content.decode()
         assert mine.get(path, {"agency": AGENCY}).status_code == 200
+    page = everybody.get(PAGE, {"agency": "dissolved"}).content.decode()
+    assert '<option value="dissolved" selected>dissolved</option>' in page
 
 
 def test_somebody_without_an_agency_reads_who_can_give_one() -> None:
