@@ -1,32 +1,18 @@
-"""Why a reviewer's request is not done, as problem details."""
+"""Problem details of requests that are not done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from rest_framework.exceptions import APIException
-
-from ieim.pipeline.findings import Finding
 from ieim.studio.api import staff
+from ieim.studio.api.schema import NotDone
 from review import finding_texts
 from review.deciding import Action, Outdated, Refused, Unchosen, Unconfirmed
 
-OUTPUT = "/payload/output"
 UNCONFIRMED = "crisis-unconfirmed"
 """The problem of an approval in a crisis whose payload does not say ``confirmed``."""
 UNCHOSEN = "refused-unconfirmed"
 """That of an approval of what the citizen was offered and did not want."""
-
-
 OUTDATED = "service-changed-unconfirmed"
 """That of a reply with a service that was withdrawn or changed since."""
-
-
-class ItemConflict(APIException):
-    """409: somebody else has the item, or was faster."""
-
-    status_code = 409
 
 
 class Changed(staff.Changed):
@@ -41,27 +27,23 @@ class NoVersion(staff.NoVersion):
     default_detail = "Send the item’s ETag as If-Match: it says which version you have seen."
 
 
-class NotDecided(APIException):
+class NotDecided(NotDone):
     """422: it may not be decided like this; ``errors`` are the gate's findings."""
 
-    status_code = 422
-
     def __init__(self, refused: Refused, action: Action) -> None:
-        super().__init__(refused.message)
-        self.errors = list(_errors(refused.findings, action))
+        # Only an override brings the answer that is judged; otherwise it is the model's.
+        brings = action is Action.OVERRIDE
+        errors = [
+            {
+                "pointer": f"/payload/output{finding.path}" if brings else "/action",
+                "detail": f"{finding_texts.sentence(finding.code)} {finding.message}",
+                "code": finding.code.value,
+                "path": finding.path,
+            }
+            for finding in refused.findings
+        ]
+        super().__init__(refused.message, errors)
         if isinstance(refused, Unconfirmed):
             self.slug = UNCHOSEN if isinstance(refused, Unchosen) else UNCONFIRMED
         if isinstance(refused, Outdated):
             self.slug = OUTDATED
-
-
-def _errors(findings: list[Finding], action: Action) -> Iterator[dict[str, Any]]:
-    for finding in findings:
-        # Only an override brings the answer that is judged; otherwise it is the model's.
-        place = OUTPUT + finding.path if action is Action.OVERRIDE else "/action"
-        yield {
-            "pointer": place,
-            "detail": f"{finding_texts.sentence(finding.code)} {finding.message}",
-            "code": finding.code.value,
-            "path": finding.path,
-        }

@@ -1,4 +1,4 @@
-"""What the reviewers' API takes and gives, as JSON."""
+"""Serializers of the reviewers' API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from conversations.api.bodies import ClosedSerializer, ExactBooleanField, ExactTextField
+from conversations.api.bodies import ClosedSerializer, ExactBooleanField, LimitedTextField
 from conversations.models import Attempt
 from conversations.person.models import RequestState, Way
 from conversations.states import StageStatus, TurnState
@@ -23,7 +23,7 @@ from review import finding_texts
 from review.api.errors import NotDecided
 from review.crisis import is_crisis
 from review.deciding import Action, Refused
-from review.deciding.locking import MAX_REASON, MIN_LETTERS
+from review.deciding.locking import MAX_REASON
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.models import Priority, ReviewItem
 from review.queue.filters import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters
@@ -75,10 +75,6 @@ PAYLOAD_FIELDS: Mapping[Action, frozenset[str]] = {
     Action.DISMISS: frozenset({"text"}),
 }
 """The fields that an action's payload may have; none for actions that are not listed."""
-# The parser takes no NUL anywhere, so that is part of the shape.
-_NO_NUL = r"^[^\u0000]*$"
-
-
 _SEARCH = (
     "Words that the message has, or their begin; or a conversation's reference, which finds its "
     "items in every list, whatever else is asked for."
@@ -122,45 +118,30 @@ class QueueQuerySerializer(ClosedSerializer):
 
 
 def filters_of(request: Request) -> tuple[Filters, str, str]:
-    """Return a list's filters, and after or before which place.
+    """Return a list's filters, and the positions after and before its page.
 
-    Raises ParseError and :class:`review.queue.filters.BadAddress`.
+    Raises:
+        ParseError: An unknown, repeated or unusable parameter.
+        BadAddress: Filters that the queue refuses.
     """
-    given = request.query_params
-    if any(len(values) > 1 for _, values in given.lists()):
+    params = request.query_params
+    if any(len(values) > 1 for _, values in params.lists()):
         raise ParseError("A parameter stands in the address twice. Send each once.")
-    query = QueueQuerySerializer(data=given.dict())
+    query = QueueQuerySerializer(data=params.dict())
     if not query.is_valid():
         name, messages = next(iter(query.errors.items()))
         raise ParseError(f"The parameter “{name}” cannot be used: {' '.join(messages)}")
-    after, before = given.get("after", ""), given.get("before", "")
+    after, before = params.get("after", ""), params.get("before", "")
     if after and before:
         raise ParseError("Ask for the page after a place or before one, not for both.")
-    return Filters.parse(given.dict()), after, before
-
-
-@extend_schema_field({"type": "string", "maxLength": ID_LIMIT, "pattern": _NO_NUL})
-class NameField(ExactTextField):
-    """An id or a key; whether it exists is not the field's to say."""
-
-
-@extend_schema_field({"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": _NO_NUL})
-class TextField(ExactTextField):
-    """What the citizen will read."""
-
-
-@extend_schema_field(
-    {"type": "string", "minLength": MIN_LETTERS, "maxLength": MAX_REASON, "pattern": _NO_NUL}
-)
-class ReasonField(ExactTextField):
-    """Why."""
+    return Filters.parse(params.dict()), after, before
 
 
 class CitedSerializer(ClosedSerializer):
     """A service that a written reply rests on."""
 
-    agency = NameField(allow_blank=True)
-    service = NameField(allow_blank=True)
+    agency = LimitedTextField(longest=ID_LIMIT, allow_blank=True)
+    service = LimitedTextField(longest=ID_LIMIT, allow_blank=True)
 
 
 class PayloadSerializer(ClosedSerializer):
@@ -186,12 +167,14 @@ class PayloadSerializer(ClosedSerializer):
             "`response_id`, `stage`, `stageStatus`, `telemetry` and `nextStep` may be left out."
         ),
     )
-    stage = NameField(
+    stage = LimitedTextField(
+        longest=ID_LIMIT,
         required=False,
         allow_blank=True,
         help_text="`override`: the stage that is corrected, where it is one before the item's own.",
     )
-    text = TextField(
+    text = LimitedTextField(
+        longest=MAX_TEXT,
         required=False,
         allow_blank=True,
         help_text="`write`, `ask`, `dismiss`: what the citizen will read.",
@@ -202,8 +185,11 @@ class PayloadSerializer(ClosedSerializer):
         max_length=MAX_SOURCES,
         help_text="`write`: what it rests on.",
     )
-    agency = NameField(
-        required=False, allow_blank=True, help_text="`hand_over`: the other agency's id."
+    agency = LimitedTextField(
+        longest=ID_LIMIT,
+        required=False,
+        allow_blank=True,
+        help_text="`hand_over`: the other agency's id.",
     )
 
 
@@ -211,31 +197,37 @@ class DecideSerializer(ClosedSerializer):
     """A decision."""
 
     action = serializers.ChoiceField(choices=ACTIONS)
-    reason = ReasonField(allow_blank=True, help_text="Why. It is kept with the decision.")
+    reason = LimitedTextField(
+        longest=MAX_REASON, allow_blank=True, help_text="Why. It is kept with the decision."
+    )
     payload = PayloadSerializer(required=False)
 
 
 class SaySerializer(ClosedSerializer):
     """Something for the citizen."""
 
-    text = TextField(allow_blank=True, help_text="What the citizen will read, at once.")
+    text = LimitedTextField(
+        longest=MAX_TEXT, allow_blank=True, help_text="What the citizen will read, at once."
+    )
 
 
 def decision_of(request: Request) -> tuple[Action, str, Mapping[str, Any]]:
-    """Return the decision that a body describes: what, why, and the payload.
+    """Return the action, the reason and the payload of a decision.
 
-    Raises ValidationError, and NotDecided for a payload with fields that the action does not have.
+    Raises:
+        ValidationError: A body of another shape.
+        NotDecided: A payload with fields that the action does not have.
     """
     body = DecideSerializer(data=request.data)
     body.is_valid(raise_exception=True)
-    given = body.validated_data
-    action, payload = Action(given["action"]), given.get("payload", {})
+    data = body.validated_data
+    action, payload = Action(data["action"]), data.get("payload", {})
     unknown = sorted(set(payload) - PAYLOAD_FIELDS.get(action, frozenset()))
     if unknown:
         names = ", ".join(unknown)
         refused = Refused(f"The action {action} does not take: {names}. Leave it out.")
         raise NotDecided(refused, action)
-    return action, given["reason"], payload
+    return action, data["reason"], payload
 
 
 STATES = [state.value for state in ReviewState]

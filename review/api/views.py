@@ -1,4 +1,4 @@
-"""The reviewers' resources: the queue, an item, its claim, its decision, its conversation."""
+"""The reviewers' resource: the queue, an item, its claim, its decision, its conversation."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ from django.http import Http404
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import parse_etags
-from rest_framework.exceptions import APIException, ParseError, PermissionDenied
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.exceptions import ParseError, PermissionDenied
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from ieim.people.reading import note_listed
 from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
-from ieim.studio.api.staff import StaffView, etag
+from ieim.studio.api.schema import NotDone, StaffViewSet
+from ieim.studio.api.staff import etag
 from review import claims, deciding, reading, talking
-from review.api import schema
-from review.api.errors import Changed, ItemConflict, NotDecided, NoVersion
+from review.api.errors import Changed, NotDecided, NoVersion
+from review.api.schema import DECISION, ETAG, IF_MATCH, operation
 from review.api.serializers import (
     ACTIONS,
     DecidedSerializer,
     ItemSerializer,
     PageSerializer,
+    QueueQuerySerializer,
     SaidSerializer,
     SaySerializer,
     StandingSerializer,
@@ -40,7 +43,7 @@ from review.item.presenters import wish
 from review.item.selectors import load
 from review.models import ReviewItem
 from review.queue import selectors
-from review.queue.filters import BadAddress, Filters
+from review.queue.filters import BadAddress
 from review.queue.selectors import UnknownPage
 from review.talking import CannotTalk
 
@@ -57,59 +60,60 @@ class Renderer(JSONRenderer):
         return super().render(with_shown_scores(data), *args, **options)
 
 
-class MessageRefused(APIException):
-    """422."""
-
-    status_code = 422
-
-
-class View(StaffView):
-    """A resource for reviewers."""
+class Items(StaffViewSet):
+    """The items of the queue."""
 
     renderer_classes = [Renderer]
+    problems = {
+        ReviewItem.DoesNotExist: lambda _error: Http404(),
+        ClaimRefused: lambda error: NotDone(str(error), status=409),
+        CannotTalk: lambda error: NotDone(str(error)),
+        BadAddress: lambda error: ParseError(str(error)),
+        UnknownPage: lambda error: ParseError(str(error)),
+    }
 
-    def handle_exception(self, exc: Exception) -> Any:
-        """Answer with the problem that a refusal is."""
-        if isinstance(exc, ReviewItem.DoesNotExist):
-            exc = Http404()
-        elif isinstance(exc, ClaimRefused):
-            exc = ItemConflict(str(exc))
-        elif isinstance(exc, CannotTalk):
-            exc = MessageRefused(str(exc))
-        elif isinstance(exc, (BadAddress, UnknownPage)):
-            exc = ParseError(str(exc))
-        return super().handle_exception(exc)
-
-
-class Items(View):
-    """The queue."""
-
-    @schema.items
-    def get(self, request: Request) -> Response:
-        """Read a page of a list."""
+    @operation(
+        "list_review_items",
+        "Read the queue",
+        "The lists and filters of the queue page: crises first, then by urgency, then what is due "
+        "first; of what is done, the newest first. Follow `next` and `previous` to other pages.",
+        answer=PageSerializer,
+        parameters=[QueueQuerySerializer],
+        also=[400],
+    )
+    def index(self, request: Request) -> Any:
         filters, after, before = filters_of(request)
         now = timezone.now()
         listed = selectors.listing(self.user, filters, now)
         page = selectors.page(listed, after=after, before=before)
         note_listed(reading.LISTED, "items", (item.pk for item in page.items), self.user)
-        session = selectors.conversation(self.user, listed.session) if listed.session else None
-        shown = {
+
+        def address(**position: str) -> str | None:
+            if not any(position.values()):
+                return None
+            query = "&".join(filter(None, [filters.query, urlencode(position)]))
+            return f"{reverse('review_api:items')}?{query}"
+
+        return {
             "tab": filters.tab,
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),
-            "session": session,
+            "session": selectors.conversation(self.user, listed.session)
+            if listed.session
+            else None,
             "items": page.items,
-            "next": _address(filters, after=page.next),
-            "previous": _address(filters, before=page.previous),
+            "next": address(after=page.next),
+            "previous": address(before=page.previous),
         }
-        return Response(PageSerializer(shown).data)
 
-
-class OneItem(View):
-    """One item."""
-
-    @schema.item
-    def get(self, request: Request, pk: UUID) -> Response:
-        """Read an item."""
+    @operation(
+        "read_review_item",
+        "Read an item",
+        "Why it stopped, with every attempt and its raw answer, and what you may do.",
+        answer=ItemSerializer,
+        parameters=[ETAG],
+        also=[404],
+    )
+    def read(self, request: Request, pk: UUID) -> Any:
         item: Any = load(pk, self.user).item
         reading.note(item, self.user)
         prefetch_related_objects([item], "turn__stages__spans")
@@ -123,46 +127,51 @@ class OneItem(View):
         ]
         return Response(ItemSerializer(item).data, headers={"ETag": etag(item.version)})
 
-
-class Claim(View):
-    """Somebody's claim on an item."""
-
-    change = staticmethod(claims.claim)
-
-    @schema.claim
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Claim an item."""
-        item = self.change(item_id=pk, actor=self.user)
+    @operation(
+        "claim_review_item",
+        "Claim an item",
+        "Yours is renewed. A claim ends by itself at `claimed_until`.",
+        answer=StandingSerializer,
+        parameters=[ETAG],
+        also=[404, 409],
+    )
+    def claim(self, request: Request, pk: UUID) -> Any:
+        item = claims.claim(item_id=pk, actor=self.user)
         return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
+    @operation(
+        "release_review_item",
+        "Give a claim back",
+        answer=StandingSerializer,
+        parameters=[ETAG],
+        also=[404, 409],
+    )
+    def release(self, request: Request, pk: UUID) -> Any:
+        item = claims.release(item_id=pk, actor=self.user)
+        return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
-class Release(Claim):
-    """The end of a claim."""
-
-    change = staticmethod(claims.release)
-
-    @schema.release
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Give a claim back."""
-        return super().post(request, pk)
-
-
-class Decide(View):
-    """A decision on an item."""
-
-    @schema.decide
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Decide an item."""
-        seen = locking.find(pk, self.user)
+    @operation(
+        "decide_review_item",
+        "Decide an item",
+        "You must have claimed it. An override passes the same gate as a model's answer: 422 with "
+        "the findings where it does not. Where a second person or another agency has to agree "
+        "first, the decision is kept and `state` is not `decided`.",
+        request=DECISION,
+        answer=DecidedSerializer,
+        parameters=[IF_MATCH, ETAG],
+        also=[404, 409, 412, 422, 428],
+    )
+    def decide(self, request: Request, pk: UUID) -> Any:
+        current = locking.find(pk, self.user)
         action, reason, payload = decision_of(request)
         if action in OPINIONS and not self.user.has_perm(locking.SECOND):
             raise PermissionDenied
-        _require_seen(request, seen)
+        _require_current(request, current)
         try:
             decision = deciding.decide(
                 item_id=pk,
                 actor=self.user,
-                version=seen.version,
+                version=current.version,
                 action=action,
                 reason=reason,
                 payload=payload,
@@ -170,70 +179,68 @@ class Decide(View):
         except Refused as refused:
             raise NotDecided(refused, action) from refused
         except Conflict as conflict:
-            same = ReviewItem.objects.filter(pk=pk, version=seen.version).exists()
-            raise (ItemConflict if same else Changed)(str(conflict)) from conflict
+            if ReviewItem.objects.filter(pk=pk, version=current.version).exists():
+                raise NotDone(str(conflict), status=409) from conflict
+            raise Changed(str(conflict)) from conflict
         item = ReviewItem.objects.select_related("claimed_by").get(pk=pk)
-        made = {"decision": decision.pk, "item": item}
-        return Response(DecidedSerializer(made).data, headers={"ETag": etag(item.version)})
+        answer = DecidedSerializer({"decision": decision.pk, "item": item})
+        return Response(answer.data, headers={"ETag": etag(item.version)})
+
+    @operation(
+        "take_conversation_over",
+        "Take the conversation of an item over",
+        "Claims the item where it is free. Until you hand it back the assistant is silent: what "
+        "the citizen sends is stored for you, and no model reads it.",
+        answer=TakeoverSerializer,
+        also=[404, 409, 422],
+    )
+    def begin(self, request: Request, pk: UUID) -> Any:
+        return talking.begin(item_id=pk, actor=self.user)
+
+    @operation(
+        "hand_conversation_back",
+        "Hand the conversation back to the assistant",
+        responses={204: OpenApiResponse(description="The assistant answers again.")},
+        also=[400, 404],
+    )
+    def remove(self, request: Request, pk: UUID) -> Any:
+        talking.hand_back(item_id=pk, actor=self.user)
+        return Response(status=204)
+
+    @operation(
+        "write_to_citizen",
+        "Write to the citizen",
+        "While you have the conversation. Read what they send at the item's session.",
+        request=SaySerializer,
+        answer=SaidSerializer,
+        status=201,
+        also=[404, 409, 422],
+    )
+    def say(self, request: Request, pk: UUID) -> Any:
+        locking.find(pk, self.user)  # An item of others is not found, whatever the body.
+        body = SaySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return talking.say(item_id=pk, actor=self.user, text=body.validated_data["text"])
 
 
-def _require_seen(request: Request, item: ReviewItem) -> None:
-    """Raise unless the client has seen the item as it is; ``*`` says nothing of that."""
+def _require_current(request: Request, item: ReviewItem) -> None:
+    """Raise unless the client has seen the item as it is; ``*`` is no version."""
     if "If-Match" not in request.headers:
         raise NoVersion
     if etag(item.version) not in parse_etags(request.headers["If-Match"]):
         raise Changed
 
 
-def _address(filters: Filters, **place: str) -> str | None:
-    """Return the address of another page of a list; None where there is none."""
-    if not any(place.values()):
-        return None
-    query = urlencode(place)
-    return f"{reverse('review_api:items')}?{filters.query}{'&' if filters.query else ''}{query}"
-
-
-class Talk(View):
-    """A takeover."""
-
-    http_method_names = ["post", "delete"]
-
-    @schema.begin
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Take a conversation over."""
-        takeover = talking.begin(item_id=pk, actor=self.user)
-        return Response(TakeoverSerializer(takeover).data)
-
-    @schema.hand_back
-    def delete(self, request: Request, pk: UUID) -> Response:
-        """Hand it back."""
-        talking.hand_back(item_id=pk, actor=self.user)
-        return Response(status=204)
-
-
-class Messages(View):
-    """What is said to the citizen."""
-
-    http_method_names = ["post"]
-
-    @schema.say
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Write to the citizen."""
-        locking.find(pk, self.user)  # Of what is not there nothing else is said.
-        body = SaySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        line = talking.say(item_id=pk, actor=self.user, text=body.validated_data["text"])
-        return Response(SaidSerializer(line).data, status=201)
-
-
 app_name = "review_api"
 
+_ITEM = "items/<uuid:pk>/"
+
 urlpatterns = [
-    path("items/", Items.as_view(), name="items"),
-    path("items/<uuid:pk>/", OneItem.as_view(), name="item"),
-    path("items/<uuid:pk>/claim/", Claim.as_view(), name="claim"),
-    path("items/<uuid:pk>/release/", Release.as_view(), name="release"),
-    path("items/<uuid:pk>/decide/", Decide.as_view(), name="decide"),
-    path("items/<uuid:pk>/talk/", Talk.as_view(), name="talk"),
-    path("items/<uuid:pk>/messages/", Messages.as_view(), name="messages"),
+    path("items/", Items.as_view({"get": "index"}), name="items"),
+    path(_ITEM, Items.as_view({"get": "read"}), name="item"),
+    path(f"{_ITEM}claim/", Items.as_view({"post": "claim"}), name="claim"),
+    path(f"{_ITEM}release/", Items.as_view({"post": "release"}), name="release"),
+    path(f"{_ITEM}decide/", Items.as_view({"post": "decide"}), name="decide"),
+    path(f"{_ITEM}talk/", Items.as_view({"post": "begin", "delete": "remove"}), name="talk"),
+    path(f"{_ITEM}messages/", Items.as_view({"post": "say"}), name="messages"),
 ]

@@ -1,1 +1,1 @@
-"""The figures: what was asked, answered, held and decided."""
+"""The metrics page: questions, answers, review items, decisions and tokens of a period."""

@@ -87,10 +87,7 @@ KINDS: Mapping[str, Kind] = {
     "trying:question_remove": Kind.QUESTION,
     "notices:end": Kind.NOTICE,
     "knowledge_api:end_notice": Kind.NOTICE,
-    **{
-        f"recall:{name}": Kind.SERVICE
-        for name in ("service", "references", "write", "send", "notice")
-    },
+    **{f"recall:{name}": Kind.SERVICE for name in ("home", "references", "correct", "resume")},
     **{f"knowledge_api:{name}": Kind.SERVICE for name in ("versions", "answers")},
     **{
         f"knowledge_api:{name}_entry": Kind.ENTRY

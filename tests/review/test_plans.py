@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from ieim.people.models import User
-from review.metrics import figures
-from review.metrics.queries import Period
+from review.metrics import selectors as metrics
+from review.metrics.selectors import Period
 from review.queue import selectors
 from review.queue.filters import Filters
 
@@ -48,7 +48,7 @@ def plans(made: CaptureQueriesContext) -> Iterator[str]:
 def test_figures_begin_at_the_first_day_of_their_period(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
     with CaptureQueriesContext(connection) as made:
-        figures.load(Period(date(2026, 11, 1), date(2026, 11, 7)), None)
+        metrics.load(Period(date(2026, 11, 1), date(2026, 11, 7)), None)
     found = "\n".join(plans(made))
     assert {index for index in DAYS if index not in found} == set()
 

@@ -122,7 +122,7 @@ class World:
             return self._stored(name.removeprefix("admin:").rpartition("_")[0], me)
         known: dict[str, object] = {
             "proposal": self.proposal.pk,
-            "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
+            "notice": self.correction.pk if name == "recall:resume" else self.notice.pk,
             "token": self.token.pk,
             "name": self.question.name,
             "chain": self.item.turn.session_id,

@@ -23,7 +23,7 @@ from conversations.turns.models import ChoiceOutcome
 from ieim.audit.models import EMPTIED, AuditEvent
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
-from review.metrics.queries import WITHOUT_A_PERSON
+from review.metrics.selectors import WITHOUT_A_PERSON
 
 SETTLED: Final = timedelta(seconds=15)
 """An event may be committed after a later one: whichever is younger is left to the next scrape."""

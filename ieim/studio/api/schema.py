@@ -113,9 +113,10 @@ class StaffViewSet(ViewSetMixin, StaffView):
     """Resources for staff; the addresses say which method answers which verb."""
 
     http_method_names = ["get", "head", "post", "put", "delete"]
+    problems = _PROBLEMS
 
     def handle_exception(self, exc: Exception) -> Response:
-        for kind, problem in _PROBLEMS.items():
+        for kind, problem in self.problems.items():
             if isinstance(exc, kind):
                 answer = problem(exc)
                 answer.__cause__ = exc
@@ -133,9 +134,11 @@ def operation(
     answer: type[Serializer[Any]] | None = None,
     status: int = 200,
     also: Sequence[int] = (),
-    parameters: Sequence[OpenApiParameter] = (),
+    parameters: Sequence[OpenApiParameter | type[Serializer[Any]]] = (),
     request: Any = None,
     responses: Mapping[Any, Any] | None = None,
+    tag: str = "knowledge",
+    problems: Callable[..., dict[Any, Any]] = problems,
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
     """Make a method of a viewset an operation of the API.
 
@@ -168,7 +171,7 @@ def operation(
             operation_id=operation_id,
             summary=summary,
             description=description or None,
-            tags=["knowledge"],
+            tags=[tag],
             parameters=[*([query] if query else []), *parameters],
             request=request or body,
             responses={

@@ -287,7 +287,6 @@ class VersionSerializer(serializers.Serializer[Any]):
     sessions = serializers.IntegerField()
     first = serializers.DateTimeField(allow_null=True)
     last = serializers.DateTimeField(allow_null=True)
-    differences = DifferenceSerializer(many=True, allow_null=True)
 
 
 VersionsSerializer = _items("Versions", VersionSerializer, "The versions, the newest first.")

@@ -1,4 +1,4 @@
-"""Entries that take each other's questions: found by asking the search for each by its own words.
+"""Checks for entries that take each other's questions, by searching for the words of each.
 
 Only entries that share words with another one of their agency are asked for, so this stays quick
 where there are many. The index is the one that turns use: once built, it is built for them too.
@@ -41,17 +41,17 @@ def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterato
     own words; ``release`` is the bundle's."""
     yield from _shared_keywords(bundle.dictionary)
     search = index_for(release)
-    services = list(suspects(bundle.services, lambda each: each.name))
-    categories = list(suspects(bundle.dictionary, lambda each: each.value))
+    services = list(suspects(bundle.services, lambda service: service.name))
+    categories = list(suspects(bundle.dictionary, lambda entry: entry.value))
     total = len(services) + len(categories)
     pairs: set[tuple[str, frozenset[str]]] = set()
     for done, service in enumerate(services):
         progress(done, total)
         ranking = search.rank(Query(service.name))
-        found = ranking.services(agencies=[service.agency], limit=2)
-        if len(found) < 2:
+        matches = ranking.services(agencies=[service.agency], limit=2)
+        if len(matches) < 2:
             continue
-        first, second = found
+        first, second = matches
         other = second.item if first.item == service else first.item
         close = second.probability >= CLOSE * first.probability and service in (
             first.item,
@@ -85,17 +85,17 @@ def suspects(entries: Sequence[Item], text: Callable[[Item], str]) -> Iterator[I
     """Yield the entries whose words another one of the same agency mostly has too, in order."""
     words = [frozenset(stem for stem, _ in query_words(text(entry))) for entry in entries]
     holders: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, found in enumerate(words):
-        for stem in found:
-            holders[entries[place].agency, stem].append(place)
-    for place, mine in enumerate(words):
-        agency = entries[place].agency
+    for index, stems in enumerate(words):
+        for stem in stems:
+            holders[entries[index].agency, stem].append(index)
+    for index, stems in enumerate(words):
+        agency = entries[index].agency
         # Whoever has most of the words has one of these: the rarest that are too many to miss.
-        missed = len(mine) - int(len(mine) * _ALIKE)
-        rare = sorted(mine, key=lambda stem: len(holders[agency, stem]))[: missed + 1]
-        others = set(chain.from_iterable(holders[agency, stem] for stem in rare)) - {place}
-        if any(len(mine & words[other]) >= _ALIKE * len(mine) for other in others):
-            yield entries[place]
+        missed = len(stems) - int(len(stems) * _ALIKE)
+        rare = sorted(stems, key=lambda stem: len(holders[agency, stem]))[: missed + 1]
+        others = set(chain.from_iterable(holders[agency, stem] for stem in rare)) - {index}
+        if any(len(stems & words[other]) >= _ALIKE * len(stems) for other in others):
+            yield entries[index]
 
 
 def _shared_keywords(dictionary: Sequence[Category]) -> Iterator[Remark]:
@@ -105,7 +105,7 @@ def _shared_keywords(dictionary: Sequence[Category]) -> Iterator[Remark]:
             owners[entry.agency, words].append(entry)
     for (_, words), (first, *others) in owners.items():
         if others:
-            names = few([f"“{_name(each)}”" for each in others])
+            names = few([f"“{_name(other)}”" for other in others])
             sentence = (
                 f"It shares “{words[:80]}” with {names}, so they take each other's questions: "
                 "leave it with the one that it fits best."

@@ -1,4 +1,4 @@
-"""What can be said of the knowledge without the search: each check yields remarks about entries."""
+"""Checks of the knowledge that need no search; each yields remarks about entries."""
 
 from __future__ import annotations
 
@@ -193,9 +193,9 @@ def unreached(bundle: Bundle) -> Iterator[Remark]:
     categories = {(entry.agency, entry.key) for entry in bundle.dictionary}
     used = set()
     for service in bundle.services:
-        mine = {(service.agency, key) for key in service.categories} & categories
-        used |= mine
-        if not mine:
+        reaching = {(service.agency, key) for key in service.categories} & categories
+        used |= reaching
+        if not reaching:
             sentence = "No category reaches it: give it one of its agency's dictionary."
             yield warning("category.unreached", "services", service, sentence)
     for entry in bundle.dictionary:
@@ -227,9 +227,10 @@ def links(bundle: Bundle) -> Iterator[Remark]:
             users[service.agency, service.url].append(service)
     for (_, link), (first, *others) in users.items():
         if others:
+            keys = few([service.key for service in others])
             sentence = (
-                f"It has the same link as {few([each.key for each in others])}: {link[:200]}. If "
-                "that page is not about each of them, give each its own."
+                f"It has the same link as {keys}: {link[:200]}. If that page is not about each of "
+                "them, give each its own."
             )
             yield warning("link.duplicate", "services", first, sentence)
 
@@ -267,8 +268,8 @@ def _tags(value: object) -> list[str]:
     text = "\n".join(value) if isinstance(value, tuple) else value
     if not isinstance(text, str):
         return []
-    found = (sign for sign in _MARKUP.finditer(text) if _is_known(*sign.groups()))
-    return list(dict.fromkeys(sign[0][:40] for sign in found))
+    matches = (match for match in _MARKUP.finditer(text) if _is_known(*match.groups()))
+    return list(dict.fromkeys(match[0][:40] for match in matches))
 
 
 def _is_known(element: str | None, character: str | None) -> bool:
@@ -311,8 +312,8 @@ def _figures(table: Table, row: Any, pairs: Mapping[str, tuple[_Text, _Text]]) -
                 f"{_only(translation, original)} here"
             )
     if differences:
-        found = "; ".join(differences)
-        sentence = f"It has other figures ({found}). See whether the translation is behind."
+        text = "; ".join(differences)
+        sentence = f"It has other figures ({text}). See whether the translation is behind."
         yield warning("translation.figures", table, row, sentence)
 
 
@@ -321,7 +322,7 @@ def _lines(value: _Text) -> tuple[str, ...]:
 
 
 def _only(figures: Iterable[str], others: Iterable[str]) -> str:
-    return ", ".join(each for each in dict.fromkeys(figures) if each not in others) or "none"
+    return ", ".join(figure for figure in dict.fromkeys(figures) if figure not in others) or "none"
 
 
 def missing_texts(bundle: Bundle, languages: Sequence[str]) -> Iterator[Remark]:
@@ -330,9 +331,9 @@ def missing_texts(bundle: Bundle, languages: Sequence[str]) -> Iterator[Remark]:
     ``languages`` are those that the knowledge is written and answered in; those of its translations
     come to them.
     """
-    for language in dict.fromkeys([*languages, *(each.language for each in bundle.translations)]):
+    for language in dict.fromkeys([*languages, *(row.language for row in bundle.translations)]):
         for case in guidance.missing(bundle.texts, language):
-            begun = any(each.case == case for each in bundle.texts)
+            begun = any(text.case == case for text in bundle.texts)
             instead = "the one that is shipped, or English," if begun else "English"
             sentence = (
                 f"There is no text for the case {case.replace('_', ' ')} in the language "

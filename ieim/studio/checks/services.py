@@ -1,4 +1,4 @@
-"""Running the checks, once for each state of the knowledge.
+"""Run the checks, once for each state of the knowledge.
 
 A small draft is checked within the request. In a large one a worker does the checks that ask the
 search, which take seconds; the others, among them all that can stop a proposal, answer meanwhile.
@@ -59,8 +59,8 @@ def languages() -> list[str]:
 
 def checked_draft(draft: Draft) -> Checked:
     """Return what the checks say of ``draft`` with its faults; see :func:`checked`."""
-    found = checked(draft.bundle, draft.release)
-    return replace(found, remarks=[*draft.faults, *found.remarks])
+    result = checked(draft.bundle, draft.release)
+    return replace(result, remarks=[*draft.faults, *result.remarks])
 
 
 def checked(bundle: Bundle, release: Release) -> Checked:
@@ -68,10 +68,10 @@ def checked(bundle: Bundle, release: Release) -> Checked:
 
     The first to ask of a large one has a worker begin.
     """
-    found = _checked(bundle, release)
+    result = _checked(bundle, release)
     # Golden questions are no part of a draft, so what is said of them is not cached with it.
     golden = golden_examples(bundle, selectors.golden_texts() if bundle.questions else ())
-    return replace(found, remarks=[*golden, *found.remarks])
+    return replace(result, remarks=[*golden, *result.remarks])
 
 
 def _checked(bundle: Bundle, release: Release) -> Checked:

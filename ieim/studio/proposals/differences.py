@@ -1,6 +1,6 @@
-"""What differs between two releases, or the draft and one: entry by entry, field by field.
+"""Differences between two releases, or the draft and one, by entry and field.
 
-Pure. An entry that only moved is no difference.
+An entry that only moved is no difference.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One column that differs, as text: a list has a line an item, what is not there is ""."""
+    """A column that differs, as text: a list has one line for each item, a missing value is ""."""
 
     column: str
     before: str
@@ -39,8 +39,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One entry that differs. ``entry`` is its natural id, ``name`` what a person calls it;
-    ``agency`` is "" where it belongs to every agency."""
+    """An entry that differs. ``entry`` is its natural id, ``name`` what a person calls it;
+    ``agency`` is "" for an entry of every agency."""
 
     table: Table
     kind: Kind
@@ -59,19 +59,21 @@ class Piece:
 
 
 def differences(before: Release | None, after: Release) -> list[Difference]:
-    """Return what makes ``after`` of ``before`` (None: of nothing), by table, in its order; what
-    was removed comes last of its table."""
-    found: list[Difference] = []
+    """Return what differs in ``after`` from ``before`` (None: all of it), by table, in its order.
+
+    Removed entries come last in their table.
+    """
+    result: list[Difference] = []
     for table in TABLES:
         old = {_identity(table, row): row for row in _rows(before, table)} if before else {}
         for row in _rows(after, table):
             past = old.pop(_identity(table, row), None)
             if past is None:
-                found.append(_difference(table, Kind.ADDED, None, row))
+                result.append(_difference(table, Kind.ADDED, None, row))
             elif past != row:
-                found.append(_difference(table, Kind.CHANGED, past, row))
-        found += [_difference(table, Kind.REMOVED, row, None) for row in old.values()]
-    return found
+                result.append(_difference(table, Kind.CHANGED, past, row))
+        result += [_difference(table, Kind.REMOVED, row, None) for row in old.values()]
+    return result
 
 
 def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
@@ -111,7 +113,7 @@ def _difference(table: Table, kind: Kind, before: Entry | None, after: Entry | N
     if row is None:
         raise ValueError("a difference has at least one side")
     identity = _identity(table, row)
-    columns = [each.name for each in fields(row) if each.name not in IDENTITY[table]]
+    columns = [field.name for field in fields(row) if field.name not in IDENTITY[table]]
     values = [(c, before and getattr(before, c), after and getattr(after, c)) for c in columns]
     name = getattr(row, "value" if table == "dictionary" else "name", "")
     return Difference(

@@ -1,4 +1,4 @@
-"""What a proposal changes, and which agencies it touches: who decides works for all of them."""
+"""Reads: the changes of a proposal, and the agencies that it touches."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _HELP: Final = frozenset({"help_lines", "labels"})
 
 
 def changes(proposal: Proposal) -> list[Difference]:
-    """Return what ``proposal`` changes, beside the release that it was made over."""
+    """Return the changes of a proposal against the release that it was made from."""
     before = None if proposal.base_id is None else selectors.release(proposal.base_id)
     return differences(before, drafts.release_of(proposal))
 
 
 def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
-    """Return what ``proposal`` touches and ``user`` does not work for, in words; "" for nothing."""
+    """Return the names of agencies that a proposal touches and the user does not work for."""
     scope = agencies_of(user)
     if scope is None:
         return ""
     # "" is the agency of what belongs to no single one, such as labels.
-    others = sorted({each.agency for each in changes(proposal)} - scope)
-    return ", ".join(each or gettext("what all agencies share") for each in others)
+    others = sorted({change.agency for change in changes(proposal)} - scope)
+    return ", ".join(agency or gettext("what all agencies share") for agency in others)
 
 
 def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
@@ -41,14 +41,16 @@ def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
 
 
 def help_numbers(changed: Iterable[Difference]) -> list[str]:
-    """Return the entries of help lines and labels of which figures change or go: a wrong one there
-    is a call for help that nobody answers."""
+    """Return the entries of help lines and labels whose figures change or go.
+
+    A wrong figure there is a call for help that nobody answers.
+    """
     return [
-        each.entry
-        for each in changed
-        if each.table in _HELP
-        and each.kind is not Kind.ADDED
-        and any(_figures(field.before) != _figures(field.after) for field in each.fields)
+        change.entry
+        for change in changed
+        if change.table in _HELP
+        and change.kind is not Kind.ADDED
+        and any(_figures(field.before) != _figures(field.after) for field in change.fields)
     ]
 
 

@@ -1,7 +1,7 @@
-"""The way of the draft to the citizens: proposed by one person, published by another.
+"""Writes: proposals of the draft, which somebody else publishes or turns down.
 
 A proposal is a snapshot; editing goes on. Every step is one transaction with its audit event, and
-one at a time: who comes second reads what happened meanwhile.
+steps are taken one at a time.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ _DECIDED = {
 
 
 class ProposalError(PublishError):
-    """It cannot be done; ``reasons`` says why and what to do, a sentence each."""
+    """A refused step; ``reasons`` are sentences that say why and what to do."""
 
 
 class BeyondScope(ProposalError):
-    """It touches agencies that somebody does not work for."""
+    """A proposal that touches agencies that the user does not work for."""
 
 
 def propose(*, note: str, by: User) -> Proposal:
-    """Propose the draft as it is now. Its checks are kept with it.
+    """Propose the draft as it is now, and store its checks with the proposal.
 
     Raises :class:`ProposalError` without a note or the permission, while another proposal is open,
     for a draft with errors or whose checks a worker has not done yet, and for one that is the
@@ -89,13 +89,13 @@ def propose(*, note: str, by: User) -> Proposal:
     if not bundle.services:
         raise ProposalError([gettext("The draft has no services: add some first.")])
     release = bundle.release()
-    found = checking.checked(bundle, release)
-    if found.errors:
-        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in found.errors])
-    if found.run is not None:
-        raise ProposalError([checking.missing(found.run)])
+    checked = checking.checked(bundle, release)
+    if checked.errors:
+        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in checked.errors])
+    if checked.run is not None:
+        raise ProposalError([checking.missing(checked.run)])
     proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
-    return _open(proposal, found.remarks)
+    return _open(proposal, checked.remarks)
 
 
 def propose_again(*, release: Release, note: str, by: User) -> Proposal:
@@ -233,14 +233,14 @@ def _may_propose(note: str, by: User, missing: str) -> str:
 
 
 def _none_open() -> None:
-    found = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
-    if found is not None:
+    proposal = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
+    if proposal is not None:
         message = gettext(
             "Proposal {number} by {name} is still open: it must be published, turned down or "
             "withdrawn first."
         )
-        name = found.proposed_by.display_name
-        raise ProposalError([message.format(number=found.pk, name=name)])
+        name = proposal.proposed_by.display_name
+        raise ProposalError([message.format(number=proposal.pk, name=name)])
 
 
 def _locked(proposal_id: int) -> Proposal:

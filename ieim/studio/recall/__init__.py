@@ -1,1 +1,1 @@
-"""Recall: which answers were made from a service, and telling their readers of a mistake."""
+"""Recall: the answers that cite a service, and corrections for them."""

@@ -1,19 +1,18 @@
-"""Writes: a correction is confirmed once, and put under the answers that it is for in batches.
+"""Writes: a correction is confirmed once, and delivered to the answers in batches.
 
-Each batch is one transaction with its audit events. A run that was cut off is resumed; no session
-gets the same correction twice.
+Each batch is one transaction with its audit events. A delivery that was cut off can be resumed: no
+answer gets the same words twice.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from conversations.models import Citation, Correction, CorrectionNotice, Session
 from conversations.queueing import queue_after_commit
@@ -29,17 +28,19 @@ from ieim.studio.recall import selectors
 SEND = "ieim.studio.tasks.send_corrections"
 MAX_TEXT = 1_000
 BATCH = 100
-"""Answers a transaction: others wait for it, on SQLite all of them."""
-
-NOBODY = gettext_noop("There is no answer to correct any more.")
+"""Answers in one transaction: other writers wait for it, on SQLite all of them."""
 
 
 class Refused(Exception):
-    """A correction that cannot be sent; nothing was changed. The message is for its author."""
+    """A correction that cannot be sent; the message is for its author."""
 
 
 def text_of(typed: str) -> str:
-    """Return a correction's text as citizens will read it; raises :class:`Refused`."""
+    """Return a correction's text as citizens will read it.
+
+    Raises:
+        Refused: An empty or too long text.
+    """
     try:
         return plain_text(typed, limit=MAX_TEXT, lines=True)
     except BadText as bad:
@@ -48,19 +49,15 @@ def text_of(typed: str) -> str:
 
 @transaction.atomic
 def confirm(
-    *,
-    agency: str,
-    service: str,
-    version: str = "",
-    other: str = "",
-    turns: Sequence[UUID] | None = None,
-    text: str,
-    by: User,
+    *, agency: str, service: str, version: str = "", other: str = "", text: str, by: User
 ) -> CorrectionNotice:
-    """Store a correction and queue its sending; the columns are :class:`CorrectionNotice`'s.
+    """Store a correction for the answers that cite a service, and queue its sending.
 
-    Raises :class:`Refused`, and ``Citation.DoesNotExist`` for an agency that the person does not
-    work for.
+    It goes to the answers from ``version`` (blank: any), and to none from ``other``.
+
+    Raises:
+        Refused: An unusable text, or no answer to correct.
+        Citation.DoesNotExist: An agency that the person does not work for.
     """
     if not works_for(by, agency):
         raise Citation.DoesNotExist
@@ -70,16 +67,13 @@ def confirm(
         service=service,
         service_sha256=version,
         other_than_sha256=other,
-        turns=None if turns is None else [str(turn) for turn in turns],
         text=text,
         text_sha256=hashlib.sha256(text.encode()).hexdigest(),
-        total=0,
+        total=selectors.answers(agency, service, version, other).count(),
         created_by=by,
     )
-    notice.total = _citations(notice).count()
     if notice.total == 0:
-        raise Refused(gettext(NOBODY))
-    notice.save(update_fields=["total"])
+        raise Refused(gettext("There is no answer to correct any more."))
     audit.record_system(
         kind="correction.confirmed",
         payload={
@@ -99,35 +93,35 @@ def confirm(
 
 
 def queue(*, notice_id: UUID) -> None:
-    """Queue the sending of a correction, or the rest of it, once the transaction is committed."""
+    """Queue the sending of a correction, or the rest of it, on commit."""
     # By name: the tasks import this module.
     queue_after_commit(SEND, str(notice_id), queue=moves.QUEUE)
 
 
 def deliver(*, notice_id: UUID) -> CorrectionNotice:
-    """Send a correction to every answer that it is for and that does not have it yet."""
-    after: int | None = 0
-    while after is not None:
-        after = _deliver_batch(notice_id, after)
+    """Put a correction under every answer that it is for and that does not have it yet."""
+    last: int | None = 0
+    while last is not None:
+        last = _deliver_batch(notice_id, last)
     return CorrectionNotice.objects.get(pk=notice_id)
 
 
 @transaction.atomic
-def _deliver_batch(notice_id: UUID, after: int) -> int | None:
-    """Send the next batch; return where the next one starts, None after the last."""
+def _deliver_batch(notice_id: UUID, last: int) -> int | None:
+    """Deliver the batch after the citation ``last``; return its last one, None at the end."""
     notice = CorrectionNotice.objects.select_for_update().get(pk=notice_id)
     if notice.sent_at is not None:
         return None
-    batch = list(
-        _without(notice).filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:BATCH]
-    )
+    same = Correction.objects.filter(turn=OuterRef("reply__turn"), text_sha256=notice.text_sha256)
+    pending = _citations(notice).filter(~Exists(same))
+    batch = list(pending.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:BATCH])
     if not batch:
         _finish(notice)
         return None
     # Whoever erases a session locks it first: what is still there then stays for this batch.
-    of_batch = Session.objects.filter(turns__reply__citations__in=batch).values("pk")
-    list(locked(Session.objects.all()).filter(pk__in=of_batch).order_by("pk"))
-    for citation in _without(notice).filter(pk__in=batch).select_related("reply__turn"):
+    sessions = Session.objects.filter(turns__reply__citations__in=batch).values("pk")
+    list(locked(Session.objects.all()).filter(pk__in=sessions).order_by("pk"))
+    for citation in pending.filter(pk__in=batch).select_related("reply__turn"):
         turn = citation.reply.turn
         correction = Correction(
             session_id=turn.session_id, turn=turn, notice=notice, text_sha256=notice.text_sha256
@@ -159,14 +153,9 @@ def _finish(notice: CorrectionNotice) -> None:
 
 
 def _citations(notice: CorrectionNotice) -> QuerySet[Citation]:
-    """Return the answers that a correction is for, without those that are erased."""
-    found = selectors.answers(
+    """Return the answers that a correction is for, without erased ones."""
+    citations = selectors.answers(
         notice.agency, notice.service, notice.service_sha256, notice.other_than_sha256
-    )
-    found = found.filter(reply__created_at__lte=notice.created_at)
-    return found if notice.turns is None else found.filter(reply__turn__in=notice.turns)
-
-
-def _without(notice: CorrectionNotice) -> QuerySet[Citation]:
-    same = Correction.objects.filter(turn=OuterRef("reply__turn"), text_sha256=notice.text_sha256)
-    return _citations(notice).filter(~Exists(same))
+    ).filter(reply__created_at__lte=notice.created_at)
+    # Notices of earlier versions could be for some turns only.
+    return citations if notice.turns is None else citations.filter(reply__turn__in=notice.turns)

@@ -1,258 +1,188 @@
-"""The pages of a recall: which answers used a service, and a correction for them."""
+"""The recall page: the answers that cite a service, and a correction for them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Count
 from django.http import (
     Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseRedirect,
-    QueryDict,
     StreamingHttpResponse,
 )
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import get_language_info, gettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from conversations.chat.presenters import CorrectionView
 from conversations.chat.wording import words
 from conversations.models import Citation, CorrectionNotice
 from conversations.turns.languages import written_in
 from ieim.people.access import member
+from ieim.people.models import User
 from ieim.people.scope import works_for
 from ieim.studio.labels import origin_label
 from ieim.studio.recall import selectors, services
-from ieim.studio.recall.selectors import Found, User
 
 PAGE_SIZE = 50
-LONGEST_SEARCH = 100
-EARLIER = 10
-"""How many corrections of a service the page lists, the last one first."""
+MAX_SEARCH = 100
+MAX_NOTICES = 10
 EVERY, OTHER = "every", "not-"
 _VERSION = re.compile(rf"(?:{OTHER})?[0-9a-f]{{64}}|{EVERY}|")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A service, and one of its versions (blank: any) or all but the version ``other``.
+    """A service, and one of its versions, every one, or all but one, as an address has it."""
 
-    ``turns`` are ticked answers, None: all.
-    """
-
-    service: Found
+    service: selectors.Service
     version: str
-    other: str
-    turns: tuple[UUID, ...] | None = None
 
     @property
     def query(self) -> str:
-        """The address's query string for the service and its versions."""
-        values = {"agency": self.service.agency, "service": self.service.service}
-        return urlencode({**values, "version": self.versions})
-
-    @property
-    def versions(self) -> str:
-        """The versions as an address or a form has them."""
-        return f"{OTHER}{self.other}" if self.other else self.version or EVERY
-
-    @property
-    def answers(self) -> QuerySet[Citation]:
         service = self.service
-        found = selectors.answers(service.agency, service.service, self.version, self.other)
-        return found if self.turns is None else found.filter(reply__turn__in=self.turns)
+        return urlencode(
+            {"agency": service.agency, "service": service.key, "version": self.version}
+        )
 
     @property
-    def listed(self) -> QuerySet[Citation]:
-        """The answers of these versions, ticked or not, for a list."""
-        service = self.service
-        return selectors.listed(service.agency, service.service, self.version, self.other)
-
-    @property
-    def count(self) -> int:
-        return self.answers.count()
+    def filters(self) -> dict[str, str]:
+        """The arguments of :func:`selectors.answers` and :func:`services.confirm`."""
+        filters = {"agency": self.service.agency, "service": self.service.key}
+        if self.version.startswith(OTHER):
+            return {**filters, "other": self.version.removeprefix(OTHER)}
+        return filters if self.version == EVERY else {**filters, "version": self.version}
 
 
-def selection(data: QueryDict, user: User) -> Selection:
+def _selection(data: Mapping[str, str], user: User) -> Selection:
     """Read an address or a form.
 
-    Where it names no version, the answers from older ones are meant, where there are any: those
-    from the version in force are seldom wrong in what that changed.
+    Without a version it selects older ones, if answers cite any: the version in force is seldom
+    the one that was wrong.
 
-    Raises ``Http404`` for what there is not, or not for this user: an agency of others and a
-    service that never was answer alike.
+    Raises:
+        Http404: An unknown service, or one of another agency.
     """
-    agency, service = data.get("agency", ""), data.get("service", "")
+    agency, key = data.get("agency", ""), data.get("service", "")
     version = data.get("version", "")
-    if not agency or not service or "\0" in agency + service or not _VERSION.fullmatch(version):
+    if not agency or not key or "\0" in agency + key or not _VERSION.fullmatch(version):
         raise Http404
-    if not works_for(user, agency):
+    service = selectors.current_service(agency, key)
+    if not works_for(user, agency) or not (
+        service.in_force or selectors.answers(agency, key).exists()
+    ):
         raise Http404
-    found = selectors.name_of(agency, service)
-    if not found.in_force and not selectors.answers(agency, service).exists():
-        raise Http404
-    turns = _turns(data.getlist("turn")) if data.get("who") == "ticked" else None
-    if not version and (replacing := selectors.replaced_by(agency, service)):
-        version = f"{OTHER}{replacing}"
-    if version.startswith(OTHER):
-        return Selection(found, "", version.removeprefix(OTHER), turns)
-    return Selection(found, "" if version == EVERY else version, "", turns)
+    return Selection(service, version or _older(agency, key) or EVERY)
 
 
-def _turns(typed: Sequence[str]) -> tuple[UUID, ...]:
-    try:
-        return tuple(map(UUID, typed))
-    except ValueError as error:
-        raise Http404 from error
+def _older(agency: str, key: str) -> str:
+    """Return the filter for all versions but the one in force, blank if no answer cites them."""
+    current = selectors.current_version(agency, key)
+    cited = current and selectors.answers(agency, key, other=current).exists()
+    return f"{OTHER}{current}" if cited else ""
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Pick a service."""
-    words = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH]
-    found = selectors.search(member(request), words) if words else None
-    return render(request, "studio/recall/home.html", {"words": words, "found": found})
-
-
-@require_safe
-def service(request: HttpRequest) -> HttpResponse:
-    """The versions of a service, and the answers made from one of them, older ones or any."""
-    chosen = selection(request.GET, member(request))
-    agency, key = chosen.service.agency, chosen.service.service
-    page = Paginator(chosen.listed, PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {
-        "selection": chosen,
-        "versions": selectors.versions(agency, key),
-        "replaced": selectors.replaced_by(agency, key),
-        "page": page,
-        "rows": [_row(each) for each in page],
-        "earlier": CorrectionNotice.objects.filter(agency=agency, service=key)[:EARLIER],
-    }
-    return render(request, "studio/recall/service.html", context)
-
-
-def _row(each: Citation) -> dict[str, Any]:
-    reply, turn = each.reply, each.reply.turn
-    language = turn.language or gettext("not known")
-    with suppress(KeyError):
-        language = str(get_language_info(turn.language)["name_translated"])
-    return {
-        "turn": turn,
-        "reply": reply,
-        "how": origin_label(reply.origin),
-        "language": language,
-        "corrected": getattr(each, "corrected", False),
-    }
+    """Find a service, or show the answers that cite one."""
+    if "service" in request.GET:
+        return _page(request, _selection(request.GET, member(request)))
+    query = request.GET.get("q", "").replace("\0", "").strip()[:MAX_SEARCH]
+    matches = selectors.search(member(request), query)
+    return render(request, "studio/recall/home.html", {"query": query, "matches": matches})
 
 
 @require_safe
 def references(request: HttpRequest) -> StreamingHttpResponse:
-    """The same answers as CSV."""
-    rows = selection(request.GET, member(request)).listed.iterator(chunk_size=1000)
+    """Return the same answers as CSV."""
+    citations = selectors.listed(**_selection(request.GET, member(request)).filters)
     return StreamingHttpResponse(
-        selectors.as_csv(rows),
+        selectors.as_csv(citations),
         headers={"Content-Disposition": 'attachment; filename="recall.csv"'},
         content_type="text/csv; charset=utf-8",
     )
 
 
 @require_POST
-def write(request: HttpRequest) -> HttpResponse:
-    """Write a correction, and see it as citizens will; 422 with what is wrong with it."""
-    chosen = selection(request.POST, member(request))
-    problem = "" if chosen.count else gettext(services.NOBODY)
-    if chosen.turns == ():
-        problem = gettext("Tick the answers to correct, or choose all of them.")
-    if problem or "text" not in request.POST or "again" in request.POST:
-        return _form(request, chosen, problem)
+def correct(request: HttpRequest) -> HttpResponse:
+    """Show a correction as citizens will see it, or send it; 422 with what is wrong with it."""
+    selection, text = _selection(request.POST, member(request)), request.POST.get("text", "")
     try:
-        text = services.text_of(request.POST["text"])
+        if "send" in request.POST:
+            services.confirm(text=text, by=member(request), **selection.filters)
+            return _see(selection.query)
+        preview = "" if "change" in request.POST else services.text_of(text)
     except services.Refused as refused:
-        return _form(request, chosen, str(refused))
-    context = {
-        "selection": chosen,
-        "count": chosen.count,
-        "text": text,
-        "corrections": [CorrectionView(text, timezone.now(), language=written_in())],
-        "wording": words(written_in()),
-        "versions": selectors.by_version(chosen.answers),
-    }
-    return render(request, "studio/recall/preview.html", context)
-
-
-def _form(request: HttpRequest, chosen: Selection, problem: str) -> HttpResponse:
-    context = {
-        "selection": chosen,
-        "count": chosen.count,
-        "versions": selectors.by_version(chosen.answers),
-        "text": request.POST.get("text", ""),
-        "limit": services.MAX_TEXT,
-        "problem": problem,
-    }
-    return render(request, "studio/recall/write.html", context, status=422 if problem else 200)
+        return _page(request, selection, text=text, problem=str(refused))
+    return _page(request, selection, text=text, preview=preview)
 
 
 @require_POST
-def send(request: HttpRequest) -> HttpResponse:
-    """Confirm a correction: 303 to its progress; 422 where it is refused."""
-    chosen = selection(request.POST, member(request))
-    try:
-        notice = services.confirm(
-            agency=chosen.service.agency,
-            service=chosen.service.service,
-            version=chosen.version,
-            other=chosen.other,
-            turns=chosen.turns,
-            text=request.POST.get("text", ""),
-            by=member(request),
-        )
-    except services.Refused as refused:
-        return _form(request, chosen, str(refused))
-    return _see(notice)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
-    """The progress of a correction; a POST resumes one that was cut off."""
-    found = CorrectionNotice.objects.select_related("created_by").filter(pk=notice).first()
-    if found is None or not works_for(member(request), found.agency):
+def resume(request: HttpRequest, notice: UUID) -> HttpResponse:
+    """Resume the sending of a correction that was cut off."""
+    row = CorrectionNotice.objects.filter(pk=notice).first()
+    if row is None or not works_for(member(request), row.agency):
         raise Http404
-    if request.method == "POST":
-        if found.sent_at is None:
-            services.queue(notice_id=found.pk)
-        return _see(found)
+    if row.sent_at is None:
+        services.queue(notice_id=row.pk)
+    return _see(urlencode({"agency": row.agency, "service": row.service}))
+
+
+def _see(query: str) -> HttpResponse:
+    return HttpResponseRedirect(f"{reverse('recall:home')}?{query}#corrections", status=303)
+
+
+def _page(
+    request: HttpRequest,
+    selection: Selection,
+    *,
+    text: str = "",
+    preview: str = "",
+    problem: str = "",
+) -> HttpResponse:
+    agency, key = selection.service.agency, selection.service.key
+    citations = selectors.listed(**selection.filters)
+    page = Paginator(citations, PAGE_SIZE).get_page(request.GET.get("page"))
+    notices = CorrectionNotice.objects.filter(agency=agency, service=key)
     context = {
-        "notice": found,
-        "service": selectors.name_of(found.agency, found.service),
-        "sent": found.corrections.count(),
-        "corrections": [CorrectionView(found.text, found.created_at, language=written_in())],
+        "selection": selection,
+        "versions": selectors.versions(agency, key),
+        "older": _older(agency, key),
+        "page": page,
+        "rows": [(row, _language(row), origin_label(row.reply.origin)) for row in page],
+        "notices": notices.annotate(delivered=Count("corrections"))[:MAX_NOTICES],
+        "sending": notices.filter(sent_at=None).exists(),
+        "text": text,
+        "limit": services.MAX_TEXT,
+        "problem": problem,
+        "preview": preview,
+        "corrections": [CorrectionView(preview, timezone.now(), language=written_in())],
         "wording": words(written_in()),
     }
-    return render(request, "studio/recall/notice.html", context)
+    return render(request, "studio/recall/home.html", context, status=422 if problem else 200)
 
 
-def _see(notice: CorrectionNotice) -> HttpResponse:
-    return HttpResponseRedirect(reverse("recall:notice", args=[notice.pk]), status=303)
+def _language(citation: Citation) -> str:
+    try:
+        return str(get_language_info(citation.reply.turn.language)["name_translated"])
+    except KeyError:
+        return citation.reply.turn.language or gettext("not known")
 
 
 app_name = "recall"
 
 urlpatterns = [
     path("", home, name="home"),
-    path("service/", service, name="service"),
-    path("service.csv", references, name="references"),
-    path("write/", write, name="write"),
-    path("send/", send, name="send"),
-    path("corrections/<uuid:notice>/", notice, name="notice"),
+    path("answers.csv", references, name="references"),
+    path("correct/", correct, name="correct"),
+    path("corrections/<uuid:notice>/", resume, name="resume"),
 ]

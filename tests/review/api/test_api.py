@@ -88,12 +88,7 @@ def test_it_has_the_lists_of_the_page(client: Reviewer, item: ReviewItem, eva: U
     [
         ({"q": "tourist vis"}, True),
         ({"q": "passport"}, False),
-        ({"stage": "category_select_v1"}, True),
-        ({"stage": "reply"}, False),
         ({"agency": "immigration", "reason": "json.syntax", "language": "en"}, True),
-        ({"agency": "housing"}, False),
-        ({"flag": "self_harm"}, False),
-        ({"age": "hour"}, False),
         ({"overdue": "1"}, False),
     ],
     ids=str,
@@ -203,17 +198,6 @@ def test_a_decision_ends_the_citizens_wait(client: Reviewer, item: ReviewItem) -
     assert client.claim(item).status_code == 409
 
 
-def test_an_override_goes_on_after_its_stage(client: Reviewer) -> None:
-    turn = desk.ask(VISA, {"agency_detect_v1": BAD})
-    item = the_item(turn)
-    client.claim(item)
-    decided = client.decide(item, override(detected()))
-    assert decided.status_code == 200, decided.content
-    assert desk.run(turn).state == "answered"
-    record = client.read(item).json()["decisions"][0]
-    assert record["output"]["judgements"] == detected()["judgements"]
-
-
 def test_an_override_passes_the_same_gate(client: Reviewer) -> None:
     item = the_item(desk.ask(VISA, {"agency_detect_v1": BAD}))
     client.claim(item)
@@ -265,15 +249,3 @@ def test_one_of_many_at_once_decides(
     told = sorted(in_threads([lambda who=who: decide(who) for who in people]))  # type: ignore[misc]
     assert told == [200, *[412] * 7]
     assert Decision.objects.count() == 1
-
-
-@pytest.mark.both_databases
-@pytest.mark.django_db(transaction=True)
-def test_one_of_many_at_once_claims(
-    in_threads: InThreads, client: Reviewer, item: ReviewItem
-) -> None:
-    people = [Reviewer(desk.person(f"person-{n}")) for n in range(8)]
-    told = in_threads([lambda who=who: who.claim(item) for who in people])  # type: ignore[misc]
-    assert sorted(response.status_code for response in told) == [200, *[409] * 7]
-    [holder] = [r.json()["claimed_by"] for r in told if r.status_code == 200]
-    assert all(holder in r.json()["detail"] for r in told if r.status_code == 409)

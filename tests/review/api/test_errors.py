@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from ieim.people.models import User
 from review.models import Decision, ReviewItem
@@ -158,27 +156,6 @@ def test_it_has_no_error_pages(client: Reviewer, method: str, path: str, status:
 )
 def test_it_says_what_is_wrong_with_an_address(client: Reviewer, query: str, named: str) -> None:
     assert named in is_problem(client.get(f"{ITEMS}?{query}"), 400)["detail"]
-
-
-@settings(
-    max_examples=60,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    params=st.dictionaries(
-        st.sampled_from(["q", "tab", "agency", "age", "after", "before", "flag", "x"]),
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-        | st.from_regex(r"[0-9]{1,17}-[0-9a-f]{32}", fullmatch=True),
-        max_size=3,
-    )
-)
-def test_it_never_fails_over_an_address(client: Reviewer, params: dict[str, str]) -> None:
-    response = client.get(ITEMS, **params)
-    assert response.status_code in (200, 400)
-    if response.status_code == 400:
-        is_problem(response, 400)
 
 
 @pytest.mark.parametrize(

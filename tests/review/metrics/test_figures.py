@@ -1,174 +1,138 @@
-"""The figures without a database: sums, quantiles, periods, charts, CSV."""
+"""The figures without a database: sums, quantiles, periods, charts and tables."""
 
 from __future__ import annotations
 
-import csv as standard_csv
-import io
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.knowledge.bundles.formats import BOM
-from review.metrics import charts, csv, figures, filters
-from review.metrics.csv import HEADER, Measure
-from review.metrics.figures import Deciding, Figures, quantile
-from review.metrics.page import build
-from review.metrics.queries import (
-    Answered,
-    Chosen,
-    Counted,
-    Decided,
-    Period,
-    Spent,
-    Stopped,
+from review.metrics import exports, presenters
+from review.metrics.forms import MetricsForm
+from review.metrics.selectors import Figures, Period
+from review.metrics.statistics import (
+    DecisionStatistics,
+    answered_by,
+    decision_statistics,
+    quantile,
 )
-from review.queue.filters import BadAddress
-
-pytestmark = pytest.mark.both_databases
+from review.templatetags.metrics import duration, share
 
 TODAY = date(2026, 3, 31)
 PERIOD = Period(date(2026, 3, 25), TODAY)
-ALL = filters.Filters(PERIOD, 0, "")
 
-days = st.sampled_from(PERIOD.days)
-agencies = st.sampled_from(["", "visas", "passports"])
 counts = st.integers(1, 10_000)
-words = st.text(max_size=12)
-questions = st.builds(
-    Counted, days, agencies, st.sampled_from(["model", "staff", "running"]), counts
-)
-stopped = st.builds(Stopped, days, agencies, st.sampled_from(["classify", "reply"]), words, counts)
-answered = st.builds(Answered, days, agencies, st.floats(0, 1e6), st.sampled_from([True, None]))
-actions = st.sampled_from(["approve", "override", "agree"])
-decided = st.builds(
-    Decided, days, agencies, st.integers(1, 3), actions, st.integers(0, 900), counts
-)
-spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts, counts)
-rated = st.builds(Counted, days, agencies, st.booleans(), counts)
-told = st.builds(Counted, days, agencies, st.sampled_from(["", "wrong", "unclear"]), counts)
-went_on = st.builds(Counted, days, agencies, st.booleans(), counts)
-places = st.sampled_from([("", 0), ("none", 0), ("expired", 0), ("chosen", 1), ("chosen", 4)])
-chosen = st.builds(
-    lambda day, agency, ended, turns: Chosen(day, agency, ended[0], ended[1], turns),
-    *(days, agencies, places, counts),
-)
-some = st.builds(
-    lambda *rows: Figures(PERIOD, *map(tuple, rows)),
-    *(
-        st.lists(each, max_size=8)
-        for each in (questions, stopped, answered, decided, spent, rated, told, chosen, went_on)
+
+
+def rows(**columns: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
+    day, agency = st.sampled_from(PERIOD.days), st.sampled_from(["", "visas", "passports"])
+    columns = {"day": day, "agency": agency, "total": counts, **columns}
+    return st.lists(st.fixed_dictionaries(columns), max_size=8)
+
+
+stages = st.sampled_from(["classify", "reply"])
+some_figures = st.builds(
+    Figures,
+    st.just(PERIOD),
+    questions=rows(outcome=st.sampled_from(["model", "staff", "running"])),
+    stops=rows(stage=stages, reason=st.sampled_from(["", "schema", "policy.risk"])),
+    choices=rows(outcome=st.sampled_from(["", "chosen", "none"]), position=st.integers(0, 4)),
+    answers=rows(seconds=st.floats(0, 1e6), in_time=st.sampled_from([True, False, None])),
+    ratings=rows(useful=st.booleans()),
+    feedback=rows(reason=st.sampled_from(["", "wrong", "unclear"])),
+    follow_ups=rows(replaced=st.booleans()),
+    decisions=rows(
+        actor_id=st.integers(1, 3),
+        action=st.sampled_from(["approve", "override", "agree"]),
+        seconds=st.integers(0, 900),
     ),
+    tokens=rows(stage=stages, cached=counts),
 )
 
 
-def of(shown: Figures) -> dict[str, int]:
-    """The sums of a period, as the measures of the CSV name them."""
+def totals(figures: Figures) -> dict[str, int]:
+    """The sums of a period, by the measures of the CSV."""
+
+    def total(rows: Any, column: str = "") -> int:
+        return sum(row["total"] for row in rows if not column or row[column])
+
     return {
-        "turns": sum(row.total for row in shown.questions),
-        "turns_by_outcome": sum(row.total for row in shown.questions),
-        "stopped_by_stage": sum(row.total for row in shown.stopped),
-        "stopped_by_reason": sum(row.total for row in shown.stopped),
-        "answers_by_people": len(shown.answered),
-        "decisions": sum(row.total for row in shown.decided),
-        "decisions_of_person": sum(row.total for row in shown.decided),
-        "tokens": sum(row.total for row in shown.spent),
-        "cached_tokens": sum(row.cached for row in shown.spent),
-        "choices_by_outcome": sum(row.total for row in shown.chosen),
-        "choices_by_place": sum(row.total for row in shown.chosen if row.place),
-        "answers_rated": sum(row.total for row in shown.rated),
-        "answers_rated_useful": sum(row.total for row in shown.rated if row.what),
-        "answers_that_went_on": sum(row.total for row in shown.went_on),
-        "answers_about_something_else": sum(row.total for row in shown.went_on if row.what),
+        "turns": total(figures.questions),
+        "turns_by_outcome": total(figures.questions),
+        "stopped_by_stage": total(figures.stops),
+        "stopped_by_reason": total(figures.stops),
+        "choices_by_outcome": total(figures.choices),
+        "choices_by_place": total(figures.choices, "position"),
+        "answers_by_people": len(figures.answers),
+        "answers_rated": total(figures.ratings),
+        "answers_rated_useful": total(figures.ratings, "useful"),
+        "answers_that_went_on": total(figures.follow_ups),
+        "answers_about_something_else": total(figures.follow_ups, "replaced"),
+        "decisions": total(figures.decisions),
+        "decisions_of_person": total(figures.decisions),
+        "tokens": total(figures.tokens),
+        "cached_tokens": sum(row["cached"] for row in figures.tokens),
     }
 
 
-@given(some)
-def test_it_sums_by_day_and_agency_to_the_totals(shown: Figures) -> None:
-    rows = list(csv.measures(shown, {1: "Eva", 2: "Ann", 3: "Bob"}))
-    for measure, total in of(shown).items():
-        assert sum(row.value for row in rows if row.measure == measure) == total
-    keys = [row[:4] for row in rows]
-    assert len(keys) == len(set(keys))
+@given(some_figures)
+def test_csv_sums_by_day_and_agency_to_the_totals(figures: Figures) -> None:
+    groups = figures.split("day", "agency").values()
+    people = {1: "Eva", 2: "Ann", 3: "Bob"}
+    measures = [measure for group in groups for measure in exports.measures(group, people)]
+    for name, total in totals(figures).items():
+        assert sum(value for measure, _, value in measures if measure == name) == total
 
 
-@given(some)
-def test_it_shows_the_same_numbers_in_charts_and_tables(shown: Figures) -> None:
-    page = build(ALL, shown, {}, None, None)
-    questions, choices, stopped, stages, reasons, times, tokens, by_stage, said = page["sections"]
-    wants = of(shown)
-    for section, total in (
-        (questions, "turns"),
-        (choices, "choices_by_outcome"),
-        (stopped, "stopped_by_stage"),
-        (tokens, "tokens"),
+@given(some_figures)
+def test_charts_and_tables_show_the_same_numbers(figures: Figures) -> None:
+    want = totals(figures)
+    for daily, total in (
+        (presenters.questions_by_day(figures), want["turns"]),
+        (presenters.choices_by_day(figures), want["choices_by_outcome"]),
+        (presenters.stages_by_day(PERIOD, figures.stops, "Stopped"), want["stopped_by_stage"]),
+        (presenters.stages_by_day(PERIOD, figures.tokens, "Tokens"), want["tokens"]),
     ):
-        column = [number(row[1]) for row in section.table.rows]
-        assert sum(column) == number(section.table.total[1]) == wants[total]
-        drawn = [column.words for column in section.chart.columns if "none" not in column.words]
-        assert len(drawn) == len(section.table.rows)
-    for section in (stages, reasons, by_stage, said):
-        column = [number(row[1]) for row in section.table.rows]
-        assert [number(bar.words) for bar in section.chart.bars] == column
-    answers = [number(row[1]) for row in times.table.rows]
-    assert sum(answers) == wants["answers_by_people"]
-    assert len(times.chart.points) == 2 * len(answers)
-
-
-@given(some)
-def test_it_keeps_the_drawing_within_the_chart(shown: Figures) -> None:
-    for section in build(ALL, shown, {}, None, None)["sections"]:
-        chart = section.chart
-        for column in chart.columns:
-            assert float(column.x[:-1]) + float(column.width[:-1]) <= 100.001
-            top, bottom = charts.TOP - 0.02, charts.TOP + charts.PLOT + 0.02
-            assert all(top <= part.y and part.y + part.height <= bottom for part in column.parts)
-        assert all(point.y >= charts.TOP - 0.02 for point in chart.points)
-        assert all(float(bar.width[:-1]) <= charts.WIDEST for bar in chart.bars)
+        assert daily.total == sum(daily.totals) == sum(row[1] for row in daily.rows) == total
+        series = [part["values"] for part in daily.chart["series"]]
+        bars = [sum(values) for values in zip(*series, strict=True)]
+        assert [bar for bar in reversed(bars) if bar] == [row[1] for row in daily.rows]
+    times = presenters.times_by_day(figures)
+    assert sum(row.answers for _, row in times.rows) == times.total.answers == len(figures.answers)
+    for series in times.chart["series"]:
+        assert sum(value is not None for value in series["values"]) == len(times.rows)
+    assert sum(value for _, value in presenters.reasons(figures)) == want["stopped_by_reason"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(1, 5)), min_size=1), st.floats(0.01, 1))
-def test_it_takes_the_smallest_value_that_the_share_does_not_exceed(
-    values: list[tuple[float, int]], share: float
+def test_a_quantile_is_the_smallest_value_that_the_share_does_not_exceed(
+    values: list[tuple[float, int]], part: float
 ) -> None:
-    found = quantile(values, share)
-    each = [value for value, count in values for _ in range(count)]
-    assert found in each
-    assert sum(value <= found for value in each) >= share * len(each)
-    assert sum(value < found for value in each) < share * len(each)
+    result = quantile(values, part)
+    assert result is not None
+    every = [value for value, count in values for _ in range(count)]
+    assert result in every
+    assert sum(value <= result for value in every) >= part * len(every)
+    assert sum(value < result for value in every) < part * len(every)
 
 
-def test_it_has_no_quantile_of_nothing() -> None:
+def test_nothing_has_no_quantile_and_no_share() -> None:
     assert quantile([], 0.5) is None
-
-
-@given(st.lists(st.builds(Measure, days, words, words, words, st.integers()), max_size=6), words)
-def test_it_writes_csv_that_reads_back(rows: list[Measure], name: str) -> None:
-    text = csv.write(rows, {row.agency: name for row in rows})
-    assert text.startswith(BOM)
-    header, *read = standard_csv.reader(io.StringIO(text.removeprefix(BOM), newline=""))
-    assert tuple(header) == HEADER
-    for cells, row in zip(read, rows, strict=True):
-        texts = (row.agency, name, row.measure, row.detail)
-        for cell, meant in zip(cells[1:5], texts, strict=True):
-            assert cell in (meant, f"'{meant}")
-            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
-        assert (date.fromisoformat(cells[0]), int(cells[5])) == (row.day, row.value)
-
-
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\uff1d"])
-def test_it_makes_no_formula_of_a_name(start: str) -> None:
-    row = Measure(TODAY, "visas", "decisions_of_person", f"{start}HYPERLINK(1)", -5)
-    line = csv.write([row], {"visas": f"{start}1+1"})
-    (cells,) = list(standard_csv.reader(io.StringIO(line, newline="")))[1:]
-    assert cells[2] == f"'{start}1+1"
-    assert cells[4] == f"'{start}HYPERLINK(1)"
-    assert cells[5] == "-5"
+    assert (duration(None), share(0, 0)) == ("–", "–")
 
 
 @pytest.mark.parametrize(
-    ("decisions", "approved", "median", "smooth"),
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59, "59 s"), (90, "1.5 min"), (7_200, "2 h"), (86_400, "1 day")],
+)
+def test_a_duration_has_the_unit_that_fits_it(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("decisions", "approved", "median", "is_suspicious"),
     [
         (20, 19, 9, True),
         (20, 20, 0, True),
@@ -177,15 +141,32 @@ def test_it_makes_no_formula_of_a_name(start: str) -> None:
         (20, 20, 10, False),
     ],
 )
-def test_it_notices_that_everything_is_approved_in_seconds(
-    decisions: int, approved: int, median: int, smooth: bool
+def test_approving_everything_in_seconds_is_suspicious(
+    decisions: int, approved: int, median: int, is_suspicious: bool
 ) -> None:
-    assert Deciding(decisions, approved, 0, median).too_smooth is smooth
+    assert DecisionStatistics(decisions, approved, 0, median).is_suspicious is is_suspicious
 
 
-def test_it_counts_agreeing_as_approving() -> None:
-    rows = [Decided(TODAY, "", 1, action, 3, 10) for action in ("approve", "agree", "override")]
-    assert figures.deciding(rows) == Deciding(30, 20, 10, 3)
+def test_agreeing_counts_as_approving() -> None:
+    decisions = [
+        {"action": action, "seconds": 3, "total": 10} for action in ("approve", "agree", "override")
+    ]
+    assert decision_statistics(decisions) == DecisionStatistics(30, 20, 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "alone", "helped"),
+    [
+        ("model", 3, 0),
+        ("citizen_choice", 3, 0),  # nobody of the staff had a part in it
+        ("model_approved", 0, 3),
+        ("staff_override", 0, 3),
+        ("staff", 0, 3),
+        ("running", 0, 0),
+    ],
+)
+def test_who_had_a_part_in_an_answer(outcome: str, alone: int, helped: int) -> None:
+    assert answered_by([{"outcome": outcome, "total": 3}]) == (alone, helped)
 
 
 @pytest.mark.parametrize(
@@ -196,45 +177,29 @@ def test_it_counts_agreeing_as_approving() -> None:
         ({"from": "2026-03-02", "to": "2026-03-04"}, date(2026, 3, 2), date(2026, 3, 4)),
     ],
 )
-def test_it_reads_a_period(params: dict[str, str], first: date, last: date) -> None:
-    assert filters.parse(params, TODAY).period == Period(first, last)
+def test_the_form_reads_a_period(params: dict[str, str], first: date, last: date) -> None:
+    form = MetricsForm(params, today=TODAY, agencies=None)
+    assert form.is_valid()
+    assert form.cleaned_data["period"] == Period(first, last)
 
 
 @pytest.mark.parametrize(
     ("params", "field", "words"),
     [
-        ({"days": "30"}, "from", "7, 28 or 90"),
-        ({"days": "9" * 5000}, "from", "7, 28 or 90"),
-        ({"from": "2026-03-01"}, "to", "last day too"),
-        ({"from": "2026-02-30", "to": "2026-03-01"}, "from", "not a date"),
-        ({"from": "2026-03-01", "to": "\0"}, "to", "not a date"),
-        ({"from": "2026-03-03", "to": "2026-03-01"}, "from", "Swap"),
-        ({"from": "2026-03-03", "to": "2026-04-01"}, "to", "not come yet"),
-        ({"from": "2025-01-01", "to": "2026-03-01"}, "from", "366 days"),
-        ({"from": "0001-01-01", "to": "0001-01-01"}, "from", "before 2000"),
+        ({"days": "30"}, "first", "7, 28 or 90"),
+        ({"days": "9" * 5000}, "first", "7, 28 or 90"),
+        ({"from": "2026-03-01"}, "last", "last day too"),
+        ({"to": "2026-03-01"}, "first", "first day too"),
+        ({"from": "2026-02-30", "to": "2026-03-01"}, "first", "not a date"),
+        ({"from": "2026-03-01", "to": "\0"}, "last", "not a date"),
+        ({"from": "2026-03-03", "to": "2026-03-01"}, "first", "Swap"),
+        ({"from": "2026-03-03", "to": "2026-04-01"}, "last", "not come yet"),
+        ({"from": "2025-01-01", "to": "2026-03-01"}, "first", "366 days"),
+        ({"from": "0001-01-01", "to": "0001-01-01"}, "first", "before 2000"),
+        ({"agency": "passports"}, "agency", "no figures of that agency"),
     ],
 )
-def test_it_says_what_is_wrong_with_dates(params: dict[str, str], field: str, words: str) -> None:
-    with pytest.raises(BadAddress) as caught:
-        filters.parse(params, TODAY)
-    assert caught.value.field == field
-    assert words in str(caught.value)
-
-
-def number(words: str) -> int:
-    return int(words.replace(",", ""))
-
-
-@pytest.mark.parametrize(
-    ("outcome", "alone", "helped"),
-    [
-        ("model", 3, 0),
-        ("citizen_choice", 3, 0),  # the citizen chose: nobody of the staff had a part in it
-        ("model_approved", 0, 3),
-        ("staff_override", 0, 3),
-        ("staff", 0, 3),
-        ("running", 0, 0),
-    ],
-)
-def test_who_had_a_part_in_an_answer(outcome: str, alone: int, helped: int) -> None:
-    assert figures.answered([Counted(TODAY, "", outcome, 3)]) == (alone, helped)
+def test_the_form_says_what_is_wrong(params: dict[str, str], field: str, words: str) -> None:
+    form = MetricsForm(params, today=TODAY, agencies=frozenset({"visas"}))
+    assert list(form.errors) == [field]
+    assert words in form.errors[field][0]

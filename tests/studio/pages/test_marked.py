@@ -72,7 +72,7 @@ def test_knowledge(ask: Ask) -> None:
     edith = editor_and_publisher("edith", name="Edith Ek")
     paul = editor_and_publisher("paul", name="Paul Peck")
     turn = ask(VISA)
-    notice = correct(turn, edith)
+    correct(turn, edith)
     publish_fee(key_of(turn), "MRK 77.00")
     kept = keep(edith)
     keep(edith, id="s", **SMALL_TALK)
@@ -118,23 +118,21 @@ def test_knowledge(ask: Ask) -> None:
             reverse("trying:question_remove", args=[kept]),
             reverse("trying:golden", args=[proposal.pk]),
             reverse("recall:home") + "?q=visa",
-            reverse("recall:service") + service,
-            reverse("recall:notice", args=[notice.pk]),
+            reverse("recall:home") + service,
             reverse("notices:notices"),
             reverse("notices:add"),
             reverse("standards:upload"),
         )
     )
-    form = {"agency": IMMIGRATION, "service": key_of(turn), "who": "all", "version": "every"}
+    form = {"agency": IMMIGRATION, "service": key_of(turn), "version": "every"}
     pages |= {
         reverse("notices:add") + "#": {"ends_at": "x", "text": ""},
         reverse("trying:playground") + "#": {"text": VISA},
         reverse("trying:playground") + "#empty": {"text": ""},
         reverse("trying:question_add") + "#": {"text": VISA, "find": "1"},
         reverse("trying:question_add") + "#keep": {"text": VISA, "keep": "1"},
-        reverse("recall:write") + "#": form,
-        reverse("recall:write") + "#empty": {**form, "text": ""},
-        reverse("recall:write") + "#text": {**form, "text": WRONG},
+        reverse("recall:correct") + "#empty": {**form, "text": ""},
+        reverse("recall:correct") + "#text": {**form, "text": WRONG},
         reverse("knowledge:propose") + "#": {"text": "Again"},
         reverse("knowledge:again", args=[1]) + "#": {"text": ""},
         reverse("knowledge:publish", args=[proposal.pk]) + "#": {"text": ""},

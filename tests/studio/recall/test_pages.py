@@ -24,9 +24,7 @@ from tests.studio.recall import recalling
 from tests.studio.recall.recalling import IMMIGRATION, WRONG, key_of, publish_fee
 
 editor = recalling.editor
-HOME, SERVICE, CSV, WRITE, SEND = (
-    f"/knowledge/recall/{path}" for path in ("", "service/", "service.csv", "write/", "send/")
-)
+HOME, CSV, CORRECT = (f"/knowledge/recall/{path}" for path in ("", "answers.csv", "correct/"))
 NOTICES, ADD = "/knowledge/notices/", "/knowledge/notices/add/"
 
 
@@ -39,10 +37,14 @@ def of(turn: Turn, /, **more: str) -> dict[str, str]:
     return {"agency": IMMIGRATION, "service": key_of(turn), **more}
 
 
-def test_it_leads_from_a_word_to_the_answers(ask: Ask, desk: Client) -> None:
+def deliver() -> CorrectionNotice:
+    return sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
+
+
+def test_a_word_leads_to_the_answers(ask: Ask, desk: Client) -> None:
     turn = ask()
-    found = desk.get(HOME, {"q": "tourist visa"}).content.decode()
-    link = re.search(rf'href="({SERVICE}[^"]*{re.escape(key_of(turn))}[^"]*)"', found)
+    page = desk.get(HOME, {"q": "tourist VISA"}).content.decode()
+    link = re.search(rf'href="({HOME}\?[^"]*{re.escape(key_of(turn))}[^"]*)"', page)
     assert link
     page = desk.get(link[1].replace("&amp;", "&")).content.decode()
     assert turn.session.reference in page
@@ -53,67 +55,39 @@ def test_it_leads_from_a_word_to_the_answers(ask: Ask, desk: Client) -> None:
     assert turn.reply.body["lead"] not in page.partition('id="answers"')[2]
 
 
-def test_it_shows_the_answers_of_one_version(ask: Ask, desk: Client) -> None:
+def test_older_versions_are_selected_until_another_filter_is(ask: Ask, desk: Client) -> None:
     old = ask()
     publish_fee(key_of(old), "45 euros")
-    new = ask()
-    page = desk.get(SERVICE, of(old)).content.decode()
-    versions = re.findall(r"version=([0-9a-f]{64})", page)
-    assert len(versions) == 2
-    assert '<ins dir="auto">45 euros</ins>' in page
-    page = desk.get(SERVICE, of(old, version=versions[-1])).content.decode()
-    assert old.session.reference in page
-    assert new.session.reference not in page
-
-
-def test_answers_of_older_versions_are_meant_until_every_version_is_asked_for(
-    ask: Ask, desk: Client
-) -> None:
-    old = ask()
-    publish_fee(key_of(old), "45 euros")
-    older, fresh = ask(), ask()
+    older = ask()
     publish_fee(key_of(old), "50 euros")
     new = ask()
-    page = desk.get(SERVICE, of(old)).content.decode()
-    shown = [turn.session.reference in page for turn in (old, older, fresh, new)]
-    assert shown == [True, True, True, False]
-    assert "Write a correction to the 3 answers from older versions<" in page
-    typed = re.search(r'name="version" value="(not-[0-9a-f]{64})"', page)
-    every = re.search(r'href="([^"]*version=every[^"]*)">Every version<', page)
-    assert typed
-    assert every
-    asked = of(old, who="all", text=WRONG, version=typed[1])
-    preview = desk.post(WRITE, asked).content.decode()
-    assert "It goes to 3 answers. By version: 1 from release 1; 2 from release 2." in preview
-    desk.post(SEND, asked)
-    notice = sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
-    assert (notice.total, notice.sent) == (3, 3)
+
+    def shown(**filters: str) -> list[bool]:
+        page = desk.get(HOME, of(old, **filters)).content.decode()
+        return [turn.session.reference in page for turn in (old, older, new)]
+
+    assert shown() == [True, True, False]
+    assert shown(version="every") == [True, True, True]
+    page = desk.get(HOME, of(old)).content.decode()
+    assert "2 answers from older versions" in page
+    assert len(versions := re.findall(r"version=([0-9a-f]{64})", page)) == 3
+    assert shown(version=versions[-1]) == [True, False, False]
+    field = re.search(r'name="version" value="(not-[0-9a-f]{64})"', page)
+    assert field
+    # A release between the page and the sending changes nothing.
+    publish_fee(key_of(old), "55 euros")
+    desk.post(CORRECT, of(old, text=WRONG, send="1", version=field[1]))
+    notice = deliver()
+    assert (notice.total, notice.sent) == (2, 2)
     assert not Correction.objects.filter(turn=new).exists()
-    page = desk.get(SERVICE + every[1].replace("&amp;", "&").partition("#")[0]).content.decode()
-    assert new.session.reference in page
-    assert "Write a correction to all 4 answers from every version<" in page
-
-
-def test_a_release_between_the_page_and_the_sending_changes_nothing(ask: Ask, desk: Client) -> None:
-    old = ask()
-    publish_fee(key_of(old), "45 euros")
-    new = ask()
-    page = desk.get(SERVICE, of(old)).content.decode()
-    typed = re.search(r'name="version" value="(not-[0-9a-f]{64})"', page)
-    assert typed
-    publish_fee(key_of(old), "50 euros")
-    desk.post(SEND, of(old, who="all", text=WRONG, version=typed[1]))
-    sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
-    assert [each.turn_id for each in Correction.objects.all()] == [old.pk]
-    assert new.pk != old.pk
 
 
 def test_long_lists_have_pages(ask: Ask, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "PAGE_SIZE", 2)
     turns = [ask() for _ in range(3)]
-    first = desk.get(SERVICE, of(turns[0])).content.decode()
+    first = desk.get(HOME, of(turns[0])).content.decode()
     assert [turn.session.reference in first for turn in turns] == [False, True, True]
-    second = desk.get(SERVICE, of(turns[0], page="2")).content.decode()
+    second = desk.get(HOME, of(turns[0], page="2")).content.decode()
     assert [turn.session.reference in second for turn in turns] == [True, False, False]
 
 
@@ -123,75 +97,50 @@ def test_the_file_has_the_references(ask: Ask, desk: Client) -> None:
     text = response.getvalue().decode("utf-8-sig")
     rows = list(csv.DictReader(text.splitlines()))
     assert [row["reference"] for row in rows] == [turn.session.reference for turn in turns[::-1]]
+    assert rows[1]["answered_at"] == turns[0].reply.created_at.isoformat()
     assert VISA not in text
 
 
-def test_it_is_written_seen_and_confirmed(ask: Ask, desk: Client) -> None:
+def test_a_correction_is_written_seen_and_sent(ask: Ask, desk: Client) -> None:
     turn = ask()
-    asked = of(turn, who="all")
-    form = desk.post(WRITE, asked).content.decode()
-    assert "under 1 answer" in form
-    preview = desk.post(WRITE, {**asked, "text": f" {WRONG} "}).content.decode()
+    assert "under 1 answer" in desk.get(HOME, of(turn)).content.decode()
+    preview = desk.post(CORRECT, of(turn, text=f" {WRONG} ")).content.decode()
     assert f'dir="auto">{WRONG}</p>' in preview
     assert "Send it to 1 answer" in preview
-    assert "It goes to 1 answer. It was made from the version of release 1." in preview
     assert not CorrectionNotice.objects.exists()
-    changed = desk.post(WRITE, {**asked, "text": WRONG, "again": "1"}).content.decode()
+    changed = desk.post(CORRECT, of(turn, text=WRONG, change="1")).content.decode()
     assert f"\n{WRONG}</textarea>" in changed
-    response = desk.post(SEND, {**asked, "text": WRONG})
-    notice = CorrectionNotice.objects.get()
+    response = desk.post(CORRECT, of(turn, text=WRONG, send="1"))
     assert response.status_code == 303
-    assert "0 of 1 answer has it so far." in desk.get(response["Location"]).content.decode()
-    sending.deliver(notice_id=notice.pk)
-    page = desk.get(response["Location"]).content.decode()
+    path = response["Location"].partition("#")[0]
+    assert "0 of 1 answer has it so far." in desk.get(path).content.decode()
+    resume = f"/knowledge/recall/corrections/{CorrectionNotice.objects.get().pk}/"
+    assert desk.post(resume).status_code == 303
+    deliver()
+    page = desk.get(path).content.decode()
     assert "Sent to 1 answer." in page
     assert WRONG in page
+    assert "Confirmed by Eve" in page
 
 
-def test_the_preview_is_what_the_citizen_sees(ask: Ask, desk: Client, client: Client) -> None:
-    turn = ask()
-    text = "First.\n\n<b>Second</b> & last."
-    preview = desk.post(WRITE, of(turn, who="all", text=text)).content.decode()
-    desk.post(SEND, of(turn, who="all", text=text))
-    sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
-    page = desk.get(f"/knowledge/recall/corrections/{CorrectionNotice.objects.get().pk}/")
-    section = re.compile(r'<section class="correction".*?</section>', re.DOTALL)
-
-    def shown(html: str) -> str:
-        found = section.search(html)
-        assert found
-        without_ids = re.sub(r'(id|aria-labelledby)="[^"]*"', "", found[0])
-        return re.sub(r'(datetime|data-came)="[^"]*"', "", without_ids)
-
-    assert shown(preview) == shown(page.content.decode())
-    assert "&lt;b&gt;Second&lt;/b&gt; &amp; last." in shown(preview)
-
-
-def test_only_ticked_answers_get_it(ask: Ask, desk: Client) -> None:
-    turns = [ask(), ask()]
-    asked: dict[str, Any] = {**of(turns[0]), "who": "ticked", "turn": [str(turns[1].pk)]}
-    preview = desk.post(WRITE, {**asked, "text": WRONG}).content.decode()
-    assert f'name="turn" value="{turns[1].pk}"' in preview
-    desk.post(SEND, {**asked, "text": WRONG})
-    sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
-    assert Correction.objects.get().turn_id == turns[1].pk
+def test_the_preview_shows_text_and_no_markup(ask: Ask, desk: Client) -> None:
+    preview = desk.post(CORRECT, of(ask(), text="First.\n\n<b>Second</b> & last."))
+    assert "&lt;b&gt;Second&lt;/b&gt; &amp; last." in preview.content.decode()
 
 
 @pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        ({"who": "ticked", "text": WRONG}, "Tick the answers"),
-        ({"who": "all", "text": " "}, "Write what citizens should know"),
-        ({"who": "all", "text": "a" * 1001}, "1,001 characters"),
-    ],
+    ("text", "problem"),
+    [(" ", "Write what citizens should know"), ("a" * 1001, "1,001 characters")],
 )
-def test_it_says_what_is_wrong_and_keeps_the_draft(
-    ask: Ask, desk: Client, more: dict[str, str], problem: str
+def test_a_wrong_text_is_explained_and_stays(
+    ask: Ask, desk: Client, text: str, problem: str
 ) -> None:
-    response = desk.post(WRITE, of(ask(), **more))
-    assert response.status_code == 422
-    assert problem in response.content.decode()
-    assert more["text"].strip() in response.content.decode()
+    turn = ask()
+    for data in (of(turn, text=text), of(turn, text=text, send="1")):
+        response = desk.post(CORRECT, data)
+        assert response.status_code == 422
+        assert problem in response.content.decode()
+        assert text.strip() in response.content.decode()
     assert not CorrectionNotice.objects.exists()
 
 
@@ -202,25 +151,23 @@ def test_it_says_what_is_wrong_and_keeps_the_draft(
         {"service": "none"},
         {"service": "a\0b"},
         {"version": "nonsense"},
-        {"who": "ticked", "turn": "nonsense"},
     ],
 )
-def test_what_there_is_not_is_not_found(ask: Ask, desk: Client, wrong: dict[str, str]) -> None:
+def test_an_unknown_service_is_not_found(ask: Ask, desk: Client, wrong: dict[str, str]) -> None:
     values = of(ask(), **wrong)
-    assert desk.get(SERVICE, values).status_code == 404
-    assert desk.post(WRITE, values).status_code == 404
+    assert desk.get(HOME, values).status_code == 404
+    assert desk.post(CORRECT, values).status_code == 404
 
 
-def test_another_agency_s_answers_are_not_there(ask: Ask, desk: Client) -> None:
+def test_the_answers_of_another_agency_are_not_found(ask: Ask, desk: Client) -> None:
     turn = ask()
-    desk.post(SEND, of(turn, who="all", text=WRONG))
+    desk.post(CORRECT, of(turn, text=WRONG, send="1"))
     notice = CorrectionNotice.objects.get().pk
     vic = browser(person("vic", Role.EDITOR, "vehicles"))
-    for path in (SERVICE, CSV):
+    for path in (HOME, CSV):
         assert vic.get(path, of(turn)).status_code == 404
-    for path in (WRITE, SEND):
-        assert vic.post(path, of(turn, who="all", text="No.")).status_code == 404
-    assert vic.get(f"/knowledge/recall/corrections/{notice}/").status_code == 404
+    assert vic.post(CORRECT, of(turn, text="No.", send="1")).status_code == 404
+    assert vic.post(f"/knowledge/recall/corrections/{notice}/").status_code == 404
     assert CorrectionNotice.objects.count() == 1
 
 

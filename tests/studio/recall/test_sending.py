@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from celery import current_app
@@ -43,18 +42,23 @@ def test_each_answer_has_it_and_each_chain_tells_of_it(ask: Ask, editor: User) -
     assert all(report.ok for report in check_all())
 
 
-def test_only_one_version_or_only_the_ticked_ones_are_corrected(ask: Ask, editor: User) -> None:
+def test_only_one_version_is_corrected(ask: Ask, editor: User) -> None:
     old = [ask(), ask()]
     key = key_of(old[0])
     publish_fee(key, "45 euros")
     new = ask()
     version = Citation.objects.get(reply__turn=old[0]).service_sha256
-    first = confirm(agency=IMMIGRATION, service=key, version=version, text=WRONG, by=editor)
-    deliver(notice_id=first.pk)
+    notice = confirm(agency=IMMIGRATION, service=key, version=version, text=WRONG, by=editor)
+    deliver(notice_id=notice.pk)
     assert [texts_of(turn) for turn in (*old, new)] == [[WRONG], [WRONG], []]
-    ticked = confirm(agency=IMMIGRATION, service=key, turns=[new.pk], text="Second.", by=editor)
-    deliver(notice_id=ticked.pk)
-    assert [texts_of(turn) for turn in (*old, new)] == [[WRONG], [WRONG], ["Second."]]
+
+
+def test_an_earlier_notice_for_some_turns_goes_to_no_others(ask: Ask, editor: User) -> None:
+    turn, other = ask(), ask()
+    notice = confirm(agency=IMMIGRATION, service=key_of(turn), text=WRONG, by=editor)
+    CorrectionNotice.objects.update(turns=[str(turn.pk)])
+    deliver(notice_id=notice.pk)
+    assert [texts_of(turn), texts_of(other)] == [[WRONG], []]
 
 
 def test_the_same_words_come_once(ask: Ask, editor: User) -> None:
@@ -133,7 +137,6 @@ def test_nothing_is_sent_to_nobody_or_without_words(ask: Ask, editor: User) -> N
     for values, problem in (
         ({"text": " "}, "Write what citizens should know"),
         ({"text": "a" * 1001}, "1,001 characters"),
-        ({"text": WRONG, "turns": [uuid4()]}, "no answer to correct"),
         ({"text": WRONG, "version": "0" * 64}, "no answer to correct"),
     ):
         with pytest.raises(Refused) as refused:

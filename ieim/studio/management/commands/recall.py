@@ -7,8 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from conversations import corrections
+from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.formats import BOM
-from ieim.knowledge.selectors import UnknownReleaseError
+from ieim.knowledge.models import Release
 from ieim.studio.recall import selectors
 
 
@@ -30,17 +32,26 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, agency: str, service: str, **options: Any) -> None:
-        version = ""
-        if options["release"] is not None:
+        number, version = options["release"], ""
+        if number is not None:
             try:
-                found = selectors.version_in(agency, service, options["release"])
-            except UnknownReleaseError as error:
-                raise CommandError(f"There is no release {options['release']}.") from error
-            if found is None:
-                raise CommandError(f"Release {options['release']} has no {agency}/{service}.")
-            version = found
-        listed = selectors.listed(agency, service, version)
-        if not listed.exists() and not selectors.was_ever(agency, service):
+                release = knowledge.release(number)
+            except knowledge.UnknownReleaseError as error:
+                raise CommandError(f"There is no release {number}.") from error
+            if (agency, service) not in release.services:
+                raise CommandError(f"Release {number} has no {agency}/{service}.")
+            version = corrections.version(release, agency, service)
+        citations = selectors.listed(agency, service, version)
+        if not citations.exists() and not _exists(agency, service):
             raise CommandError(f"No release has, or had, {agency}/{service}.")
-        for line in selectors.as_csv(listed.iterator(chunk_size=1000)):
+        for line in selectors.as_csv(citations):
             self.stdout.write(line.removeprefix(BOM).rstrip("\r\n"))
+
+
+def _exists(agency: str, service: str) -> bool:
+    """Return whether any release has, or had, a service."""
+    contents = Release.objects.order_by("-number").values_list("content", flat=True)
+    return any(
+        corrections.content_in(content, agency, service)
+        for content in contents.iterator(chunk_size=1)
+    )
