@@ -13,5 +13,5 @@ import yaml
 def headings() -> Mapping[str, str]:
     """Return the headings in English, by the field of a service."""
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    found: Mapping[str, str] = yaml.safe_load(text)
-    return found
+    names: Mapping[str, str] = yaml.safe_load(text)
+    return names

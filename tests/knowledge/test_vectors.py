@@ -211,13 +211,6 @@ def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: B
     assert second.number == 2
 
 
-def test_starting_does_not_wait_for_vectors(ideas: Ideas, bundle: Bundle) -> None:
-    import_bundle(bundle=bundle, by=None)
-    publish(note="", by=None)
-    following.prepare(make=False)
-    assert ideas.made == []
-
-
 def test_a_release_that_no_database_knows_is_kept_in_memory(ideas: Ideas, value: Release) -> None:
     first = vectors.unkept_for(value)
     assert first.embedder == ideas.id

@@ -40,7 +40,8 @@ class Invalid(Exception):
     """The values break a rule; ``problems`` is ``{column: [problem]}``."""
 
     def __init__(self, problems: Problems) -> None:
-        super().__init__("; ".join(one.text for found in problems.values() for one in found))
+        texts = (problem.text for column in problems.values() for problem in column)
+        super().__init__("; ".join(texts))
         self.problems = problems
 
 
@@ -121,7 +122,7 @@ def save_all(
     wrong, merged = _checked(entries, edits)
     if wrong:
         raise ManyInvalid(wrong)
-    _record(table, entries.apply(merged, by=by, source=source), by, source)
+    record_changes(table, entries.apply(merged, by=by, source=source), by, source)
     return entries.result()
 
 
@@ -143,34 +144,36 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     if problem := not_removable(table, identity):
         raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
     for group in (*with_it(table, identity), entries):
-        removed = [
-            change(table=group.table, before=group.values_of(one), after=None, by=by, source=source)
-            for one in group.stored.values()
-        ]
-        for one in group.stored.values():
-            one.delete()
-        _record(group.table, [each for each in removed if each], by, source)
+        removed: list[Change] = []
+        for stored in group.stored.values():
+            values = group.values_of(stored)
+            removal = change(table=group.table, before=values, after=None, by=by, source=source)
+            removed += [removal] if removal else []
+            stored.delete()
+        record_changes(group.table, removed, by, source)
 
 
 def _checked(entries: Entries, edits: Sequence[Edit]) -> tuple[dict[int, Problems], list[Values]]:
     return entries.check(new={i for i, edit in enumerate(edits) if edit.seen is None})
 
 
-def _record(table: Table, changes: Sequence[Change], by: User, source: Change.Source) -> None:
+def record_changes(
+    table: Table, changes: Sequence[Change], by: User | None, source: Change.Source
+) -> None:
     """Store the changes of one table as history and one audit event."""
     if not changes:
         return
     keep(changes)
-    kinds = [one.kind for one in changes]
+    kinds = [change.kind for change in changes]
     record_system(
         kind="knowledge.changed",
         payload={
             "table": table,
             "source": source.value,
-            "entries": [one.entry for one in changes[:20]],
+            "entries": [change.entry for change in changes[:20]],
             **{kind.value: kinds.count(kind) for kind in Change.Kind},
             # The texts are in the history: the digest shows that they are still those.
             "sha256": digest([[c.entry, c.kind, c.fields] for c in changes]),
         },
-        actor=by.actor,
+        actor="system" if by is None else by.actor,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import nh3
 
-from ieim.knowledge.bundles.columns import COLUMNS, LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT
+from ieim.knowledge.bundles.columns import LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT, refusal
 from ieim.knowledge.bundles.rows import Table
 from ieim.knowledge.bundles.situations import DESCRIPTION_LIMIT
 from ieim.studio.standards.report import Report
@@ -140,8 +140,7 @@ def _one(
     if column not in ("path", "url") and len(value) > limit:
         report.changed(pointer, f"{column} cut to {limit:,} characters")
         value = value[: limit - 1].rstrip() + "…"
-    _, complaints = COLUMNS[table][column].read([value] if listed else value)
-    for complaint in complaints:
-        report.left_out(pointer, f"{column} {complaint.text}")
+    if complaint := refusal(table, column, [value] if listed else value):
+        report.left_out(pointer, f"{column} {complaint}")
         return ""
     return value

@@ -10,10 +10,10 @@ from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.drafts.selectors import draft
 from ieim.studio.drafts.services import import_bundle
+from ieim.studio.exchange.importing import Moved
 from ieim.studio.models import Agency, Category, Change, Service, Translation
-from ieim.studio.standards.publishing import release_json_ld
 from ieim.studio.standards.report import StandardError
-from ieim.studio.standards.services import Moved, merge, plan
+from ieim.studio.standards.services import merge, plan
 from tests.studio.standards.samples.samples import HSDS, PASSPORTS, RENEW, SCHEMA_ORG, read
 
 KEY = RENEW
@@ -82,20 +82,6 @@ def test_the_same_file_again_changes_nothing(stored: Bundle, editor: User) -> No
     assert plan(read(HSDS)[0]).entries == []
     merge(mapped=read(HSDS)[0], by=None)
     assert (Change.objects.count(), AuditEvent.objects.count()) == before
-
-
-def test_what_is_published_comes_back_as_the_same_draft(bundle: Bundle, db: None) -> None:
-    merge(mapped=read(release_json_ld(bundle.release(1), "https://x.example"))[0], by=None)
-    again = draft()
-    assert again.agencies == bundle.agencies
-    assert again.dictionary == bundle.dictionary
-    assert again.services == bundle.services
-
-
-def test_a_preview_changes_nothing(stored: Bundle) -> None:
-    planned = plan(read(SCHEMA_ORG)[0])
-    assert len(planned.entries) == 6
-    assert Service.objects.count() == 2
 
 
 def test_it_stops_when_the_draft_is_not_what_was_seen(stored: Bundle, editor: User) -> None:
