@@ -16,7 +16,6 @@ from pytest_django import DjangoAssertNumQueries
 from ieim.knowledge import following, selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.following import PATIENCE, Follower
-from ieim.knowledge.models import Publication
 from ieim.knowledge.selectors import Published
 from ieim.pipeline.knowledge import Release, Translation
 from ieim.search import caching
@@ -78,13 +77,6 @@ def test_it_holds_nothing_back_when_it_follows_nothing() -> None:
     assert follower.number() == 2
 
 
-def test_it_pins_to_the_release_before_until_the_new_one_is_ready(follower: Follower) -> None:
-    publish_fees("free")
-    assert follower.number() == 1
-    follower.step()
-    assert follower.number() == 2
-
-
 def test_it_has_loaded_a_release_before_a_turn_is_pinned_to_it(
     follower: Follower, indexed: list[tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,15 +103,6 @@ def test_it_indexes_every_language(bundle: Bundle, indexed: list[tuple[int, str]
     publish(note="", by=None)
     Follower().step()
     assert indexed == [(1, ""), (1, "de"), (1, "fr")]
-
-
-def test_it_follows_a_roll_back(follower: Follower) -> None:
-    publish_fees("free")
-    follower.step()
-    Publication(release_id=1).save()
-    assert follower.number() == 2
-    follower.step()
-    assert follower.number() == 1
 
 
 def test_a_process_that_is_behind_answers_from_a_release_when_publishing_said(

@@ -57,18 +57,6 @@ def test_it_loads_a_release_once_and_then_asks_one_small_query(bundle: Bundle) -
     assert not any("content" in query["sql"] for query in queries)
 
 
-def test_it_keeps_only_the_last_few_releases(bundle: Bundle) -> None:
-    import_bundle(bundle=bundle, by=None)
-    publish(note="", by=None)
-    first = selectors.release(1)
-    for fees in "abcd":
-        publish_fees(fees)
-        selectors.current_release()
-    again = selectors.release(1)
-    assert again is not first
-    assert again == first
-
-
 def test_it_drops_what_has_not_been_used_since(bundle: Bundle) -> None:
     import_bundle(bundle=bundle, by=None)
     publish(note="", by=None)

@@ -200,8 +200,8 @@ def bundle_of(
     for table in TABLES:
         for row, values in checked[table]:
             errors.extend(
-                BundleProblem(row.file, row.line_of(dangling.column), str(dangling))
-                for dangling in references.dangling(values)
+                BundleProblem(row.file, row.line_of(column), sentence)
+                for column, sentence in references.dangling(values)
             )
     errors.extend(misplaced(checked["questions"]))
     if len(good["risk_examples"]) > EXAMPLES_LIMIT:

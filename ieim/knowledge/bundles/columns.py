@@ -46,9 +46,6 @@ TEXT_LIMIT = 10_000
 LIST_LIMIT = 100
 """The longest values, in code points, and the most entries of a list."""
 
-EFFECTS = ("none", "hold", "escalate")
-"""What a risk flag may do."""
-
 KINDS = ("danger", "near_miss")
 """What an example is of: of somebody in danger, or of what only sounds like it."""
 
@@ -75,7 +72,13 @@ _WEB = ("http://", "https://")
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.ASCII)
 _SCHEME = re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*+):", re.ASCII)
 _DAYS = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
-_MINUTES = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+_EFFECTS = {
+    "risk_flags": (re.compile("none|hold|escalate"), "one of none, hold, escalate"),
+    "urgencies": (re.compile("[1-9][0-9]{0,5}"), "a whole number of minutes"),
+    "entity_types": (re.compile("mask"), "mask"),
+}
+"""What a label of a set may do, and that in words."""
+_NO_EFFECT = (re.compile(""), "allowed here: only risk_flags, urgencies and entity_types have one")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # What browsers skip before and inside a scheme.
 _SKIPPED = re.compile("[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
@@ -266,18 +269,10 @@ class LabelRow(TableRow):
     def complaints(self) -> Iterator[Complaint]:
         if self.set and self.set not in LABEL_SETS:
             yield "set", f"is unknown: use {', '.join(LABEL_SETS)}", repr(self.set[:80])
-        elif self.effect and (expected := self._expected_effect()):
-            yield "effect", f"is not {expected}", repr(self.effect[:80])
-
-    def _expected_effect(self) -> str:
-        """Return what the effect must be, "" when it is that."""
-        if self.set == "risk_flags":
-            return "" if self.effect in EFFECTS else "one of " + ", ".join(EFFECTS)
-        if self.set == "urgencies":
-            return "" if _MINUTES.fullmatch(self.effect) else "a whole number of minutes"
-        if self.set == "entity_types":
-            return "" if self.effect == "mask" else "mask"
-        return "allowed here: only risk_flags, urgencies and entity_types have one"
+        elif self.effect:
+            rule, expected = _EFFECTS.get(self.set, _NO_EFFECT)
+            if not rule.fullmatch(self.effect):
+                yield "effect", f"is not {expected}", repr(self.effect[:80])
 
 
 class TranslationRow(TableRow):

@@ -1,4 +1,4 @@
-"""Changing entries of the draft one by one: what the admin, files and the API all go through.
+"""Changing entries of the draft one by one, for the admin, files and the API.
 
 Every change is one transaction: the rules of a bundle's rows, the references, the scope of the
 person, the version that they saw, the history (:class:`Change`) and the audit event.
@@ -19,8 +19,15 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of, works_for
 from ieim.pipeline.canonical import digest
-from ieim.studio.drafts.entries import Entries, Problem, Problems, Values, not_removable, with_it
-from ieim.studio.drafts.history import after_you_opened, agency_of, change, keep
+from ieim.studio.drafts.entries import (
+    Entries,
+    Problem,
+    Problems,
+    Values,
+    dependants,
+    removal_problem,
+)
+from ieim.studio.drafts.history import agency_of, change, stale_message, store_changes
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
 
@@ -118,7 +125,7 @@ def save_all(
             raise OutOfScope(gettext("You do not work for that agency."))
         if edit.seen is not None and (before is None or before.version != edit.seen):
             name = " ".join(filter(None, identity))
-            raise Stale(after_you_opened(table, name))
+            raise Stale(stale_message(table, name))
     wrong, merged = _checked(entries, edits)
     if wrong:
         raise ManyInvalid(wrong)
@@ -140,10 +147,10 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     entries = Entries(table, [identity])
     entry = entries.stored.get(entries.identities[0])
     if entry is None or entry.version != seen:
-        raise Stale(after_you_opened(table, entry_name(table, identity)))
-    if problem := not_removable(table, identity):
+        raise Stale(stale_message(table, entry_name(table, identity)))
+    if problem := removal_problem(table, identity):
         raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
-    for group in (*with_it(table, identity), entries):
+    for group in (*dependants(table, identity), entries):
         removed: list[Change] = []
         for stored in group.stored.values():
             values = group.values_of(stored)
@@ -163,7 +170,7 @@ def record_changes(
     """Store the changes of one table as history and one audit event."""
     if not changes:
         return
-    keep(changes)
+    store_changes(changes)
     kinds = [change.kind for change in changes]
     record_system(
         kind="knowledge.changed",

@@ -15,7 +15,7 @@ from ieim.knowledge.bundles.references import References
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.people.models import User
-from ieim.studio.drafts.history import change, who_and_when
+from ieim.studio.drafts.history import change, last_change
 from ieim.studio.drafts.selectors import golden_texts
 from ieim.studio.models import (
     DRAFT_MODELS,
@@ -106,17 +106,16 @@ class Entries:
         last = -1 if last is None else last
         column = IDENTITY[self.table][-1]
         required = [c for c in IDENTITY[self.table] if COLUMNS[self.table][c].is_required()]
-        for index, (identity, given) in enumerate(
+        for index, (identity, content) in enumerate(
             zip(self.identities, self._contents, strict=True)
         ):
             before = self.stored.get(identity)
             if before is None:
                 last += 1
             start = self.values_of(before) if before else {"position": last}
-            values, problems = _checked(self.table, {**start, **given})
-            for dangling in references.dangling(values):
-                text = gettext(dangling.sentence).format(**dangling.names)
-                problems.setdefault(dangling.column, []).append(Problem.of(text))
+            values, problems = _checked(self.table, {**start, **content})
+            for dangling_column, text in references.dangling(values):
+                problems.setdefault(dangling_column, []).append(Problem.of(text))
             name = " ".join(filter(None, identity))
             message = ""
             if all(values[c] for c in required) and first.setdefault(identity, index) != index:
@@ -124,7 +123,7 @@ class Entries:
             elif before is not None and index in new:
                 message = gettext("there is {name} already: {what}")
             if message:
-                what = who_and_when(self.table, name) if before else ""
+                what = last_change(self.table, name) if before else ""
                 text = message.format(name=repr(name), what=what)
                 problems.setdefault(column, []).append(Problem.of(text))
             if problems:
@@ -150,11 +149,11 @@ class Entries:
         """Note in ``wrong`` the questions of which another service or situation has the text, those
         that are golden questions, and those that are one too many."""
         columns = IDENTITY[self.table]
-        given = set(self.identities)
+        replaced = set(self.identities)
         questions = Questions()
         for row in ExampleQuestion.objects.values(*columns):
             identity = _identity(self.table, row)
-            if identity not in given:
+            if identity not in replaced:
                 questions.add(dict(zip(columns, identity, strict=True)))
         golden = golden_texts()
         for index, row in enumerate(merged):
@@ -274,46 +273,41 @@ def column_values(entry: DraftEntry) -> Values:
     return values
 
 
-def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
+def removal_problem(table: Table, identity: Mapping[str, str]) -> str | None:
     """Return why an entry must stay, None where only translations and questions refer to it."""
+    counts: dict[str, int] = {}
+    users: list[str] = []
+    message = ""
     # Not every database can look into a list, so that is done here.
     if table == "agencies":
-        services = Service.objects.filter(agency=identity["id"]).count()
-        categories = Category.objects.filter(agency=identity["id"]).count()
-        if services or categories:
-            message = gettext(
-                "the agency still has {services} services and {categories} dictionary entries: "
-                "remove them first"
-            )
-            return message.format(services=f"{services:,}", categories=f"{categories:,}")
-    if table == "labels" and identity["set"] == "risk_flags":
-        lines = HelpLine.objects.filter(flag=identity["code"]).count()
-        examples = RiskExample.objects.filter(flag=identity["code"]).count()
-        if lines or examples:
-            message = gettext(
-                "the risk flag still has {lines} help lines and {examples} examples: remove them "
-                "first"
-            )
-            return message.format(lines=f"{lines:,}", examples=f"{examples:,}")
-    if table == "dictionary":
+        counts["services"] = Service.objects.filter(agency=identity["id"]).count()
+        counts["categories"] = Category.objects.filter(agency=identity["id"]).count()
+        message = gettext(
+            "the agency still has {services} services and {categories} dictionary entries: "
+            "remove them first"
+        )
+    elif table == "labels" and identity["set"] == "risk_flags":
+        counts["lines"] = HelpLine.objects.filter(flag=identity["code"]).count()
+        counts["examples"] = RiskExample.objects.filter(flag=identity["code"]).count()
+        message = gettext(
+            "the risk flag still has {lines} help lines and {examples} examples: remove them first"
+        )
+    elif table == "dictionary":
         rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
         users = [key for key, categories in rows if identity["key"] in categories]
-        if users:
-            few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
-            message = gettext("services still have this category: take it out of {keys} first")
-            return message.format(keys=few)
-    if table == "services":
+        message = gettext("services still have this category: take it out of {keys} first")
+    elif table == "services":
         reference = f"{identity['agency']}/{identity['key']}"
         situations = Situation.objects.values_list("key", "services")
         users = [key for key, lines in situations if reference in dict(map(parts, lines))]
-        if users:
-            few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
-            message = gettext("situations still lead to this service: take it out of {keys} first")
-            return message.format(keys=few)
-    return None
+        message = gettext("situations still lead to this service: take it out of {keys} first")
+    if not users and not any(counts.values()):
+        return None
+    few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
+    return message.format(keys=few, **{name: f"{count:,}" for name, count in counts.items()})
 
 
-def with_it(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
+def dependants(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
     """Yield the translations and the questions of an entry: they have no meaning without it."""
     translations: Sequence[Mapping[str, Any]] = ()
     if table in ("agencies", "dictionary", "services"):
@@ -325,12 +319,10 @@ def with_it(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
         ).values(*IDENTITY["translations"])
     yield Entries("translations", list(translations))
     if table in ("services", "situations"):
-        place = (
-            {"agency": identity["agency"], "service": identity["key"]}
-            if table == "services"
-            else {"situation": identity["key"]}
-        )
-        questions = ExampleQuestion.objects.filter(**place)
+        owner = {"situation": identity["key"]}
+        if table == "services":
+            owner = {"agency": identity["agency"], "service": identity["key"]}
+        questions = ExampleQuestion.objects.filter(**owner)
         yield Entries("questions", list(questions.values(*IDENTITY["questions"])))
 
 
@@ -347,13 +339,13 @@ def _any_of(table: Table, identities: Sequence[tuple[str, ...]]) -> Q:
     return condition
 
 
-def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
+def _checked(table: Table, values: Values) -> tuple[Values, Problems]:
     """Return the good values (lists as lists) and what is wrong, by column."""
-    given = dict(given)
-    position = given.pop("position")
-    names = [*COLUMNS[table], *(name for name in given if name not in COLUMNS[table])]
+    content = dict(values)
+    position = content.pop("position")
+    names = [*COLUMNS[table], *(name for name in content if name not in COLUMNS[table])]
     # A problem names the line of its value: here every column is a line of its own.
-    row = Row("", None, given, {name: line for line, name in enumerate(names)})
+    row = Row("", None, content, {name: line for line, name in enumerate(names)})
     values, row_problems = check_row(table, row)
     problems: Problems = {}
     for problem in row_problems:

@@ -14,7 +14,7 @@ from ieim.knowledge.bundles.bundle import Bundle, Entry
 from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
 from ieim.studio.drafts.entries import Entries, Values
-from ieim.studio.drafts.history import change, keep
+from ieim.studio.drafts.history import change, store_changes
 from ieim.studio.models import Change, DraftEntry
 
 _BATCH = 500
@@ -75,7 +75,7 @@ def import_bundle(
     for table in TABLES:
         plans[table].entries.write(progress or (lambda done: None))
     for table in TABLES:
-        keep(plans[table].changes)
+        store_changes(plans[table].changes)
     record_system(
         kind="knowledge.imported",
         payload={

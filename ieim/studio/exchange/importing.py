@@ -22,7 +22,7 @@ from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.drafts.editing import OutOfScope, permits, record_changes
 from ieim.studio.drafts.entries import Entries, Problems
-from ieim.studio.drafts.history import agency_of, difference, keep, readable
+from ieim.studio.drafts.history import agency_of, difference, readable, store_changes
 from ieim.studio.drafts.selectors import entry_name, link_warnings
 from ieim.studio.models import Change, Service
 
@@ -126,7 +126,7 @@ def write_import(
             record_changes(table, table_changes, by, Change.Source.FILE)
         return plan
     every = [change for table_changes in changes.values() for change in table_changes]
-    keep(every)
+    store_changes(every)
     if every:
         record_system(
             kind="knowledge.merged",

@@ -114,22 +114,10 @@ def test_people_of_one_agency_change_that_one(stored: Bundle, editor: User) -> N
     assert Service.objects.filter(agency="passports").count() == 3
 
 
-def test_people_of_one_agency_make_no_new_one(stored: Bundle, editor: User) -> None:
-    with pytest.raises(OutOfScope):
-        merge(mapped=read(HSDS)[0], by=scoped(editor, "housing"))
-    assert not Agency.objects.filter(pk="housing").exists()
-
-
 def test_it_refuses_a_service_of_an_agency_that_nobody_knows(stored: Bundle) -> None:
     file = service(provider={"@id": "https://unknown.example/office"})
     with pytest.raises(StandardError, match="which the file does not describe"):
         plan(read(file)[0])
-
-
-def test_it_takes_an_agency_that_only_the_draft_describes(stored: Bundle) -> None:
-    mapped, _ = read({"id": "s", "name": "S", "status": "active", "organization_id": "tax"})
-    merge(mapped=mapped, by=None)
-    assert Service.objects.get(key="s").agency_id == "tax"
 
 
 def test_it_refuses_a_new_agency_without_a_name(db: None) -> None:
