@@ -9,25 +9,13 @@ from decimal import Decimal
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from ieim.knowledge.bundles.questions import QUESTION_LIMIT, without_personal_data
 from ieim.knowledge.bundles.rows import BundleProblem, Row, Table, Value, Wrong
-from ieim.knowledge.bundles.situations import (
-    CONDITION_LIMIT,
-    DESCRIPTION_LIMIT,
-    line,
-    parts,
-)
+from ieim.knowledge.bundles.situations import CONDITION_LIMIT, DESCRIPTION_LIMIT, line, parts
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.knowledge import (
     CASES,
