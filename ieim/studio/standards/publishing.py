@@ -42,25 +42,19 @@ JSONLD: TypeAlias = dict[str, Any]
 @require_safe
 def services(request: HttpRequest) -> HttpResponse:
     """The whole current release; 404 before the first, 304 for who has it already."""
-    release = selectors.current_release()
-    if release is None:
-        return _problem(_NOT_PUBLISHED)
-    base = _base(request)
-    return _answer(request, release, lambda: _whole(release.number, release.sha256, base))
+    return _answer(request, lambda release, base: _whole(release.number, release.sha256, base))
 
 
 @gzip_page
 @require_safe
 def service(request: HttpRequest, agency: str, key: str) -> HttpResponse:
     """One service of the current release with its agency and categories, 404 for another."""
-    release = selectors.current_release()
-    if release is None:
-        return _problem(_NOT_PUBLISHED)
-    match = release.services.get((identifier_of(agency), identifier_of(key)))
-    if match is None:
-        return _problem(_NO_SERVICE)
-    base = _base(request)
-    return _answer(request, release, lambda: _json_bytes(service_json_ld(release, match, base)))
+
+    def document(release: Release, base: str) -> bytes | None:
+        match = release.services.get((identifier_of(agency), identifier_of(key)))
+        return None if match is None else _json_bytes(service_json_ld(release, match, base))
+
+    return _answer(request, document)
 
 
 urlpatterns = [
@@ -79,27 +73,26 @@ def _json_bytes(document: object) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _answer(request: HttpRequest, release: Release, body: Callable[[], bytes]) -> HttpResponse:
-    """Return the document, or 304 where the browser's copy is of this release."""
-    etag = f'"{release.sha256}"'
-    response = get_conditional_response(request, etag=etag)
-    if not isinstance(response, HttpResponse):
-        response = HttpResponse(body(), content_type=MEDIA_TYPE)
-    response.headers["ETag"] = etag
-    patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
+def _answer(request: HttpRequest, document: Callable[[Release, str], bytes | None]) -> HttpResponse:
+    """Return the document of the current release, or 304 where the browser's copy is of it.
+
+    ``document`` gets the release and the site's address: the one that is set, or in development
+    that of the request.
+    """
+    release = selectors.current_release()
+    base = settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
+    body = release and document(release, base)
+    if release is None or body is None:
+        response: HttpResponse = errors.answer(404, _NO_SERVICE if release else _NOT_PUBLISHED)
+    else:
+        etag = f'"{release.sha256}"'
+        response = HttpResponse(body, content_type=MEDIA_TYPE)
+        not_modified = get_conditional_response(request, etag=etag)
+        response = not_modified if isinstance(not_modified, HttpResponse) else response
+        response.headers["ETag"] = etag
+        patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response
-
-
-def _problem(detail: str) -> HttpResponse:
-    response = errors.answer(404, detail)
-    response.headers["Access-Control-Allow-Origin"] = "*"
-    return response
-
-
-def _base(request: HttpRequest) -> str:
-    """Return the site's address: the one that is set, or in development that of the request."""
-    return settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
 
 
 def release_json_ld(release: Release, base: str) -> JSONLD:
