@@ -119,7 +119,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "import_export",
     "ieim.config.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -127,9 +127,9 @@ def _look(
     model: CrisisModel | None,
     deadline: float | None,
 ) -> Looked:
-    found = risk.find(text)
+    risks = risk.find(text)
     if shows_nothing(text):
-        return Looked(found, WORDS)
+        return Looked(risks, WORDS)
     safe = redacted(text)  # an embedder may be a server, as a model may
     where = parts(safe.text)
     texts = [safe.text[part.start : part.end] for part in where]
@@ -144,8 +144,8 @@ def _look(
         signs = taught.flags(rows, spelt, pieces=pieces)
         situations = _situations.get(embedder) if embedder is not None else None
         situation = situations.of(rows) if situations is not None else ""
-    codes = {each.code for each in found}
-    found += (
+    codes = {phrase.code for phrase in risks}
+    risks += (
         Risk(
             sign.code,
             *safe.to_original(where[sign.row].start, where[sign.row].end),
@@ -154,7 +154,7 @@ def _look(
         for sign in signs
         if sign.code not in codes
     )
-    return Looked(found, by, situation)
+    return Looked(risks, by, situation)
 
 
 def prepare(*, trains: bool) -> None:
@@ -226,14 +226,14 @@ def _train(
 ) -> CrisisModel | None:
     """Train and keep a model; return None while another process does. Raises
     EmbedderUnavailable."""
-    shipped, found = _shipped(embedder), examples.crisis(added)
-    rows = _rows(shipped, found.texts, lambda texts: vectors.kept_for(embedder, texts))
+    shipped, taught = _shipped(embedder), examples.crisis(added)
+    rows = _rows(shipped, taught.texts, lambda texts: vectors.kept_for(embedder, texts))
     with transaction.atomic():
         # PostgreSQL lets one process through: the publication's row is the lock.
         publication = Publication.objects.select_for_update(skip_locked=True, no_key=True)
         if newest is not None and publication.filter(pk=newest.id).first() is None:
             return None
-        model = train.crisis_model(rows, found, embedder=embedder.id, by_letters=letters.shipped())
+        model = train.crisis_model(rows, taught, embedder=embedder.id, by_letters=letters.shipped())
         skip = 0 if shipped is None else len(shipped.vectors)
         vectors.keep_model(embedder.id, _name(added), model.to_bytes(skip=skip))
     return model
@@ -252,10 +252,10 @@ def _model_with(embedder: CheckedEmbedder, added: _Added) -> CrisisModel:
     with _training:
         tried = _tried.setdefault(embedder, {})
         if added not in tried:
-            found = examples.crisis(added)
-            rows = _rows(shipped, found.texts, embedder.documents)
+            taught = examples.crisis(added)
+            rows = _rows(shipped, taught.texts, embedder.documents)
             tried[added] = train.crisis_model(
-                rows, found, embedder=embedder.id, by_letters=letters.shipped()
+                rows, taught, embedder=embedder.id, by_letters=letters.shipped()
             )
             for old in list(tried)[:-_TRIED]:
                 del tried[old]

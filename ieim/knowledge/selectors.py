@@ -51,8 +51,8 @@ def current_release() -> knowledge.Release | None:
 
 def newest() -> Published | None:
     """Return the newest publication, whose release is the current one."""
-    found = Publication.objects.order_by("-id").values_list(*_PUBLISHED).first()
-    return None if found is None else Published(*found)
+    row = Publication.objects.order_by("-id").values_list(*_PUBLISHED).first()
+    return None if row is None else Published(*row)
 
 
 def published_since(first: Published | None) -> list[Published]:
@@ -62,9 +62,9 @@ def published_since(first: Published | None) -> list[Published]:
     """
     if first is not None:
         rows = Publication.objects.filter(pk__gte=first.id).order_by("id").values_list(*_PUBLISHED)
-        found = [Published(*row) for row in rows]
-        if found and found[0] == first:
-            return found
+        publications = [Published(*row) for row in rows]
+        if publications and publications[0] == first:
+            return publications
     publication = newest()
     return [] if publication is None else [publication]
 
@@ -83,10 +83,10 @@ def release(number: int) -> knowledge.Release:
     Raises :class:`UnknownReleaseError`, and :class:`CorruptReleaseError` when it does not have its
     digest.
     """
-    found = Release.objects.filter(number=number).values_list("sha256", flat=True).first()
-    if found is None:
+    sha256 = Release.objects.filter(number=number).values_list("sha256", flat=True).first()
+    if sha256 is None:
         raise UnknownReleaseError(f"there is no release {number}")
-    return _value(number, found)
+    return _value(number, sha256)
 
 
 def risk_examples(publication: Published) -> tuple[knowledge.RiskExample, ...]:

@@ -160,8 +160,8 @@ def kept_for(embedder: CheckedEmbedder, texts: Sequence[str]) -> Matrix:
 
 def kept_model(embedder: str, name: str) -> bytes | None:
     """Return what was trained with an embedder's vectors and kept under ``name``."""
-    found = Vector.objects.filter(embedder=embedder, sha256=_digest(name))
-    value = found.values_list("value", flat=True).first()
+    rows = Vector.objects.filter(embedder=embedder, sha256=_digest(name))
+    value = rows.values_list("value", flat=True).first()
     return None if value is None else bytes(value)
 
 
@@ -231,7 +231,7 @@ def _keep(embedder: str, values: Mapping[str, bytes]) -> None:
     """Store values by digest, with their audit event; what is there stays as it is."""
     lock_head(VECTORS_CHAIN)
     missing = sorted(values.keys() - _stored(embedder, list(values)))
-    rows = [Vector(embedder=embedder, sha256=each, value=values[each]) for each in missing]
+    rows = [Vector(embedder=embedder, sha256=key, value=values[key]) for key in missing]
     if rows:
         stored = map(VECTOR.row, Vector.objects.bulk_create(rows))
         payload: dict[str, JSONValue] = {"embedder": embedder, "vectors": len(rows)}
@@ -248,8 +248,8 @@ def _stored_vectors(embedder: str, digests: Sequence[str]) -> Matrix | None:
     """Return one row for each of ``digests``, None where any is missing."""
     rows: dict[str, Matrix] = {}
     for batch in _batches(list(dict.fromkeys(digests)), _READ):
-        found = Vector.objects.filter(embedder=embedder, sha256__in=batch)
-        for digest, value in found.values_list("sha256", "value"):
+        stored = Vector.objects.filter(embedder=embedder, sha256__in=batch)
+        for digest, value in stored.values_list("sha256", "value"):
             rows[digest] = np.frombuffer(bytes(value), dtype="<f4").astype(np.float32)
     if any(digest not in rows for digest in digests):
         return None

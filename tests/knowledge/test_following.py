@@ -16,7 +16,6 @@ from pytest_django import DjangoAssertNumQueries
 from ieim.knowledge import following, selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.following import PATIENCE, Follower
-from ieim.knowledge.models import Publication
 from ieim.knowledge.selectors import Published
 from ieim.pipeline.knowledge import Release, Translation
 from ieim.search import caching
@@ -78,13 +77,6 @@ def test_it_holds_nothing_back_when_it_follows_nothing() -> None:
     assert follower.number() == 2
 
 
-def test_it_pins_to_the_release_before_until_the_new_one_is_ready(follower: Follower) -> None:
-    publish_fees("free")
-    assert follower.number() == 1
-    follower.step()
-    assert follower.number() == 2
-
-
 def test_it_has_loaded_a_release_before_a_turn_is_pinned_to_it(
     follower: Follower, indexed: list[tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,23 +105,6 @@ def test_it_indexes_every_language(bundle: Bundle, indexed: list[tuple[int, str]
     assert indexed == [(1, ""), (1, "de"), (1, "fr")]
 
 
-def test_it_follows_a_roll_back(follower: Follower) -> None:
-    publish_fees("free")
-    follower.step()
-    Publication(release_id=1).save()
-    assert follower.number() == 2
-    follower.step()
-    assert follower.number() == 1
-
-
-def test_it_gives_up_holding_back_after_a_while(
-    follower: Follower, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish_fees("free")
-    monkeypatch.setattr(following, "PATIENCE", -PATIENCE)
-    assert follower.number() == 2
-
-
 def test_a_process_that_is_behind_answers_from_a_release_when_publishing_said(
     follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,16 +127,6 @@ def test_it_is_not_kept_waiting_by_one_publication_after_another(
     assert follower.number() == 3
 
 
-def test_it_does_not_go_back_once_it_has_given_up(
-    follower: Follower, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    publish_fees("free")
-    with monkeypatch.context() as hurried:
-        hurried.setattr(following, "PATIENCE", -PATIENCE)
-        assert follower.number() == 2
-    assert follower.number() == 2
-
-
 def test_it_holds_nothing_back_when_a_release_cannot_be_loaded(
     follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,13 +147,6 @@ def test_it_asks_one_small_query(
     with django_assert_num_queries(1) as queries:
         assert follower.number() == 1
     assert "content" not in queries[0]["sql"]
-
-
-def test_it_pins_to_what_is_published_when_the_database_was_replaced(follower: Follower) -> None:
-    known = Published(*selectors.newest() or ())
-    follower._ready = known._replace(sha256="0" * 64)
-    publish_fees("free")
-    assert follower.number() == 2
 
 
 def test_it_keeps_what_is_ready_and_drops_what_nobody_asks_for(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -98,10 +98,6 @@ def test_editors_write_for_their_agencies_only(published: None) -> None:
     assert write(by=ivy).agency == "immigration"
 
 
-def test_nobody_writes_for_an_agency_that_there_is_not(published: None) -> None:
-    assert refusal(agency="atlantis") == {"agency": services.NO_AGENCY}
-
-
 def test_nobody_ends_what_is_not_theirs(published: None) -> None:
     notice = write("")
     with pytest.raises(Directive.DoesNotExist):
@@ -152,12 +148,6 @@ def test_a_plain_text_stays_as_it_is_once_it_is_clean(typed: str, lines: bool) -
     assert plain_text(text, limit=60, lines=lines) == text
     assert len(text) <= 60
     assert lines or "\n" not in text
-
-
-def test_moments_are_kept_exactly(published: None) -> None:
-    start = datetime(2126, 1, 31, 8, 30, tzinfo=UTC)
-    notice = write(starts_at=start, ends_at=start + HOUR)
-    assert Directive.objects.get(pk=notice.pk).starts_at == start
 
 
 def test_citizens_are_not_shown_what_the_model_alone_is_told(published: None) -> None:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from ieim.knowledge import selectors
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.models import Publication, Release
+from ieim.knowledge.models import Release
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
@@ -43,15 +43,6 @@ def test_it_swaps_to_a_newer_publication_at_once(bundle: Bundle) -> None:
     assert selectors.release(1) is first
 
 
-def test_it_goes_back_to_a_release_that_is_published_again(bundle: Bundle) -> None:
-    import_bundle(bundle=bundle, by=None)
-    publish(note="", by=None)
-    publish_fees("free")
-    Publication(release_id=1).save()
-    assert selectors.current_release() == bundle.release(1)
-    assert selectors.current_number() == 1
-
-
 def test_it_loads_a_release_once_and_then_asks_one_small_query(bundle: Bundle) -> None:
     import_bundle(bundle=bundle, by=None)
     publish(note="", by=None)
@@ -64,18 +55,6 @@ def test_it_loads_a_release_once_and_then_asks_one_small_query(bundle: Bundle) -
         assert selectors.current_number() == 1
     assert len(queries) == 3
     assert not any("content" in query["sql"] for query in queries)
-
-
-def test_it_keeps_only_the_last_few_releases(bundle: Bundle) -> None:
-    import_bundle(bundle=bundle, by=None)
-    publish(note="", by=None)
-    first = selectors.release(1)
-    for fees in "abcd":
-        publish_fees(fees)
-        selectors.current_release()
-    again = selectors.release(1)
-    assert again is not first
-    assert again == first
 
 
 def test_it_drops_what_has_not_been_used_since(bundle: Bundle) -> None:

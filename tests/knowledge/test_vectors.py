@@ -168,18 +168,6 @@ def test_what_another_process_stored_meanwhile_is_not_made_again(
     assert Vector.objects.count() == len(texts)
 
 
-def test_vectors_of_another_embedder_are_not_used(
-    ideas: Ideas, value: Release, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors.prepare(value)
-    careful = CheckedEmbedder(Ideas("ideas/2"), clock=clock)
-    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    assert not vectors.shortlist_for(value).embedder
-    taught(careful)
-    vectors.prepare(value)
-    assert vectors.shortlist_for(value).embedder == "ideas/2"
-
-
 def test_a_release_is_ready_by_words_while_the_embedder_is_gone(
     ideas: Ideas, bundle: Bundle, clock: Clock
 ) -> None:
@@ -209,13 +197,6 @@ def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: B
     # One of the entry, one of the new passage.
     assert (follower.number(), Vector.objects.count()) == (2, before + 2)
     assert second.number == 2
-
-
-def test_starting_does_not_wait_for_vectors(ideas: Ideas, bundle: Bundle) -> None:
-    import_bundle(bundle=bundle, by=None)
-    publish(note="", by=None)
-    following.prepare(make=False)
-    assert ideas.made == []
 
 
 def test_a_release_that_no_database_knows_is_kept_in_memory(ideas: Ideas, value: Release) -> None:

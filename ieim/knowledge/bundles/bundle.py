@@ -12,19 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, get_args
 
-from ieim.knowledge.bundles.columns import (
-    EXAMPLES_LIMIT,
-    Values,
-    check_row,
-    dangling,
-    duplicates,
-    flagless,
-    opens,
-    stepless,
-)
+from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, Values, check_row, opens
 from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
 from ieim.knowledge.bundles.questions import misplaced
+from ieim.knowledge.bundles.references import References
 from ieim.knowledge.bundles.rows import (
+    IDENTITY,
     OPTIONAL,
     TABLES,
     BundleError,
@@ -156,8 +149,10 @@ def read_bundle(path: Path | str) -> Bundle:
     """Read a bundle: a folder with a file a table, or one YAML file with such keys.
 
     A folder has ``agencies``, ``dictionary``, ``services`` and, if it likes, the other tables, each
-    as ``.jsonl``, ``.yaml``, ``.yml`` or ``.csv``; other files are not
-    looked at. Raises :class:`BundleError` with every error that can be found.
+    with one of the endings of :data:`READERS`; other files are not looked at.
+
+    Raises:
+        BundleError: With every error that can be found.
     """
     path = Path(path)
     if path.is_dir():
@@ -165,8 +160,8 @@ def read_bundle(path: Path | str) -> Bundle:
     elif path.suffix in {".yaml", ".yml"} and path.is_file():
         tables, problems = _read_file(path)
     else:
-        found = "is no folder and no YAML file" if path.exists() else "does not exist"
-        message = f"{found}: give the path of a bundle's folder, or of one .yaml file"
+        what = "is no folder and no YAML file" if path.exists() else "does not exist"
+        message = f"{what}: give the path of a bundle's folder, or of one .yaml file"
         raise BundleError([BundleProblem(str(path), None, message)])
     return bundle_of(tables, problems=problems, file=str(path))
 
@@ -177,51 +172,91 @@ def bundle_of(
     problems: Sequence[BundleProblem] = (),
     file: str = "bundle",
 ) -> Bundle:
-    """Check ``tables`` and return the bundle.
+    """Check ``tables`` and return the bundle; without a label the default sets apply.
 
-    Raises :class:`BundleError` for ``problems`` (from reading) and for every one found here;
-    ``file`` is what a problem of the whole is about. Without a label the default sets apply.
+    ``file`` is what a problem of the whole is about.
+
+    Raises:
+        BundleError: For ``problems`` (from reading) and for every one found here.
     """
-    found = list(problems)
-    good: dict[Table, list[Values]] = {}
+    errors = list(problems)
+    checked: dict[Table, list[tuple[Row, Values]]] = {}
     for table in TABLES:
-        checked = [(row, *check_row(table, row)) for row in tables.get(table, ())]
-        found.extend(problem for _, _, wrong in checked for problem in wrong)
-        found.extend(duplicates(table, [(row, values) for row, values, _ in checked]))
-        good[table] = [values for _, values, _ in checked]
-    found.extend(dangling(tables, good))
-    found.extend(stepless(tables, good))
-    found.extend(flagless(tables, good, good["labels"] or map(asdict, default_labels())))
-    found.extend(misplaced(list(zip(tables.get("questions", ()), good["questions"], strict=True))))
+        checked[table] = []
+        for row in tables.get(table, ()):
+            values, row_problems = check_row(table, row)
+            checked[table].append((row, values))
+            errors.extend(row_problems)
+        errors.extend(_duplicates(table, checked[table]))
+    good = {table: [values for _, values in rows] for table, rows in checked.items()}
+    labels = good["labels"] or map(asdict, default_labels())
+    references = References(
+        agencies={row["id"] for row in good["agencies"]} if "agencies" in tables else None,
+        categories=_pairs(good["dictionary"]) if "dictionary" in tables else None,
+        services=_pairs(good["services"]) if "services" in tables else None,
+        flags={label["code"] for label in labels if label["set"] == "risk_flags"},
+        situations={row["key"] for row in good["situations"]},
+    )
+    for table in TABLES:
+        for row, values in checked[table]:
+            errors.extend(
+                BundleProblem(row.file, row.line_of(column), sentence)
+                for column, sentence in references.dangling(values)
+            )
+    errors.extend(misplaced(checked["questions"]))
     if len(good["risk_examples"]) > EXAMPLES_LIMIT:
         many = f"has {len(good['risk_examples']):,} risk_examples: {EXAMPLES_LIMIT} is the limit"
-        found.append(BundleProblem(file, None, many))
-    if not good["agencies"] and not found:
-        found.append(BundleProblem(file, None, "is empty: a bundle has at least one agency"))
-    if found:
-        raise BundleError(found)
+        errors.append(BundleProblem(file, None, many))
+    if not good["agencies"] and not errors:
+        errors.append(BundleProblem(file, None, "is empty: a bundle has at least one agency"))
+    if errors:
+        raise BundleError(errors)
     return _build(good)
 
 
 @lru_cache(maxsize=1)
 def default_labels() -> tuple[Label, ...]:
     """Return the label sets that apply when a bundle brings none."""
-    reader = Reader(_DEFAULT_LABELS)
+    reader = Reader.of_path(_DEFAULT_LABELS)
     READERS[_DEFAULT_LABELS.suffix](reader)
-    checked = [check_row("labels", row) for row in reader.rows]
-    problems = [*reader.problems, *(problem for _, wrong in checked for problem in wrong)]
-    if problems:
-        raise BundleError(problems)
-    return tuple(Label(**values) for values, _ in checked)
+    return tuple(Label(**check_row("labels", row)[0]) for row in reader.rows)
 
 
 def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
     rows: dict[str, tuple[Any, ...]] = {
-        table: tuple(_TYPES[table](**_tuples(values)) for values in tables[table])
+        table: tuple(_TYPES[table](**_frozen(values)) for values in tables[table])
         for table in TABLES
     }
     labels = rows.pop("labels") or default_labels()
     return Bundle(labels=labels, own_labels=bool(tables["labels"]), **rows)
+
+
+def _frozen(values: Values) -> Values:
+    frozen = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    if frozen.get("threshold") is not None:
+        frozen["threshold"] = Decimal(frozen["threshold"])
+    return frozen
+
+
+def _pairs(rows: Sequence[Values]) -> set[tuple[str, str]]:
+    return {(values["agency"], values["key"]) for values in rows}
+
+
+def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:
+    """Yield rows that another has the identity of."""
+    first: dict[tuple[str, ...], Row] = {}
+    columns = IDENTITY[table]
+    for row, values in checked:
+        identity = tuple(values[column] for column in columns)
+        if not all(values[c] for c in columns if COLUMNS[table][c].is_required()):
+            continue
+        before = first.setdefault(identity, row)
+        if before is not row:
+            names = " and ".join(column for column in columns if values[column])
+            shown = " ".join(filter(None, identity))
+            where = before.file if before.line is None else f"line {before.line}"
+            message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
+            yield BundleProblem(row.file, row.line_of(columns[-1]), message)
 
 
 def _with_normal_language(text: Localized) -> Localized:
@@ -236,13 +271,6 @@ def _warning(services: Sequence[Service], has: str) -> Iterator[str]:
         yield f"{many} {has} ({few}{more})."
 
 
-def _tuples(values: Values) -> Values:
-    found = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
-    if found.get("threshold") is not None:
-        found["threshold"] = Decimal(found["threshold"])
-    return found
-
-
 def _read_folder(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProblem]]:
     tables: dict[Table, Sequence[Row]] = {}
     problems: list[BundleProblem] = []
@@ -252,7 +280,7 @@ def _read_folder(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundlePro
             names = " and ".join(file.name for file in files)
             problems.append(BundleProblem(str(path), None, f"has {names}: keep one of them"))
         elif files:
-            reader = Reader(files[0])
+            reader = Reader.of_path(files[0])
             READERS[files[0].suffix](reader)
             tables[table] = reader.rows
             problems.extend(reader.problems)

@@ -1,32 +1,28 @@
-"""The columns of every table: their limits, and what makes a value and a row good."""
+"""The tables of the knowledge: one pydantic model a table declares its columns and their rules."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from ieim.knowledge.bundles.questions import QUESTION_LIMIT, personal_data
-from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table, Value, Wrong
-from ieim.knowledge.bundles.situations import (
-    CONDITION_LIMIT,
-    DESCRIPTION_LIMIT,
-    bad_lines,
-    line,
-    parts,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from ieim.knowledge.bundles.questions import QUESTION_LIMIT, without_personal_data
+from ieim.knowledge.bundles.rows import BundleProblem, Row, Table, Value, Wrong
+from ieim.knowledge.bundles.situations import CONDITION_LIMIT, DESCRIPTION_LIMIT, line, parts
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.knowledge import (
     CASES,
     CIRCUMSTANCES,
     LABEL_SETS,
-    NO_NEXT,
     QUESTION_ORIGINS,
+    SERVICE_TEXTS,
     SITUATION_KINDS,
 )
 
@@ -37,9 +33,6 @@ LINK_LIMIT = 2_048
 TEXT_LIMIT = 10_000
 LIST_LIMIT = 100
 """The longest values, in code points, and the most entries of a list."""
-
-EFFECTS = ("none", "hold", "escalate")
-"""What a risk flag may do."""
 
 KINDS = ("danger", "near_miss")
 """What an example is of: of somebody in danger, or of what only sounds like it."""
@@ -67,148 +60,378 @@ _WEB = ("http://", "https://")
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.ASCII)
 _SCHEME = re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*+):", re.ASCII)
 _DAYS = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_EFFECTS = {
+    "risk_flags": (re.compile("none|hold|escalate"), "one of none, hold, escalate"),
+    "urgencies": (re.compile("[1-9][0-9]{0,5}"), "a whole number of minutes"),
+    "entity_types": (re.compile("mask"), "mask"),
+}
+"""What a label of a set may do, and that in words."""
+_NO_EFFECT = (re.compile(""), "allowed here: only risk_flags, urgencies and entity_types have one")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # What browsers skip before and inside a scheme.
 _SKIPPED = re.compile("[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
 
 Values: TypeAlias = dict[str, Any]
+Complaint: TypeAlias = tuple[str, str, str]
+"""A column ("" for the row), what is wrong as a predicate of its value, and the part of the value
+that is meant ("" for all of it)."""
 
 
-class Complaint(NamedTuple):
-    """A predicate of a value, or of a part of it: "must be text, this is a number"."""
+def _rule(holds: Callable[[str], object], sentence: str) -> AfterValidator:
+    """Return the rule of a text that is not blank; ``sentence`` is its predicate where it does not
+    hold, and may name the ``value``."""
 
-    text: str
-    part: str = ""
+    def check(value: str) -> str:
+        if value and not holds(value):
+            raise ValueError(sentence.format(value=repr(value[:80])))
+        return value
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: how a raw value becomes a good one, and whether it must be there."""
-
-    read: Callable[[Value], tuple[Any, Iterator[Complaint]]]
-    blank: Any = ""
-    required: bool = False
+    return AfterValidator(check)
 
 
-def _text(limit: int, extra: Callable[[str], Iterator[str]] | None = None) -> Column:
-    def read(value: Value) -> tuple[str, Iterator[Complaint]]:
-        return (value if isinstance(value, str) else ""), map(Complaint, complaints(value))
-
-    def complaints(value: Value) -> Iterator[str]:
-        if not isinstance(value, str):
-            yield f"must be text, this is {_what(value)}{_hint(value)}"
-            return
-        yield from _bad_text(value, limit)
-        if extra is not None:
-            yield from extra(value)
-
-    return Column(read)
+def _one_of(options: Sequence[str], separator: str = ", ", before: str = "one of ") -> Any:
+    return _rule(options.__contains__, f"is {{value}}: use {before}{separator.join(options)}")
 
 
-def _list(limit: int) -> Column:
-    def read(value: Value) -> tuple[tuple[str, ...], Iterator[Complaint]]:
-        items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-        return tuple(item for item in items if isinstance(item, str)), complaints(value)
-
-    def complaints(value: Value) -> Iterator[Complaint]:
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            yield Complaint(f"must be a list of texts, this is {_what(value)}")
-            return
-        if len(value) > LIST_LIMIT:
-            yield Complaint(f"has {len(value):,} entries: {LIST_LIMIT} is the limit")
-        for place, item in enumerate(value, start=1):
-            part = f"entry {place}"
-            if not isinstance(item, str):
-                yield Complaint(f"must be text, this is {_what(item)}{_hint(item)}", part)
-            elif not item.strip():
-                yield Complaint("is blank: leave it out", part)
-            else:
-                yield from (Complaint(text, part) for text in _bad_text(item, limit))
-
-    return Column(read, blank=())
+def _check_filled(value: Value) -> Value:
+    if isinstance(value, str) and not value.strip():
+        raise PydanticCustomError("missing", "missing")
+    return value
 
 
-def _steps(value: Value) -> tuple[tuple[str, ...], Iterator[Complaint]]:
-    items, complaints = _STEPS.read(value)
-    wrong = (Complaint(text, f"entry {place}") for place, text in bad_lines(items))
-    return tuple(line(*parts(item)) for item in items), chain(complaints, wrong)
+def _is_readable(link: str) -> bool:
+    """Whether a browser can read ``link``, if it is one."""
+    try:
+        return not link.lower().startswith(_WEB) or urlsplit(link).port != 0
+    except ValueError:
+        return False
 
 
-def _threshold(value: Value) -> tuple[Decimal | None, Iterator[Complaint]]:
+def _check_scheme(path: str) -> str:
+    scheme = _SCHEME.match(_SKIPPED.sub("", path).lower())
+    if scheme and scheme[1] in ACTIVE_SCHEMES:
+        link = "use a link that begins with http:// or https://, or words"
+        raise ValueError(f"begins with {scheme[1]}: {link}")
+    return path
+
+
+def _check_line(text: str) -> str:
+    reference, condition = parts(text)
+    if "/" not in reference:
+        raise ValueError(f"is {reference[:80]!r}: write agency/key, or agency/key | condition")
+    if len(condition) > CONDITION_LIMIT:
+        length = f"{len(condition):,} characters"
+        raise ValueError(f"has a condition of {length}: {CONDITION_LIMIT} is the limit")
+    return line(reference, condition)
+
+
+def _check_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    first: dict[str, int] = {}
+    for number, (reference, _) in enumerate(map(parts, lines), start=1):
+        if (earlier := first.setdefault(reference, number)) != number:
+            message = f"names {reference[:200]!r}, as entry {earlier} does: keep one of them"
+            context = {"error": message, "part": f"entry {number}"}
+            raise PydanticCustomError("value_error", "{error}", context)
+    return lines
+
+
+def _read_threshold(value: Value) -> Decimal:
     if isinstance(value, Decimal) and value.is_finite() and 0 <= value <= 1:
         with suppress(ValueError):
-            return two_decimals(value), iter(())
-    shown = value if isinstance(value, str | Decimal) else _what(value)
-    complaint = f"must be a number from 0 to 1 with two decimals at most, this is {str(shown)[:40]}"
-    return None, iter([Complaint(complaint)])
+            return two_decimals(value)
+    shown = str(value if isinstance(value, str | Decimal) else _type_name(value))[:40]
+    shown = shown.encode("utf-8", "replace").decode()  # pydantic takes no half of a surrogate pair
+    raise ValueError(f"must be a number from 0 to 1 with two decimals at most, this is {shown}")
 
 
-def _effect(value: Value) -> tuple[str, Iterator[Complaint]]:
+def _read_digits(value: Value) -> Value:
     # Minutes and days are digits in every format, and YAML and JSON read digits as numbers.
     if isinstance(value, Decimal) and value.is_finite() and abs(value) < 10**9:
-        value = str(int(value)) if value == int(value) else value
-    return _text(ID_LIMIT).read(value)
+        return str(int(value)) if value == int(value) else value
+    return value
 
 
-def _days(value: Value) -> tuple[str, Iterator[Complaint]]:
-    read, complaints = _effect(value)
-    if isinstance(value, Wrong) or not read or _DAYS.fullmatch(read):
-        return read, complaints
-    return "", iter([Complaint(f"is {read[:40]!r}: write a number of days from 1 to 9999")])
+_FILLED = BeforeValidator(_check_filled)
+_NO_NUL = _rule(lambda text: "\x00" not in text, "contains the character NUL: remove it")
+_EXACT = _rule(
+    lambda text: text == text.strip() and not _CONTROL.search(text),
+    "begins or ends with a space or has a control character: ids are compared exactly",
+)
+_READABLE = _rule(_is_readable, "is {value}, which no browser can read: write the whole link")
+_ENTRIES = Field(max_length=LIST_LIMIT)
+
+Code: TypeAlias = Annotated[str, Field(max_length=ID_LIMIT), _NO_NUL]
+OptionalId: TypeAlias = Annotated[Code, _EXACT]
+Id: TypeAlias = Annotated[OptionalId, _FILLED]
+Name: TypeAlias = Annotated[str, Field(max_length=NAME_LIMIT), _NO_NUL, _FILLED]
+Phrase: TypeAlias = Annotated[str, Field(max_length=VALUE_LIMIT), _NO_NUL]
+Text: TypeAlias = Annotated[str, Field(max_length=TEXT_LIMIT), _NO_NUL]
+Link: TypeAlias = Annotated[str, Field(max_length=LINK_LIMIT), _NO_NUL]
+Path: TypeAlias = Annotated[Link, AfterValidator(_check_scheme), _READABLE]
+Language: TypeAlias = Annotated[
+    str,
+    Field(max_length=8),
+    _NO_NUL,
+    _rule(_LANGUAGE.fullmatch, "is {value}: use a code of ISO 639, such as fr"),
+    _FILLED,
+]
+Digits: TypeAlias = Annotated[Code, BeforeValidator(_read_digits)]
+Codes: TypeAlias = Annotated[tuple[Annotated[Code, _FILLED], ...], _ENTRIES]
+Phrases: TypeAlias = Annotated[tuple[Annotated[Phrase, _FILLED], ...], _ENTRIES]
+Texts: TypeAlias = Annotated[tuple[Annotated[Text, _FILLED], ...], _ENTRIES]
+Reference: TypeAlias = Annotated[str, Field(max_length=2 * ID_LIMIT + 1), _NO_NUL, _FILLED]
+"""Two ids and a slash."""
+Line: TypeAlias = Annotated[
+    str,
+    Field(max_length=2 * ID_LIMIT + CONDITION_LIMIT + 4),
+    _NO_NUL,
+    AfterValidator(_check_line),
+    _FILLED,
+]
+"""A reference, three characters, and a condition."""
 
 
-def _id_extra(value: str) -> Iterator[str]:
-    if value != value.strip() or _CONTROL.search(value):
-        yield "begins or ends with a space or has a control character: ids are compared exactly"
+_ROW = "row"
+"""In the place of a part: the complaint is a predicate of the row, on the line of its column."""
 
 
-def _question_extra(value: str) -> Iterator[str]:
-    yield from _id_extra(value)
-    yield from personal_data(value)
+class TableRow(BaseModel):
+    """A row of a table; a column without a default has to be filled in."""
+
+    model_config = ConfigDict(validate_assignment=True)
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yield what is wrong with the columns taken together."""
+        yield from ()
 
 
-def _origin(value: Value) -> tuple[str, Iterator[Complaint]]:
-    options = _one_of(QUESTION_ORIGINS, f"one of {', '.join(QUESTION_ORIGINS)}")
-    read, complaints = _text(ID_LIMIT, options).read(value)
-    return read or QUESTION_ORIGINS[0], complaints
+class AgencyRow(TableRow):
+    id: Id
+    name: Name
+    path: Path = ""
+    description: Text = ""
 
 
-def _language_extra(value: str) -> Iterator[str]:
-    if value and not _LANGUAGE.fullmatch(value):
-        yield f"is {value[:20]!r}: use a code of ISO 639, such as fr"
+class DictionaryRow(TableRow):
+    agency: Id
+    key: Id
+    value: Phrase = ""
+    keywords: Phrases = ()
 
 
-def _one_of(options: Sequence[str], listed: str) -> Callable[[str], Iterator[str]]:
-    def complaints(value: str) -> Iterator[str]:
-        if value and value not in options:
-            yield f"is {value[:80]!r}: use {listed}"
+class ServiceRow(TableRow):
+    agency: Id
+    key: Id
+    name: Name
+    path: Path = ""
+    overview: Text = ""
+    applicability_summary: Text = ""
+    categories: Codes = ()
+    requirements: Texts = ()
+    fees: Text = ""
+    processing_time: Text = ""
+    how_to_apply: Texts = ()
+    contact: Text = ""
+    url: Annotated[
+        Link,
+        _rule(
+            lambda url: url.lower().startswith(_WEB),
+            "is {value}: it must begin with http:// or https://, or be blank",
+        ),
+        _READABLE,
+    ] = ""
+    next_services: Annotated[tuple[Reference, ...], _ENTRIES] = ()
+    deadline_days: Annotated[
+        Digits, _rule(_DAYS.fullmatch, "is {value}: write a number of days from 1 to 9999")
+    ] = ""
 
-    return complaints
+
+class LabelRow(TableRow):
+    set: Id
+    code: Id
+    name: Name
+    description: Text = ""
+    threshold: Annotated[Decimal | None, BeforeValidator(_read_threshold)] = None
+    effect: Digits = ""
+
+    def complaints(self) -> Iterator[Complaint]:
+        if self.set and self.set not in LABEL_SETS:
+            yield "set", f"is unknown: use {', '.join(LABEL_SETS)}", repr(self.set[:80])
+        elif self.effect:
+            rule, expected = _EFFECTS.get(self.set, _NO_EFFECT)
+            if not rule.fullmatch(self.effect):
+                yield "effect", f"is not {expected}", repr(self.effect[:80])
 
 
-def _url_extra(value: str) -> Iterator[str]:
-    if value and not value.lower().startswith(_WEB):
-        yield f"is {value[:80]!r}: it must begin with http:// or https://, or be blank"
-    elif value:
-        yield from _unreadable(value)
+class TranslationRow(TableRow):
+    language: Language
+    agency: Id
+    category: Code = ""
+    service: Code = ""
+    name: Phrase = ""
+    description: Text = ""
+    keywords: Phrases = ()
+    overview: Text = ""
+    applicability_summary: Text = ""
+    requirements: Texts = ()
+    fees: Text = ""
+    processing_time: Text = ""
+    how_to_apply: Texts = ()
+    contact: Text = ""
+
+    def complaints(self) -> Iterator[Complaint]:
+        if self.category and self.service:
+            message = "has a category and a service: a translation is of one of them"
+            yield "service", message, _ROW
+            return
+        what = "category" if self.category else "service" if self.service else "agency"
+        for column in dict.fromkeys(name for names in TRANSLATED.values() for name in names):
+            if getattr(self, column) and column not in TRANSLATED[what]:
+                texts = ", ".join(TRANSLATED[what])
+                yield column, f"does not belong here: a translated {what} has {texts}", ""
 
 
-def _path_extra(value: str) -> Iterator[str]:
-    scheme = _SCHEME.match(_SKIPPED.sub("", value).lower())
-    if scheme and scheme[1] in ACTIVE_SCHEMES:
-        yield f"begins with {scheme[1]}: use a link that begins with http:// or https://, or words"
-    elif value.lower().startswith(_WEB):
-        yield from _unreadable(value)
+class HelpLineRow(TableRow):
+    language: Language
+    flag: Id
+    text: Annotated[Text, _FILLED]
 
 
-def _unreadable(link: str) -> Iterator[str]:
+class RiskExampleRow(TableRow):
+    language: Language
+    text: Annotated[str, Field(max_length=EXAMPLE_LIMIT), _NO_NUL, _EXACT, _FILLED]
+    flag: Id
+    kind: Annotated[Code, _one_of(KINDS, " or ", ""), _FILLED]
+
+
+class CaseTextRow(TableRow):
+    case: Annotated[Code, _one_of((*CASES, *CIRCUMSTANCES)), _FILLED]
+    language: Language
+    text: Annotated[str, Field(max_length=GUIDANCE_LIMIT), _NO_NUL, _FILLED]
+
+
+class SituationTableRow(TableRow):
+    key: Id
+    kind: Annotated[Code, _one_of(SITUATION_KINDS, " or ", ""), _FILLED]
+    name: Name
+    description: Annotated[str, Field(max_length=DESCRIPTION_LIMIT), _NO_NUL] = ""
+    services: Annotated[tuple[Line, ...], _ENTRIES, AfterValidator(_check_lines)] = ()
+
+
+class QuestionRow(TableRow):
+    agency: OptionalId = ""
+    service: OptionalId = ""
+    situation: OptionalId = ""
+    language: Language
+    text: Annotated[
+        str,
+        Field(max_length=QUESTION_LIMIT),
+        _NO_NUL,
+        _EXACT,
+        AfterValidator(without_personal_data),
+        _FILLED,
+    ]
+    origin: Annotated[
+        Code,
+        _one_of(QUESTION_ORIGINS),
+        AfterValidator(lambda origin: origin or QUESTION_ORIGINS[0]),
+    ] = QUESTION_ORIGINS[0]
+
+    def complaints(self) -> Iterator[Complaint]:
+        if self.situation and (self.agency or self.service):
+            message = "has a situation and a service: a question is of one of them"
+            yield "situation", message, _ROW
+        elif not self.situation:
+            for column in ("agency", "service"):
+                if not getattr(self, column):
+                    message = "is missing: fill it in, or name a situation instead of a service"
+                    yield column, message, ""
+
+
+ROWS: Mapping[Table, type[TableRow]] = {
+    "agencies": AgencyRow,
+    "dictionary": DictionaryRow,
+    "services": ServiceRow,
+    "labels": LabelRow,
+    "translations": TranslationRow,
+    "help_lines": HelpLineRow,
+    "risk_examples": RiskExampleRow,
+    "texts": CaseTextRow,
+    "situations": SituationTableRow,
+    "questions": QuestionRow,
+}
+
+COLUMNS: Mapping[Table, Mapping[str, FieldInfo]] = {
+    table: model.model_fields for table, model in ROWS.items()
+}
+
+TRANSLATED: Mapping[str, tuple[str, ...]] = {
+    "agency": ("name", "description"),
+    "category": ("name", "keywords"),
+    "service": SERVICE_TEXTS,
+}
+"""Which texts a translation of each has; the ``name`` of a category is its ``value``."""
+
+_MESSAGES: Mapping[str, Callable[[ErrorDetails], str]] = {
+    "missing": lambda error: (
+        "is blank: leave it out" if len(error["loc"]) > 1 else "is missing: fill it in"
+    ),
+    "string_type": lambda error: f"must be text, this is {_type_name(error['input'], hint=True)}",
+    "string_unicode": lambda error: "contains half of a surrogate pair: write the whole character",
+    "string_too_long": lambda error: (
+        f"has {len(error['input']):,} characters: {error['ctx']['max_length']:,} is the limit"
+    ),
+    "tuple_type": lambda error: f"must be a list of texts, this is {_type_name(error['input'])}",
+    "too_long": lambda error: (
+        f"has {len(error['input']):,} entries: {error['ctx']['max_length']} is the limit"
+    ),
+    "value_error": lambda error: str(error["ctx"]["error"]),
+}
+"""What is wrong with a value, as its predicate, by pydantic's type of error."""
+
+
+def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
+    """Return the good values of every column of ``row``, and what is wrong with it.
+
+    A value that is not there, or is wrong, comes back as the column's default, or blank.
+    """
+    model = ROWS[table]
+    columns = model.model_fields
+    given = {n: v for n, v in row.values.items() if n in columns and v is not None}
+    complaints = list[Complaint]()
     try:
-        readable = urlsplit(link).port != 0
-    except ValueError:
-        readable = False
-    if not readable:
-        yield f"is {link[:80]!r}, which no browser can read: write the whole link"
+        entry = model.model_validate(given)
+    except ValidationError as error:
+        complaints = [_complaint(details) for details in error.errors(include_url=False)]
+        wrong = {column for column, _, _ in complaints}
+        blank: Values = {name: "" for name, column in columns.items() if column.is_required()}
+        entry = model.model_construct(**blank)
+        for name in given.keys() - wrong:
+            setattr(entry, name, given[name])
+    wrong = {column for column, _, _ in complaints}
+    complaints += [complaint for complaint in entry.complaints() if complaint[0] not in wrong]
+    problems = [
+        BundleProblem(
+            row.file,
+            row.line_of(name),
+            f"the column {name[:80]!r} is unknown: {table} have {', '.join(columns)}",
+        )
+        for name in row.values
+        if name not in columns
+    ]
+    for column, complaint, part in complaints:
+        place = ("", "") if part == _ROW else (column, part)
+        problems.append(BundleProblem(row.file, row.line_of(column), complaint, *place))
+    return {name: getattr(entry, name) for name in columns}, problems
+
+
+def refusal(table: Table, column: str, value: object) -> str:
+    """Return what is wrong with a value of a column, as its predicate; "" for a good one."""
+    try:
+        setattr(ROWS[table].model_construct(), column, value)
+    except ValidationError as error:
+        return _complaint(error.errors(include_url=False)[0])[1]
+    return ""
 
 
 def opens(link: str) -> bool:
@@ -220,303 +443,27 @@ def opens(link: str) -> bool:
     return bool(urlsplit(link).hostname) and not _SKIPPED.search(link)
 
 
-def _bad_text(value: str, limit: int) -> Iterator[str]:
-    if len(value) > limit:
-        yield f"has {len(value):,} characters: {limit:,} is the limit"
-    if "\x00" in value:
-        yield "contains the character NUL: remove it"
-    if _SURROGATE.search(value):
-        yield "contains half of a surrogate pair: write the whole character"
+def _complaint(error: ErrorDetails) -> Complaint:
+    column, *index = error["loc"]
+    part = f"entry {int(index[0]) + 1}" if index else error.get("ctx", {}).get("part", "")
+    return str(column), _MESSAGES[error["type"]](error), part
 
 
-def _what(value: object) -> str:
-    if isinstance(value, Wrong):
-        return value.what
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, Decimal | int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "text"
-    if value is None:
-        return "missing"
-    return "a list" if isinstance(value, Sequence) else "an object"
-
-
-def _hint(value: Value) -> str:
-    quotable = isinstance(value, bool | Decimal) or value == Wrong("a date")
-    return ": put it in quotes" if quotable else ""
-
-
-def _required(column: Column) -> Column:
-    return Column(column.read, column.blank, required=True)
-
-
-_ID = _required(_text(ID_LIMIT, _id_extra))
-_NAME = _required(_text(NAME_LIMIT))
-_TEXT = _text(TEXT_LIMIT)
-_PATH = _text(LINK_LIMIT, _path_extra)
-_STEPS = _list(2 * ID_LIMIT + CONDITION_LIMIT + 4)
-"""A reference is two ids and a slash; three characters stand before a condition."""
-_LANGUAGE_OF = _required(_text(8, _language_extra))
-
-_TEXTS = (*CASES, *CIRCUMSTANCES)
-
-COLUMNS: Mapping[Table, Mapping[str, Column]] = {
-    "agencies": {"id": _ID, "name": _NAME, "path": _PATH, "description": _TEXT},
-    "dictionary": {
-        "agency": _ID,
-        "key": _ID,
-        "value": _text(VALUE_LIMIT),
-        "keywords": _list(VALUE_LIMIT),
-    },
-    "services": {
-        "agency": _ID,
-        "key": _ID,
-        "name": _NAME,
-        "path": _PATH,
-        "overview": _TEXT,
-        "applicability_summary": _TEXT,
-        "categories": _list(ID_LIMIT),
-        "requirements": _list(TEXT_LIMIT),
-        "fees": _TEXT,
-        "processing_time": _TEXT,
-        "how_to_apply": _list(TEXT_LIMIT),
-        "contact": _TEXT,
-        "url": _text(LINK_LIMIT, _url_extra),
-        "next_services": _list(2 * ID_LIMIT + 1),
-        "deadline_days": Column(_days),
-    },
-    "labels": {
-        "set": _ID,
-        "code": _ID,
-        "name": _NAME,
-        "description": _TEXT,
-        "threshold": Column(_threshold, blank=None),
-        "effect": Column(_effect),
-    },
-    "translations": {
-        "language": _LANGUAGE_OF,
-        "agency": _ID,
-        "category": _text(ID_LIMIT),
-        "service": _text(ID_LIMIT),
-        "name": _text(VALUE_LIMIT),
-        "description": _TEXT,
-        "keywords": _list(VALUE_LIMIT),
-        "overview": _TEXT,
-        "applicability_summary": _TEXT,
-        "requirements": _list(TEXT_LIMIT),
-        "fees": _TEXT,
-        "processing_time": _TEXT,
-        "how_to_apply": _list(TEXT_LIMIT),
-        "contact": _TEXT,
-    },
-    "help_lines": {"language": _LANGUAGE_OF, "flag": _ID, "text": _required(_TEXT)},
-    "risk_examples": {
-        "language": _LANGUAGE_OF,
-        "text": _required(_text(EXAMPLE_LIMIT, _id_extra)),
-        "flag": _ID,
-        "kind": _required(_text(ID_LIMIT, _one_of(KINDS, " or ".join(KINDS)))),
-    },
-    "texts": {
-        "case": _required(_text(ID_LIMIT, _one_of(_TEXTS, f"one of {', '.join(_TEXTS)}"))),
-        "language": _LANGUAGE_OF,
-        "text": _required(_text(GUIDANCE_LIMIT)),
-    },
-    "situations": {
-        "key": _ID,
-        "kind": _required(_text(ID_LIMIT, _one_of(SITUATION_KINDS, " or ".join(SITUATION_KINDS)))),
-        "name": _NAME,
-        "description": _text(DESCRIPTION_LIMIT),
-        "services": Column(_steps, blank=()),
-    },
-    "questions": {
-        "agency": _text(ID_LIMIT, _id_extra),
-        "service": _text(ID_LIMIT, _id_extra),
-        "situation": _text(ID_LIMIT, _id_extra),
-        "language": _LANGUAGE_OF,
-        "text": _required(_text(QUESTION_LIMIT, _question_extra)),
-        "origin": Column(_origin, blank=QUESTION_ORIGINS[0]),
-    },
-}
-
-TRANSLATED: Mapping[str, tuple[str, ...]] = {
-    "agency": ("name", "description"),
-    "category": ("name", "keywords"),
-    "service": (
-        *("name", "overview", "applicability_summary", "requirements", "fees"),
-        *("processing_time", "how_to_apply", "contact"),
-    ),
-}
-"""Which texts a translation of each has; the ``name`` of a category is its ``value``."""
-
-_MINUTES = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
-
-
-def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
-    """Return the good values of every column of ``row``, and what is wrong with it.
-
-    A value that is not there, or is wrong, comes back as the column's blank.
-    """
-    columns = COLUMNS[table]
-    problems = [
-        BundleProblem(
-            row.file,
-            row.line_of(name),
-            f"the column {name[:80]!r} is unknown: {table} have {', '.join(columns)}",
-        )
-        for name in row.values
-        if name not in columns
-    ]
-    values: Values = {}
-    for name, column in columns.items():
-        raw = row.values.get(name)
-        complaints: Sequence[Complaint] = ()
-        if raw is None:
-            values[name] = column.blank
-        else:
-            values[name], found = column.read(raw)
-            complaints = list(found)
-        if column.required and (raw is None or (isinstance(raw, str) and not raw.strip())):
-            complaints = [Complaint("is missing: fill it in")]
-        line = row.line_of(name)
-        problems.extend(BundleProblem(row.file, line, c.text, name, c.part) for c in complaints)
-    if table == "labels":
-        problems.extend(_bad_label(row, values))
-    if table == "translations":
-        problems.extend(_bad_translation(row, values))
-    if table == "questions":
-        problems.extend(_bad_question(row, values, {problem.column for problem in problems}))
-    return values, problems
-
-
-def _bad_label(row: Row, values: Values) -> Iterator[BundleProblem]:
-    label_set, effect = values["set"], values["effect"]
-    if label_set and label_set not in LABEL_SETS:
-        complaint, shown = f"is unknown: use {', '.join(LABEL_SETS)}", repr(label_set[:80])
-        yield BundleProblem(row.file, row.line_of("set"), complaint, "set", shown)
-    elif effect and (expected := _expected_effect(label_set, effect)):
-        complaint, shown = f"is not {expected}", repr(effect[:80])
-        yield BundleProblem(row.file, row.line_of("effect"), complaint, "effect", shown)
-
-
-def _bad_translation(row: Row, values: Values) -> Iterator[BundleProblem]:
-    if values["category"] and values["service"]:
-        message = "has a category and a service: a translation is of one of them"
-        yield BundleProblem(row.file, row.line_of("service"), message)
-        return
-    what = "category" if values["category"] else "service" if values["service"] else "agency"
-    for column in dict.fromkeys(name for names in TRANSLATED.values() for name in names):
-        if values[column] and column not in TRANSLATED[what]:
-            texts = ", ".join(TRANSLATED[what])
-            complaint = f"does not belong here: a translated {what} has {texts}"
-            yield BundleProblem(row.file, row.line_of(column), complaint, column)
-
-
-def _bad_question(row: Row, values: Values, wrong: Collection[str]) -> Iterator[BundleProblem]:
-    """Yield what keeps a question from having a service or a situation; the columns ``wrong`` are
-    noted already."""
-    if values["situation"] and (values["agency"] or values["service"]):
-        message = "has a situation and a service: a question is of one of them"
-        yield BundleProblem(row.file, row.line_of("situation"), message)
-    elif not values["situation"] and "situation" not in wrong:
-        for column in ("agency", "service"):
-            if not values[column] and column not in wrong:
-                complaint = "is missing: fill it in, or name a situation instead of a service"
-                yield BundleProblem(row.file, row.line_of(column), complaint, column)
-
-
-def _expected_effect(label_set: str, effect: str) -> str | None:
-    """Return what the effect of a label in ``label_set`` must be, None when it is that."""
-    if label_set == "risk_flags":
-        return None if effect in EFFECTS else "one of " + ", ".join(EFFECTS)
-    if label_set == "urgencies":
-        return None if _MINUTES.fullmatch(effect) else "a whole number of minutes"
-    if label_set == "entity_types":
-        return None if effect == "mask" else "mask"
-    return "allowed here: only risk_flags, urgencies and entity_types have one"
-
-
-def duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:
-    """Yield rows that another has the identity of."""
-    first: dict[tuple[str, ...], Row] = {}
-    columns = IDENTITY[table]
-    for row, values in checked:
-        identity = tuple(values[column] for column in columns)
-        if not all(
-            v or not COLUMNS[table][c].required for c, v in zip(columns, identity, strict=True)
-        ):
-            continue
-        before = first.setdefault(identity, row)
-        if before is not row:
-            filled = [column for column, v in zip(columns, identity, strict=True) if v]
-            names, shown = " and ".join(filled), " ".join(filter(None, identity))
-            where = before.file if before.line is None else f"line {before.line}"
-            message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
-            yield BundleProblem(row.file, row.line_of(columns[-1]), message)
-
-
-def dangling(
-    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
-) -> Iterator[BundleProblem]:
-    """Yield references to what is not there; silent about a table that could not be read."""
-    agencies = {values["id"] for values in good["agencies"]}
-    entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
-    services = {(values["agency"], values["key"]) for values in good["services"]}
-    references = {NO_NEXT, *("/".join(service) for service in services)}
-    for table in ("dictionary", "services", "translations", "questions"):
-        for row, values in zip(tables.get(table, ()), good[table], strict=True):
-            for each in values.get("next_services", ()):
-                if each not in references:
-                    message = f"service {each[:200]!r} is not there: write agency/key, or {NO_NEXT}"
-                    yield BundleProblem(row.file, row.line_of("next_services"), message)
-            agency = values["agency"]
-            if not agency:
-                continue
-            if agency not in agencies and "agencies" in tables:
-                message = f"agency {agency[:200]!r} is not among the agencies"
-                yield BundleProblem(row.file, row.line_of("agency"), message)
-                continue
-            named: list[tuple[str, str, str]] = []
-            if "dictionary" in tables:
-                named += [("categories", "category", key) for key in values.get("categories", ())]
-                named += [("category", "category", values.get("category", ""))]
-            if "services" in tables and table in ("translations", "questions"):
-                named.append(("service", "service", values["service"]))
-            for column, what, key in named:
-                if key and (agency, key) not in (entries if what == "category" else services):
-                    place = "in the dictionary" if what == "category" else "among the services"
-                    message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
-                    yield BundleProblem(row.file, row.line_of(column), message)
-
-
-def stepless(
-    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
-) -> Iterator[BundleProblem]:
-    """Yield services of situations, and situations of questions, that are not there."""
-    services = {f"{values['agency']}/{values['key']}" for values in good["services"]}
-    for row, values in zip(tables.get("situations", ()), good["situations"], strict=True):
-        for reference, _ in map(parts, values["services"]):
-            if "services" in tables and "/" in reference and reference not in services:
-                complaint = f"service {reference[:200]!r} is not there: write agency/key"
-                yield BundleProblem(row.file, row.line_of("services"), complaint)
-    keys = {values["key"] for values in good["situations"]}
-    for row, values in zip(tables.get("questions", ()), good["questions"], strict=True):
-        if (key := values["situation"]) and key not in keys:
-            complaint = f"situation {key[:200]!r} is not among the situations"
-            yield BundleProblem(row.file, row.line_of("situation"), complaint)
-
-
-def flagless(
-    tables: Mapping[Table, Sequence[Row]],
-    good: Mapping[Table, Sequence[Values]],
-    labels: Iterable[Values],
-) -> Iterator[BundleProblem]:
-    """Yield risk flags that none of ``labels`` is."""
-    codes = {(values["set"], values["code"]) for values in labels}
-    for table in ("help_lines", "risk_examples"):
-        for row, values in zip(tables.get(table, ()), good[table], strict=True):
-            flag = values["flag"]
-            if flag and ("risk_flags", flag) not in codes:
-                message = f"flag {flag[:200]!r} is not among the labels of risk_flags"
-                yield BundleProblem(row.file, row.line_of("flag"), message)
+def _type_name(value: object, *, hint: bool = False) -> str:
+    quotes = ": put it in quotes" if hint else ""
+    match value:
+        case Wrong(what):
+            return what + (quotes if what == "a date" else "")
+        case bool():
+            return f"true or false{quotes}"
+        case Decimal():
+            return f"a number{quotes}"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case None:
+            return "missing"
+        case Sequence():
+            return "a list"
+    return "an object"

@@ -1,4 +1,4 @@
-"""Reading tables from JSON Lines, YAML and CSV, with the line of every row; writing CSV.
+"""Reading tables from JSON, YAML and CSV, with the line of every row; writing CSV.
 
 Nothing here raises for bad input: what cannot be read becomes a :class:`BundleProblem`. Text is
 kept byte for byte, only a byte order mark at the start of a file is dropped, and an apostrophe
@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
@@ -24,51 +24,63 @@ from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Row, Value, Wrong
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
+BOM = "\ufeff"
+LIST_COLUMNS = frozenset(
+    name for columns in COLUMNS.values() for name, column in columns.items() if column.default == ()
+)
+"""Columns that are lists: bars separate the items of a cell, or line breaks where it has none."""
+NUMBER_COLUMNS = frozenset({"threshold"})
+DIGITS = frozenset({"effect", "deadline_days"})
+"""Columns that may be numbers in a file and are digits in the draft."""
+
+_COLUMNS = frozenset(name for columns in COLUMNS.values() for name in columns)
 
 
 class Reader:
-    """Collects rows and problems of one file."""
+    """Collects rows and problems of one file; its problems name ``file``."""
 
-    def __init__(self, path: Path) -> None:
-        self.file = str(path)
+    def __init__(self, file: str, data: bytes = b"") -> None:
+        self.file = file
+        self.data = data
         self.rows: list[Row] = []
         self.problems: list[BundleProblem] = []
-        self._path = path
+
+    @classmethod
+    def of_path(cls, path: Path) -> Reader:
+        """Return a reader of a file; one that cannot be read is a problem."""
+        reader = cls(str(path))
+        try:
+            if path.stat().st_size > MAX_FILE_BYTES:
+                limit = MAX_FILE_BYTES // 2**20
+                reader.problem(None, f"is larger than {limit} MiB: split the bundle")
+            else:
+                reader.data = path.read_bytes()
+        except OSError as error:
+            reader.problem(None, f"cannot be read: {error.strerror or error}")
+        return reader
 
     def problem(self, line: int | None, message: str) -> None:
         """Note what is wrong on ``line`` (None: with the whole file)."""
         self.problems.append(BundleProblem(self.file, line, message))
 
-    def data(self) -> bytes | None:
-        """Return the file's bytes, or None after noting why they cannot be had."""
+    def text(self) -> str:
+        """Return the file's text, "" after noting why it cannot be had."""
         try:
-            if self._path.stat().st_size > MAX_FILE_BYTES:
-                self.problem(
-                    None, f"is larger than {MAX_FILE_BYTES // 2**20} MiB: split the bundle"
-                )
-                return None
-            return self._path.read_bytes()
-        except OSError as error:
-            self.problem(None, f"cannot be read: {error.strerror or error}")
-            return None
-
-    def text(self) -> str | None:
-        """Return the file's text, or None after noting why it cannot be had."""
-        data = self.data()
-        if data is None:
-            return None
-        try:
-            return decoded(data)
+            return decoded(self.data)
         except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
+            line = self.data.count(b"\n", 0, error.start) + 1
             save = 'save the file as UTF-8 (in Excel "CSV UTF-8")'
             self.problem(line, f"is not UTF-8 text here: {save}")
-            return None
+            return ""
 
 
 def decoded(data: bytes) -> str:
     """Return the text of a file in UTF-8, or in UTF-16 where its byte order mark says so: that is
-    the "Unicode text" of spreadsheets. Raises UnicodeDecodeError."""
+    the "Unicode text" of spreadsheets.
+
+    Raises:
+        UnicodeDecodeError: For any other encoding.
+    """
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return data.decode("utf-16" if data.startswith(marks) else "utf-8-sig")
 
@@ -76,47 +88,80 @@ def decoded(data: bytes) -> str:
 def read_jsonl(reader: Reader) -> None:
     """Read one JSON object a line; blank lines are skipped."""
     # Only "\n" ends a line: a JSON string may contain other line separators.
-    for place, line in enumerate((reader.text() or "").split("\n"), start=1):
-        if not line.strip():
-            continue
-        twice: list[str] = []
-        try:
-            row = json_decoder(twice).decode(line)
-        except json.JSONDecodeError as error:
-            reader.problem(place, f"is not JSON: {error.msg} (column {error.colno})")
-            continue
-        except (ValueError, ArithmeticError, RecursionError):
-            reader.problem(place, "is not JSON that can be read: it is nested or numbered too far")
-            continue
-        json_row(reader, place, row, twice)
+    for number, line in enumerate(reader.text().split("\n"), start=1):
+        if line.strip():
+            _read_object(reader, line, 0, number, whole=True)
 
 
-def json_decoder(twice: list[str]) -> json.JSONDecoder:
-    """Return a decoder that keeps numbers as Decimal and notes repeated keys in ``twice``."""
-    return json.JSONDecoder(
-        object_pairs_hook=partial(_object, twice),
+def read_json(reader: Reader) -> None:
+    """Read one JSON array of objects, with the line on which each begins."""
+    text = reader.text()
+    position = _skip(text, 0, " \t\r\n")
+    if text[position : position + 1] != "[":
+        reader.problem(1, 'is not a JSON array: write [{"column": value, ...}, ...]')
+        return
+    position = _skip(text, position + 1, " \t\r\n")
+    line, counted = 1, 0
+    while text[position : position + 1] != "]":
+        line += text.count("\n", counted, position)
+        counted = position
+        end = _read_object(reader, text, position, line)
+        if end is None:
+            return
+        position = _skip(text, end, " \t\r\n")
+        if text[position : position + 1] == ",":
+            position = _skip(text, position + 1, " \t\r\n")
+        elif text[position : position + 1] != "]":
+            line = text.count("\n", 0, position) + 1
+            reader.problem(line, "is not JSON: a comma or the closing ] is missing")
+            return
+    if text[position + 1 :].strip():
+        line = text.count("\n", 0, position) + 1
+        reader.problem(line, "is not JSON: something stands after the closing ]")
+
+
+def _read_object(
+    reader: Reader, text: str, start: int, line: int, *, whole: bool = False
+) -> int | None:
+    """Add the object that begins at ``start`` as the row of ``line``, and return where it ends.
+
+    None for what is no JSON. With ``whole``, nothing else may stand in ``text``.
+    """
+    repeated: list[str] = []
+    # Numbers stay as they are written.
+    decoder = json.JSONDecoder(
+        object_pairs_hook=partial(_object, repeated),
         parse_float=Decimal,
         parse_int=Decimal,
         parse_constant=lambda name: Wrong(f"{name}, which is no number"),
     )
-
-
-def json_row(reader: Reader, number: int, row: object, twice: list[str]) -> None:
-    """Add the decoded ``row`` of line ``number``, or note why it is none."""
-    for key in twice:
-        reader.problem(number, f"has the key {key!r} twice: keep one")
-    if not isinstance(row, dict):
-        reader.problem(number, 'is not a JSON object: write one {"column": value, ...} a line')
-    else:
+    try:
+        if whole:
+            row, end = decoder.decode(text), len(text)
+        else:
+            row, end = decoder.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        at = line if whole else error.lineno
+        reader.problem(at, f"is not JSON: {error.msg} (column {error.colno})")
+        return None
+    except (ValueError, ArithmeticError, RecursionError):
+        reader.problem(line, "is not JSON that can be read: it is nested or numbered too far")
+        return None
+    for key in repeated:
+        reader.problem(line, f"has the key {key!r} twice: keep one")
+    if isinstance(row, dict):
         values = {key: _json_value(value) for key, value in row.items()}
-        reader.rows.append(Row(reader.file, number, values))
+        reader.rows.append(Row(reader.file, line, values))
+    else:
+        reader.problem(line, 'is not a JSON object: write one {"column": value, ...} a line')
+    return end
 
 
-def _object(twice: list[str], pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _object(repeated: list[str], pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
-        twice.extend(key for key in values if keys.count(key) > 1)
+        repeated.extend(key for key in values if keys.count(key) > 1)
     return values
 
 
@@ -128,15 +173,16 @@ def _json_value(value: object) -> Value:
     return Wrong("an object")
 
 
+def _skip(text: str, position: int, characters: str) -> int:
+    while position < len(text) and text[position] in characters:
+        position += 1
+    return position
+
+
 _SEPARATOR = re.compile(r'(?<!\s)\s*+"?sep=(.)"?[\r\n]', re.IGNORECASE)
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _HEAD = 4_000
 """Characters in which a header begins."""
-
-
-def _known_columns(lines: Sequence[str], mark: str) -> int:
-    names = (column_names(line.replace('"', "").split(mark)) for line in lines)
-    return max((len(_COLUMNS.intersection(each)) for each in names), default=0)
 
 
 def read_csv(reader: Reader) -> None:
@@ -146,36 +192,37 @@ def read_csv(reader: Reader) -> None:
     which one of the first lines has most known columns: spreadsheets write semicolons where a comma
     is the decimal mark.
     """
-    text = reader.text() or ""
+    text = reader.text()
     named = _SEPARATOR.match(text)
-    first = text[:_HEAD].splitlines()
-    mark = named[1] if named else max(_SEPARATORS, key=partial(_known_columns, first))
+    head = text[:_HEAD].splitlines()
+    mark = named[1] if named else max(_SEPARATORS, key=partial(_known_columns, head))
     lines = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
-    header: list[str] = []
-    started = 1
+    table = HeadedTable(reader)
+    start = 1
     try:
         for cells in lines:
-            line, started = started, lines.line_num + 1
-            is_naming = named and not header and cells and cells[0].strip().lower()[:4] == "sep="
-            if is_naming or not any(cells):
+            line, start = start, lines.line_num + 1
+            names_mark = named and not table.header and cells[:1] and "sep=" in cells[0].lower()
+            if names_mark or not any(cells) or table.is_header(line, cells):
                 continue
-            if is_header(cells, header):
-                header = begin_header(reader, line, cells)
-                continue
-            while len(cells) > len(header) and not cells[-1].strip():
+            while len(cells) > len(table.header) and not cells[-1].strip():
                 cells.pop()
-            if len(cells) != len(header):
+            if len(cells) != len(table.header):
                 reader.problem(
                     line,
-                    f"has {len(cells)} cells, the header has {len(header)} columns: "
+                    f"has {len(cells)} cells, the header has {len(table.header)} columns: "
                     f"quote cells that contain {_SEPARATORS.get(mark, repr(mark))}",
                 )
             else:
-                row = by_column(reader, line, header, cells)
-                values = {name: read_cell(name, unguarded(cell)) for name, cell in row.items()}
+                values = {n: read_cell(n, unguarded(c)) for n, c in table.named(line, cells)}
                 reader.rows.append(Row(reader.file, line, values))
     except csv.Error as error:
-        reader.problem(started, f"is not CSV: {error}")
+        reader.problem(start, f"is not CSV: {error}")
+
+
+def _known_columns(lines: Sequence[str], mark: str) -> int:
+    headers = (column_names(line.replace('"', "").split(mark)) for line in lines)
+    return max((len(_COLUMNS.intersection(header)) for header in headers), default=0)
 
 
 def column_names(cells: Sequence[object]) -> list[str]:
@@ -188,34 +235,38 @@ def column_names(cells: Sequence[object]) -> list[str]:
     return [key if key in _COLUMNS else text for key, text in zip(keys, texts, strict=True)]
 
 
-def is_header(cells: Sequence[object], header: Sequence[str]) -> bool:
-    """Whether a row is the header: the first one, or below titles the first with known columns."""
-    if not header:
+class HeadedTable:
+    """Rows of cells under a header, of CSV or of a workbook."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.header: list[str] = []
+        self._reader = reader
+
+    def is_header(self, line: int, cells: Sequence[object]) -> bool:
+        """Whether a row is the header: the first one, or below titles the first with known columns.
+
+        What stands above a header is forgotten; names that it has twice are noted.
+        """
+        if not _COLUMNS.isdisjoint(self.header):
+            return False
+        names = column_names(cells)
+        if self.header and len(_COLUMNS.intersection(names)) < 2:
+            return False
+        self._reader.rows.clear()
+        self._reader.problems.clear()
+        self.header = names
+        for name in {name for name in names if name and names.count(name) > 1}:
+            self._reader.problem(line, f"has the column {name!r} twice: keep one")
         return True
-    return _COLUMNS.isdisjoint(header) and len(_COLUMNS.intersection(column_names(cells))) > 1
 
-
-def begin_header(reader: Reader, line: int, cells: Sequence[object]) -> list[str]:
-    """Return the names of a header; what stands above it is forgotten, names that it has twice are
-    noted."""
-    reader.rows.clear()
-    reader.problems.clear()
-    header = column_names(cells)
-    for name in {name for name in header if name and header.count(name) > 1}:
-        reader.problem(line, f"has the column {name!r} twice: keep one")
-    return header
-
-
-def by_column(
-    reader: Reader, line: int, header: Sequence[str], cells: Sequence[Any]
-) -> dict[str, Any]:
-    """Return the cells of a row by column; a column without a name is passed over where it is
-    empty, and else noted."""
-    for place, (name, cell) in enumerate(zip(header, cells, strict=True), start=1):
-        if not name and cell is not None and str(cell).strip():
-            problem = f"has something in column {place}, which has no name: name it, or remove it"
-            reader.problem(line, problem)
-    return {name: cell for name, cell in zip(header, cells, strict=True) if name}
+    def named(self, line: int, cells: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the cells of a row by column; one without a name is noted, unless it is empty."""
+        for number, (name, cell) in enumerate(zip(self.header, cells, strict=True), start=1):
+            if name:
+                yield name, cell
+            elif cell is not None and str(cell).strip():
+                problem = f"has something in column {number}, which has no name"
+                self._reader.problem(line, f"{problem}: name it, or remove it")
 
 
 def read_yaml(reader: Reader) -> None:
@@ -224,17 +275,17 @@ def read_yaml(reader: Reader) -> None:
 
 
 def read_yaml_bundle(path: Path) -> dict[str, Reader]:
-    """Read one file with the four tables as its top-level keys; return a reader a table.
+    """Read one file with the tables as its top-level keys; return a reader a table.
 
     The reader with the key "" holds the problems of the file itself.
     """
-    whole = Reader(path)
+    whole = Reader.of_path(path)
     readers = {"": whole}
     root = _compose(whole)
     if isinstance(root, yaml.MappingNode):
         for key, node in _pairs(whole, root):
             if key in TABLES:
-                readers[key] = Reader(path)
+                readers[key] = Reader(str(path))
                 _read_rows(readers[key], node)
             else:
                 names = ", ".join(TABLES)
@@ -246,8 +297,6 @@ def read_yaml_bundle(path: Path) -> dict[str, Reader]:
 
 def _compose(reader: Reader) -> yaml.Node | None:
     text = reader.text()
-    if text is None:
-        return None
     try:
         # Only the node graph is built, so no tag can construct anything. Not CSafeLoader: nested
         # 100,000 deep it ends the process, where this one raises RecursionError.
@@ -267,7 +316,7 @@ def _compose(reader: Reader) -> yaml.Node | None:
 
 
 def _read_rows(reader: Reader, node: yaml.Node | None) -> None:
-    if node is None or _is_null(node):
+    if node is None or node.tag == "tag:yaml.org,2002:null":
         return
     if not isinstance(node, yaml.SequenceNode):
         reader.problem(_line(node), "is not a list of rows: begin every row with '- '")
@@ -284,25 +333,15 @@ def _read_rows(reader: Reader, node: yaml.Node | None) -> None:
 
 def _pairs(reader: Reader, node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
     """Return the pairs of a mapping; a key that is repeated or no text is a problem."""
-    found: dict[str, yaml.Node] = {}
+    values: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
             reader.problem(_line(key), "has a key that is no text: name a column")
-        elif key.value in found:
+        elif key.value in values:
             reader.problem(_line(key), f"has the key {key.value!r} twice: keep one")
         else:
-            found[key.value] = value
-    return list(found.items())
-
-
-_SCALARS: dict[str, Callable[[str], Value]] = {
-    "tag:yaml.org,2002:str": str,
-    "tag:yaml.org,2002:null": lambda text: None,
-    "tag:yaml.org,2002:bool": lambda text: True,
-    "tag:yaml.org,2002:int": lambda text: _yaml_number(text),
-    "tag:yaml.org,2002:float": lambda text: _yaml_number(text),
-    "tag:yaml.org,2002:timestamp": lambda text: Wrong("a date"),
-}
+            values[key.value] = value
+    return list(values.items())
 
 
 def _yaml_value(node: yaml.Node) -> Value:
@@ -312,35 +351,36 @@ def _yaml_value(node: yaml.Node) -> Value:
             _yaml_value(item) if isinstance(item, yaml.ScalarNode) else Wrong("not text")
             for item in node.value
         ]
-    if isinstance(node, yaml.ScalarNode):
-        convert = _SCALARS.get(node.tag)
-        return convert(node.value) if convert else Wrong(f"a value of the type {node.tag}")
-    return Wrong("a mapping")
-
-
-def _yaml_number(text: str) -> Value:
-    value = number(text)
-    return Wrong("a number") if isinstance(value, str) else value
-
-
-def _is_null(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+    if not isinstance(node, yaml.ScalarNode):
+        return Wrong("a mapping")
+    match node.tag.removeprefix("tag:yaml.org,2002:"):
+        case "str":
+            return str(node.value)
+        case "null":
+            return None
+        case "bool":
+            return True
+        case "int" | "float":
+            value = number(node.value)
+            return Wrong("a number") if isinstance(value, str) else value
+        case "timestamp":
+            return Wrong("a date")
+    return Wrong(f"a value of the type {node.tag}")
 
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-LIST_COLUMNS = frozenset(
-    {"keywords", "categories", "requirements", "how_to_apply", "next_services", "services"}
-)
-"""Columns that are lists: bars separate the items of a cell, or line breaks where it has none."""
+READERS: Mapping[str, Callable[[Reader], None]] = {
+    ".jsonl": read_jsonl,
+    ".yaml": read_yaml,
+    ".yml": read_yaml,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+}
+"""How a file of a bundle is read, by its ending."""
 
-_COLUMNS = frozenset(name for columns in COLUMNS.values() for name in columns)
-BOM = "\ufeff"
-NUMBER_COLUMNS = frozenset({"threshold"})
-DIGITS = frozenset({"effect", "deadline_days"})
-"""Columns that may be numbers in a file and are digits to us."""
 
 # What spreadsheets take for the beginning of a formula, full-width forms included.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -354,7 +394,7 @@ def joined(items: Sequence[str]) -> str:
 
     A line break is written with a backslash before it, and so is a space at either end of an item.
     """
-    return " | ".join(_item(item) for item in items)
+    return " | ".join(_marked(item) for item in items)
 
 
 def split(cell: str) -> list[str]:
@@ -364,19 +404,34 @@ def split(cell: str) -> list[str]:
     """
     if not cell.strip():
         return []
-    pieces = _TOKEN.findall(cell)
-    mark = "|" if "|" in pieces else "\n"
+    tokens = _TOKEN.findall(cell)
+    separator = "|" if "|" in tokens else "\n"
     items: list[list[str]] = [[]]
-    for piece in pieces:
-        if piece == mark:
+    for token in tokens:
+        if token == separator:
             items.append([])
         else:
-            items[-1].append(piece)
-    texts = [_text(tokens) for tokens in items]
-    if mark == "|" or len(texts) == 1:
+            items[-1].append(token)
+    texts = [_unmarked(item) for item in items]
+    if separator == "|" or len(texts) == 1:
         return texts
     lines = (_BULLET.sub("", text, count=1) for text in texts)
     return [line for line in lines if line.strip()]
+
+
+def _marked(item: str) -> str:
+    text = _MARKS.sub(r"\\\g<0>", item)
+    if text[:1].isspace():
+        text = f"\\{text}"
+    if text[1:] and text[-1].isspace() and text[-1] != "\n":
+        text = f"{text[:-1]}\\{text[-1]}"
+    return text
+
+
+def _unmarked(tokens: Sequence[str]) -> str:
+    # A space with its backslash is no space: it belongs to the item.
+    inner = [index for index, token in enumerate(tokens) if not token.isspace()]
+    return "".join(token[-1] for token in tokens[inner[0] : inner[-1] + 1]) if inner else ""
 
 
 def guarded(text: str) -> str:
@@ -424,29 +479,3 @@ def number(text: str) -> Value:
         return Decimal(text)
     except InvalidOperation:
         return text
-
-
-def _item(item: str) -> str:
-    marked = _MARKS.sub(r"\\\g<0>", item)
-    if marked[:1].isspace():
-        marked = f"\\{marked}"
-    if marked[1:] and marked[-1].isspace() and marked[-1] != "\n":
-        marked = f"{marked[:-1]}\\{marked[-1]}"
-    return marked
-
-
-def _text(tokens: Sequence[str]) -> str:
-    # A space with its backslash is no space: it belongs to the item.
-    inner = [place for place, token in enumerate(tokens) if not token.isspace()]
-    text_tokens = tokens[inner[0] : inner[-1] + 1] if inner else ()
-    return "".join(token[-1] for token in text_tokens)
-
-
-READERS: dict[str, Callable[[Reader], None]] = {
-    ".jsonl": read_jsonl,
-    ".yaml": read_yaml,
-    ".yml": read_yaml,
-    ".csv": read_csv,
-    ".tsv": read_csv,
-}
-"""How a file is read, by its ending."""

@@ -15,8 +15,8 @@ QUESTION_LIMIT = 200
 QUESTIONS_LIMIT = 50
 """The most example questions of one service or situation: more say nothing new to the ranking."""
 
-Place: TypeAlias = tuple[str, str, str]
-"""Agency and service, or the situation: what is not set is ""."""
+Owner: TypeAlias = tuple[str, str, str]
+"""Agency and service of a question, or its situation: what is not set is ""."""
 
 
 def folded(text: str) -> str:
@@ -24,51 +24,61 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def personal_data(text: str) -> Iterator[str]:
-    """Yield a complaint for everything in ``text`` that would be hidden from a model."""
-    if len(text) > QUESTION_LIMIT:
-        return  # refused for its length
-    for segment in prepare(text).segments:
-        value = text[segment.start : segment.end]
-        yield f"has {MEANINGS[segment.kind]} ({value!r}): write it without anybody's data"
+def without_personal_data(text: str) -> str:
+    """Return ``text``.
+
+    Raises:
+        ValueError: For what in it would be hidden from a model.
+    """
+    hidden = [f"{MEANINGS[s.kind]} ({text[s.start : s.end]!r})" for s in prepare(text).segments]
+    if hidden:
+        raise ValueError(f"has {' and '.join(hidden)}: write it without anybody's data")
+    return text
+
+
+class Questions:
+    """Example questions in their order: each text has one owner, and no owner has too many."""
+
+    def __init__(self) -> None:
+        self._owners: dict[tuple[bool, str], Owner] = {}
+        self._counts: Counter[Owner] = Counter()
+
+    def add(self, values: Mapping[str, Any]) -> tuple[str, str]:
+        """Count a question, and return what is wrong with its text (a predicate) and with its owner
+        (a sentence); "" for nothing."""
+        owner = values["agency"], values["service"], values["situation"]
+        first = self._owners.setdefault((bool(owner[2]), folded(values["text"])), owner)
+        self._counts[owner] += 1
+        taken = too_many = ""
+        if first != owner:
+            taken = (
+                f"is a question of {_named(first)} already: one text cannot lead to two "
+                f"{'situations' if first[2] else 'services'}, so keep it where it fits best"
+            )
+        if self._counts[owner] > QUESTIONS_LIMIT:
+            too_many = (
+                f"{_named(owner)} has more than {QUESTIONS_LIMIT} questions, which is the "
+                "limit: leave out those that say the same"
+            )
+        return taken, too_many
 
 
 def misplaced(checked: Sequence[tuple[Row, Mapping[str, Any]]]) -> Iterator[BundleProblem]:
     """Yield the texts that an earlier row has at another service, or at another situation, and the
     first question of each that is one too many."""
-    first: dict[tuple[bool, str], Place] = {}
-    counts: Counter[Place] = Counter()
+    questions = Questions()
+    noted = set[str]()
     for row, values in checked:
-        place = place_of(values)
-        if not any(place) or not values["text"].strip():
+        if not values["text"].strip() or not (values["service"] or values["situation"]):
             continue
-        other = first.setdefault((bool(place[2]), folded(values["text"])), place)
-        if other != place:
-            yield BundleProblem(row.file, row.line_of("text"), stands_elsewhere(other), "text")
-        counts[place] += 1
-        if counts[place] == QUESTIONS_LIMIT + 1:
-            yield BundleProblem(row.file, row.line, too_many(place))
+        taken, too_many = questions.add(values)
+        if taken:
+            yield BundleProblem(row.file, row.line_of("text"), taken, "text")
+        if too_many and too_many not in noted:
+            noted.add(too_many)
+            yield BundleProblem(row.file, row.line, too_many)
 
 
-def place_of(values: Mapping[str, Any]) -> Place:
-    """Return where a question stands."""
-    return values["agency"], values["service"], values["situation"]
-
-
-def stands_elsewhere(place: Place) -> str:
-    return (
-        f"is a question of {_named(place)} already: one text cannot lead to two "
-        f"{'situations' if place[2] else 'services'}, so keep it where it fits best"
-    )
-
-
-def too_many(place: Place) -> str:
-    return (
-        f"{_named(place)} has more than {QUESTIONS_LIMIT} questions, which is the "
-        "limit: leave out those that say the same"
-    )
-
-
-def _named(place: Place) -> str:
-    agency, service, situation = (part[:200] for part in place)
+def _named(owner: Owner) -> str:
+    agency, service, situation = (part[:200] for part in owner)
     return f"the situation {situation}" if situation else f"{agency} {service}"

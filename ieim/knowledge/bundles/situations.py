@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ieim.pipeline.knowledge import Situation, Step
@@ -52,17 +52,3 @@ def parts(text: str) -> tuple[str, str]:
 def line(reference: str, condition: str) -> str:
     """Return the line that :func:`parts` divides."""
     return f"{reference} | {condition}" if condition else reference
-
-
-def bad_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the place of a line, counted from 1, and what is wrong with it."""
-    first: dict[str, int] = {}
-    for place, (reference, condition) in enumerate(map(parts, lines), start=1):
-        if "/" not in reference:
-            yield place, f"is {reference[:80]!r}: write agency/key, or agency/key | condition"
-        elif first.setdefault(reference, place) != place:
-            earlier = first[reference]
-            yield place, f"names {reference[:200]!r}, as entry {earlier} does: keep one of them"
-        if len(condition) > CONDITION_LIMIT:
-            length = f"{len(condition):,} characters"
-            yield place, f"has a condition of {length}: {CONDITION_LIMIT} is the limit"

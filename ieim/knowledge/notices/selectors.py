@@ -55,9 +55,8 @@ def of_reply(sources: Sequence[Source], at: datetime) -> tuple[Notice, ...]:
     if not sources:
         return ()
     names = {"": "", **{source.agency_id: source.agency_name for source in sources}}
-    shown = (notice for notice in active(at) if not notice.model_only)
-    found = [notice for notice in shown if notice.agency in names]
-    return tuple(dict.fromkeys(Notice(names[notice.agency], notice.text) for notice in found))
+    notices = (notice for notice in active(at) if not notice.model_only and notice.agency in names)
+    return tuple(dict.fromkeys(Notice(names[notice.agency], notice.text) for notice in notices))
 
 
 def visible(user: User) -> QuerySet[Directive]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -29,17 +30,17 @@ OVER = 50
 def notices(request: HttpRequest) -> HttpResponse:
     """Every notice that the user may see."""
     now = timezone.now()
-    found = selectors.visible(member(request))
+    visible = selectors.visible(member(request))
     groups = (
         (
             gettext("Now"),
             gettext("What citizens, or the model only, are told at this moment."),
-            found.filter(starts_at__lte=now),
+            visible.filter(starts_at__lte=now),
         ),
         (
             gettext("Coming"),
             gettext("What they will be told."),
-            found.filter(starts_at__gt=now),
+            visible.filter(starts_at__gt=now),
         ),
     )
     context = {
@@ -47,7 +48,7 @@ def notices(request: HttpRequest) -> HttpResponse:
             (words, note, _rows(request, rows.filter(ends_at__gt=now).order_by("ends_at")))
             for words, note, rows in groups
         ],
-        "over": _rows(request, found.filter(ends_at__lte=now).order_by("-ends_at")[:OVER]),
+        "over": _rows(request, visible.filter(ends_at__lte=now).order_by("-ends_at")[:OVER]),
         "zone": settings.TIME_ZONE,
     }
     return render(request, "knowledge/notices/notices.html", context)
@@ -86,7 +87,7 @@ def end(request: HttpRequest, notice: int) -> HttpResponse:
     return _see_list()
 
 
-def _rows(request: HttpRequest, found: object) -> list[dict[str, object]]:
+def _rows(request: HttpRequest, notices: Iterable[Directive]) -> list[dict[str, object]]:
     release = knowledge.current_release()
     agencies = release.agencies if release else {}
     return [
@@ -97,7 +98,7 @@ def _rows(request: HttpRequest, found: object) -> list[dict[str, object]]:
             else notice.agency or gettext("Every agency"),
             "mine": works_for(member(request), notice.agency),
         }
-        for notice in cast("list[Directive]", found)
+        for notice in notices
     ]
 
 
@@ -156,9 +157,10 @@ def choices(user: User) -> list[tuple[str, str]]:
     scope = agencies_of(user)
     release = knowledge.current_release()
     agencies = release.agencies.values() if release else ()
-    offered = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
-    found = [(EVERY, gettext("Every agency")), *offered] if scope is None else offered
-    return found if len(found) == 1 else [("", gettext("Choose an agency")), *found]
+    offered = [(a.id, a.name) for a in agencies if scope is None or a.id in scope]
+    if scope is None:
+        offered = [(EVERY, gettext("Every agency")), *offered]
+    return offered if len(offered) == 1 else [("", gettext("Choose an agency")), *offered]
 
 
 app_name = "notices"

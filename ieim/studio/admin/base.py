@@ -65,8 +65,8 @@ def scope_of(request: HttpRequest) -> frozenset[str] | None:
     """Return the agencies of whoever asks (see ``agencies_of``), looked up once a request."""
     if not hasattr(request, "_agencies_of"):
         request._agencies_of = agencies_of(request.user)  # type: ignore[attr-defined]
-    found: frozenset[str] | None = request._agencies_of  # type: ignore[attr-defined]
-    return found
+    scope: frozenset[str] | None = request._agencies_of  # type: ignore[attr-defined]
+    return scope
 
 
 class LightList(ChangeList):

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.studio.drafts.editing import permits
-from ieim.studio.drafts.history import after_you_opened, agency_of, shown
+from ieim.studio.drafts.history import agency_of, shown, stale_message
 from ieim.studio.drafts.selectors import entry_name
 
 OVER = "_over"
@@ -89,7 +89,7 @@ def removed_entry(
             del data[name]
     for name, value in identity.items():
         data[name] = value
-    message = after_you_opened(table, entry_name(table, identity))
+    message = stale_message(table, entry_name(table, identity))
     hint = gettext(
         "Nothing was saved. What you typed is still here: save it to add the entry again."
     )

@@ -6,148 +6,170 @@ hour; then the page asks for the file again.
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
+from uuid import UUID, uuid4
 
 from django import forms
 from django.contrib import messages
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
+from django.core.validators import FileExtensionValidator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
-from django.utils.translation import gettext
-from import_export.admin import ImportExportMixin
-from import_export.forms import ConfirmImportForm, ExportForm
-from import_export.tmp_storages import CacheStorage
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext, gettext_lazy
 
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.people.access import member
 from ieim.studio.admin.base import DraftAdmin
-from ieim.studio.exchange.files import MAX_BYTES, TableFormat, Unreadable, formats_of
-from ieim.studio.exchange.importing import DraftResource, Preview, resource_of
+from ieim.studio.drafts.editing import OutOfScope
+from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
+from ieim.studio.exchange.importing import (
+    Moved,
+    plan_import,
+    service_warnings,
+    table_problems,
+    table_rows,
+    write_import,
+)
 
-_FORMATS = 4
-
-
-class Expired(Exception):
-    """The uploaded file is no longer kept."""
-
-
-class KeptFile(CacheStorage):
-    CACHE_LIFETIME = 3600  # seconds
-
-    def read(self) -> bytes:
-        """Return the file. Raises :class:`Expired`."""
-        data: bytes | None = super().read()
-        if data is None:
-            raise Expired
-        return data
+_KEEP_SECONDS = 3600
+_ENDINGS = {kind: kind for kind in MEDIA_TYPES} | {"tsv": "csv", "txt": "csv", "yml": "yaml"}
 
 
-class Confirm(ConfirmImportForm):
-    """What a preview hands to the import: ``seen`` is the draft that it was compared with."""
-
-    seen = forms.CharField(widget=forms.HiddenInput)
-    format = forms.TypedChoiceField(
-        choices=[(str(n), n) for n in range(_FORMATS)], widget=forms.HiddenInput
+class ImportForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        validators=[FileExtensionValidator(list(_ENDINGS))],
+        widget=forms.FileInput(attrs={"accept": ",".join(f".{name}" for name in _ENDINGS)}),
     )
 
 
-class FilesAdmin(ImportExportMixin, DraftAdmin):
-    import_template_name = "admin/studio/import.html"
-    tmp_storage_class = KeptFile
-    confirm_form_class = Confirm
-    export_form_class = ExportForm
-    skip_admin_log = True
+class ConfirmForm(forms.Form):
+    """What a preview hands to the import: the file, and the draft that it was compared with."""
 
-    def get_resource_classes(self, request: HttpRequest) -> list[type[DraftResource]]:
-        return [resource_of(self.table)]
+    token = forms.UUIDField(widget=forms.HiddenInput)
+    seen = forms.CharField(widget=forms.HiddenInput)
 
-    def get_import_formats(self) -> list[type[TableFormat]]:
-        return formats_of(self.table)
 
-    get_export_formats = get_import_formats
+class ExportForm(forms.Form):
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"), choices=[(kind, kind.upper()) for kind in MEDIA_TYPES]
+    )
 
-    def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return what the list shows, with the columns that it leaves out."""
-        rows: QuerySet[Any] = super().get_export_queryset(request)
-        return rows.defer(None)
 
-    def get_export_filename(self, request: HttpRequest, queryset: Any, file_format: Any) -> str:
-        return f"{self.table}.{file_format.get_extension()}"
+class FilesAdmin(DraftAdmin):
+    """The pages of a table with its files: import, its confirmation, and export."""
 
-    def has_import_permission(self, request: HttpRequest) -> bool:
-        return self.has_change_permission(request)
+    change_list_template: ClassVar[str] = "admin/studio/change_list.html"
 
-    def has_export_permission(self, request: HttpRequest) -> bool:
-        return self.has_view_permission(request)
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}"
+        views = {
+            "import": self.import_view,
+            "process_import": self.confirm_view,
+            "export": self.export_view,
+        }
+        pages = [
+            path(f"{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}")
+            for page, view in views.items()
+        ]
+        return [*pages, *super().get_urls()]
 
-    def get_import_resource_kwargs(self, request: HttpRequest, **kwargs: Any) -> dict[str, Any]:
-        form = kwargs.get("form")
-        data = getattr(form, "cleaned_data", {})
-        return {"by": request.user, "seen": data.get("seen", "")}
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        may_import = {"has_import_permission": self.has_change_permission(request)}
+        return super().changelist_view(request, {**may_import, **(extra_context or {})})
 
-    def add_data_read_fail_error_to_form(self, form: forms.Form, e: Exception) -> None:
-        if not isinstance(e, Unreadable):
-            raise e
-        name = form.cleaned_data["import_file"].name
-        for problem in e.problems:
-            place = ", ".join(filter(None, [name, problem.file]))
-            line = "" if problem.line is None else f":{problem.line}"
-            form.add_error("import_file", f"{place}{line}: {problem.message}")
+    def import_view(self, request: HttpRequest) -> HttpResponse:
+        """Choose a file; posted, show what it would change, or what is wrong with it."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        form = ImportForm(request.POST or None, request.FILES or None)
+        if not form.is_valid():
+            return self._import_page(request, form=form)
+        file: UploadedFile[bytes] = form.cleaned_data["file"]
+        name = file.name or ""
+        # Of a file that is too large only so much is read that it is refused.
+        data = file.read(MAX_BYTES + 1)
+        source = read(_ENDINGS[name.rpartition(".")[2].lower()], self.table, data)
+        rows = table_rows(self.table, source)
+        plan = plan_import(rows, by=member(request))
+        problems = table_problems(self.table, source, plan, name)
+        if problems:
+            return self._import_page(request, form=form, problems=problems)
+        token = uuid4()
+        cache.set(self._cache_key(request, token), rows, _KEEP_SECONDS)
+        confirm = ConfirmForm(initial={"token": token, "seen": plan.fingerprint})
+        context = {"plan": plan, "rows": len(source.rows), "warnings": service_warnings(plan)}
+        return self._import_page(request, form=form, confirm_form=confirm, **context)
 
-    def write_to_tmp_storage(self, import_file: Any, input_format: Any) -> KeptFile:
-        """Keep the file; of one that is too large, only so much that reading it says so."""
-        storage = KeptFile(read_mode="rb")
-        storage.save(import_file.read(MAX_BYTES + 1))
-        return storage
+    def confirm_view(self, request: HttpRequest) -> HttpResponse:
+        """Import the rows of a preview."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        form = ConfirmForm(request.POST)
+        key = self._cache_key(request, form.cleaned_data["token"]) if form.is_valid() else ""
+        rows = cache.get(key)
+        if rows is None:
+            messages.error(request, gettext("The file is no longer kept here. Choose it again."))
+            return redirect(self._url("import"))
+        plan = None
+        with suppress(Moved, OutOfScope):
+            plan = write_import(rows, by=member(request), seen=form.cleaned_data["seen"])
+        if plan is None or plan.problems[self.table]:
+            problem = "somebody changed these entries after the preview: look at it again"
+            return self._import_page(request, form=ImportForm(), problems=[problem])
+        cache.delete(key)
+        added, changed, same = plan.counts[self.table].values()
+        message = gettext("Imported: {new} new, {changed} changed, {same} as before.")
+        messages.success(
+            request, message.format(new=f"{added:,}", changed=f"{changed:,}", same=f"{same:,}")
+        )
+        for warning in service_warnings(plan):
+            messages.warning(request, warning)
+        return redirect(self._url("changelist"))
 
-    def import_action(self, request: HttpRequest, **kwargs: Any) -> TemplateResponse:
-        page: TemplateResponse = super().import_action(request, **kwargs)
-        context = page.context_data or {}
-        if "confirm_form" in context:
-            context["confirm_form"].initial["seen"] = context["result"].seen
-        return page
-
-    def export_action(self, request: HttpRequest) -> HttpResponse:
+    def export_view(self, request: HttpRequest) -> HttpResponse:
         """Ask for a format, or send the file; with filters that there are not, go to the list."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         try:
-            page: HttpResponse = super().export_action(request)
+            rows = self.get_changelist_instance(request).queryset.defer(None)
         except IncorrectLookupParameters:
             message = gettext("There are no such filters. Choose what to export here.")
             messages.error(request, message)
-            name = f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"
-            return HttpResponseRedirect(reverse(name))
-        return page
+            return redirect(self._url("changelist"))
+        form = ExportForm(request.POST or None)
+        if form.is_valid():
+            kind = form.cleaned_data["format"]
+            try:
+                file = export(kind, self.table, rows)
+            except ValueError as error:
+                form.add_error(None, str(error))
+            else:
+                name = f'attachment; filename="{self.table}.{kind}"'
+                headers = {"Content-Disposition": name}
+                return HttpResponse(file, content_type=MEDIA_TYPES[kind], headers=headers)
+        return self._page(request, "export", gettext("Export"), form=form)
 
-    def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        try:
-            page: HttpResponse = super().process_import(request, **kwargs)
-        except Expired:
-            message = gettext("The file is no longer kept here. Choose it again.")
-            messages.error(request, message)
-            name = f"admin:{self.opts.app_label}_{self.opts.model_name}_import"
-            return HttpResponseRedirect(reverse(name))
-        return page
+    def _import_page(self, request: HttpRequest, **context: Any) -> TemplateResponse:
+        columns = list(COLUMNS[self.table])
+        return self._page(request, "import", gettext("Import"), columns=columns, **context)
 
-    def process_result(self, result: Preview, request: HttpRequest) -> HttpResponse:
-        if not result.has_errors():
-            page: HttpResponse = super().process_result(result, request)
-            return page
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Import"),
-            "opts": self.opts,
-            "form": self.create_import_form(request),
-            "result": result,
-        }
-        return TemplateResponse(request, [self.import_template_name], context)
+    def _page(
+        self, request: HttpRequest, name: str, title: str, **context: Any
+    ) -> TemplateResponse:
+        whole = {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
+        return TemplateResponse(request, f"admin/studio/{name}.html", {**whole, **context})
 
-    def add_success_message(self, result: Preview, request: HttpRequest) -> None:
-        new = sum(planned.new for planned in result.planned)
-        same = result.total_rows - len(result.planned)
-        message = gettext("Imported: {new} new, {changed} changed, {same} as before.")
-        changed = len(result.planned) - new
-        messages.success(
-            request, message.format(new=f"{new:,}", changed=f"{changed:,}", same=f"{same:,}")
-        )
-        for warning in result.warnings:
-            messages.warning(request, warning)
+    def _url(self, page: str) -> str:
+        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}")
+
+    def _cache_key(self, request: HttpRequest, token: UUID) -> str:
+        return f"import:{self.table}:{member(request).pk}:{token}"

@@ -35,16 +35,23 @@ from ieim.studio.api.serializers import (
     StandardQuerySerializer,
 )
 from ieim.studio.api.staff import Changed
-from ieim.studio.drafts.history import readable
-from ieim.studio.exchange.files import MAX_BYTES, TableFormat, Unreadable, formats_of
-from ieim.studio.exchange.importing import Preview, resource_of
+from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
+from ieim.studio.exchange.importing import (
+    Plan,
+    Planned,
+    plan_import,
+    service_warnings,
+    table_problems,
+    table_rows,
+    write_import,
+)
 from ieim.studio.models import Agency
 from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report
-from ieim.studio.standards.services import Plan, merge, plan
+from ieim.studio.standards.services import merge, plan
 
 TABLE_TYPES: Mapping[str, str] = {
-    made.mime.partition(";")[0]: made.kind for made in formats_of(TABLES[0])
+    media_type.partition(";")[0]: kind for kind, media_type in MEDIA_TYPES.items()
 }
 """The kind of file that a media type is."""
 STANDARD_TYPES = ("application/json", "application/ld+json")
@@ -133,7 +140,6 @@ class FileView(StaffViewSet):
 
 def file_of(table: Table) -> type[FileView]:
     """Return the resource of one table as a file."""
-    formats = {made.kind: made for made in formats_of(table)}
 
     class TableFile(FileView):
         parser_classes = [TableParser]
@@ -148,13 +154,13 @@ def file_of(table: Table) -> type[FileView]:
         )
         def read(self, request: Request, query: dict[str, Any]) -> HttpResponse:
             rows = visible(table, self.user, query.get("agency"))
-            made = formats[query["format"]]
+            kind = query["format"]
             try:
-                file = made().export_data(resource_of(table)().export(rows))
+                file = export(kind, table, rows)
             except ValueError as error:
                 raise NotDone(str(error)) from error
-            name = f'attachment; filename="{table}.{made.kind}"'
-            return HttpResponse(file, content_type=made.mime, headers={"Content-Disposition": name})
+            headers = {"Content-Disposition": f'attachment; filename="{table}.{kind}"'}
+            return HttpResponse(file, content_type=MEDIA_TYPES[kind], headers=headers)
 
         @operation(
             f"import_{table}",
@@ -170,40 +176,21 @@ def file_of(table: Table) -> type[FileView]:
         def take(self, request: Request, query: dict[str, Any]) -> Any:
             file = self.upload(request)
             kind = TABLE_TYPES[file.media_type]
-            preview = self._import(formats[kind], file.data, seen="")
-            seal = digest([table, kind, preview.seen, sha256(file.data).hexdigest()])
+            source = read(kind, table, file.data)
+            rows = table_rows(table, source)
+            planned = plan_import(rows, by=self.user)
+            _check(table_problems(table, source, planned, _FILE))
+            seen = planned.fingerprint
+            seal = digest([table, kind, seen, sha256(file.data).hexdigest()])
             confirmed = query.get("confirm")
+            warnings = service_warnings(planned)
             if confirmed is not None:
                 if confirmed != seal:
                     raise Changed(MOVED)
-                preview = self._import(formats[kind], file.data, seen=preview.seen)
-            planned = preview.planned
-            new = sum(each.new for each in planned)
-            return {
-                "written": confirmed is not None,
-                "digest": seal,
-                "added": new,
-                "changed": len(planned) - new,
-                "unchanged": preview.total_rows - len(planned),
-                "entries": [_planned(table, e.entry, e.new, e.fields) for e in planned],
-                "warnings": preview.warnings,
-                "notes": [],
-            }
-
-        def _import(self, format_: type[TableFormat], data: bytes, seen: str) -> Preview:
-            """Return what importing does; without ``seen`` nothing is written."""
-            try:
-                rows = format_().create_dataset(data)
-            except Unreadable as error:
-                raise _not_imported(error.problems) from error
-            resource = resource_of(table)(by=self.user, seen=seen)
-            result: Any = resource.import_data(
-                rows, dry_run=not seen, raise_errors=True, file_name=_FILE
-            )
-            if result.has_errors():
-                raise _not_imported(result.problems)
-            preview: Preview = result
-            return preview
+                planned = write_import(rows, by=self.user, seen=seen)
+                _check(table_problems(table, source, planned, _FILE))
+            answer = _answer(planned, written=confirmed is not None)
+            return {**answer, "digest": seal, "warnings": warnings}
 
     return TableFile
 
@@ -233,35 +220,40 @@ class StandardFile(FileView):
             raise Http404
         mapped, report = read_standard(self.upload(request).data, into=agency)
         if confirmed is None:
-            return _merged(plan(mapped), report, written=False)
+            return _merged(plan(mapped, self.user), report, written=False)
         return _merged(merge(mapped=mapped, by=self.user, seen=confirmed), report, written=True)
 
 
-def _merged(done: Plan, report: Report, *, written: bool) -> dict[str, Any]:
-    counts = done.counts.values()
+def _merged(plan: Plan, report: Report, *, written: bool) -> dict[str, Any]:
+    return {**_answer(plan, written=written), "notes": report.notes}
+
+
+def _answer(plan: Plan, *, written: bool) -> dict[str, Any]:
+    counts = plan.counts.values()
     return {
         "written": written,
-        "digest": done.fingerprint,
-        **{what: sum(each[what] for each in counts) for what in ("added", "changed", "unchanged")},
-        "entries": [_planned(e.table, e.name, e.is_new, e.fields) for e in done.entries],
+        "digest": plan.fingerprint,
+        **{
+            what: sum(table[what] for table in counts) for what in ("added", "changed", "unchanged")
+        },
+        "entries": [_planned(entry) for entry in plan.entries],
         "warnings": [],
-        "notes": report.notes,
+        "notes": [],
     }
 
 
-def _planned(table: Table, entry: str, new: bool, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _planned(entry: Planned) -> dict[str, Any]:
     return {
-        "table": table,
-        "entry": entry,
-        "change": "added" if new else "changed",
+        "table": entry.table,
+        "entry": entry.name,
+        "change": "added" if entry.is_new else "changed",
         "differences": [
-            {"field": name, "before": before, "after": after}
-            for name, before, after in readable(fields)
+            {"field": name, "before": before, "after": after} for name, before, after in entry.shown
         ],
     }
 
 
-def _not_imported(problems: list[BundleProblem]) -> NotDone:
+def _check(problems: list[BundleProblem]) -> None:
     errors = []
     for problem in problems:
         error: dict[str, Any] = {"pointer": "", "detail": problem.message}
@@ -270,7 +262,8 @@ def _not_imported(problems: list[BundleProblem]) -> NotDone:
         if problem.line is not None:
             error["line"] = problem.line
         errors.append(error)
-    return NotDone(FILE_REFUSED, errors)
+    if errors:
+        raise NotDone(FILE_REFUSED, errors)
 
 
 FILES: Mapping[Table, type[FileView]] = {table: file_of(table) for table in TABLES}

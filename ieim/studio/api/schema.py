@@ -26,9 +26,9 @@ from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.services import Refused
 from ieim.studio.api.staff import Changed, NoVersion, StaffView
 from ieim.studio.drafts.editing import Invalid, OutOfScope, Stale
+from ieim.studio.exchange.importing import Moved
 from ieim.studio.proposals.services import BeyondScope, ProposalError
 from ieim.studio.standards.report import StandardError
-from ieim.studio.standards.services import Moved
 from ieim.studio.trying.asking import NoModel
 from ieim.studio.trying.services import GoldenError
 

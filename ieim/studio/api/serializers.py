@@ -14,7 +14,7 @@ from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEX
 from ieim.knowledge.bundles.formats import LIST_COLUMNS, NUMBER_COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.message.screen import MAX_CHARS
-from ieim.studio.exchange.files import formats_of
+from ieim.studio.exchange.files import MEDIA_TYPES
 from ieim.studio.models import GoldenRun, Proposal
 
 MOST_ITEMS = 1_000
@@ -80,7 +80,7 @@ def _page(table: Table) -> type[serializers.Serializer[Any]]:
 def _address(table: Table) -> type[ClosedSerializer]:
     """Return the serializer of an entry's address: the columns of its natural id."""
     columns = COLUMNS[table]
-    fields = {n: _id(EXAMPLE_LIMIT, required=columns[n].required) for n in IDENTITY[table]}
+    fields = {n: _id(EXAMPLE_LIMIT, required=columns[n].is_required()) for n in IDENTITY[table]}
     return type(f"{_one(table)}AddressSerializer", (ClosedSerializer,), fields)
 
 
@@ -330,7 +330,7 @@ DirectivesSerializer = _items(
 )
 
 
-KINDS = [made.kind for made in formats_of(TABLES[0])]
+KINDS = list(MEDIA_TYPES)
 """The endings: csv, xlsx, yaml, json."""
 
 

@@ -1,4 +1,4 @@
-"""Changing entries of the draft one by one: what the admin, files and the API all go through.
+"""Changing entries of the draft one by one, for the admin, files and the API.
 
 Every change is one transaction: the rules of a bundle's rows, the references, the scope of the
 person, the version that they saw, the history (:class:`Change`) and the audit event.
@@ -19,8 +19,15 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of, works_for
 from ieim.pipeline.canonical import digest
-from ieim.studio.drafts.entries import Entries, Problem, Problems, Values, not_removable, with_it
-from ieim.studio.drafts.history import after_you_opened, agency_of, change, keep
+from ieim.studio.drafts.entries import (
+    Entries,
+    Problem,
+    Problems,
+    Values,
+    dependants,
+    removal_problem,
+)
+from ieim.studio.drafts.history import agency_of, change, stale_message, store_changes
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
 
@@ -40,7 +47,8 @@ class Invalid(Exception):
     """The values break a rule; ``problems`` is ``{column: [problem]}``."""
 
     def __init__(self, problems: Problems) -> None:
-        super().__init__("; ".join(one.text for found in problems.values() for one in found))
+        texts = (problem.text for column in problems.values() for problem in column)
+        super().__init__("; ".join(texts))
         self.problems = problems
 
 
@@ -117,11 +125,11 @@ def save_all(
             raise OutOfScope(gettext("You do not work for that agency."))
         if edit.seen is not None and (before is None or before.version != edit.seen):
             name = " ".join(filter(None, identity))
-            raise Stale(after_you_opened(table, name))
+            raise Stale(stale_message(table, name))
     wrong, merged = _checked(entries, edits)
     if wrong:
         raise ManyInvalid(wrong)
-    _record(table, entries.apply(merged, by=by, source=source), by, source)
+    record_changes(table, entries.apply(merged, by=by, source=source), by, source)
     return entries.result()
 
 
@@ -139,38 +147,40 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     entries = Entries(table, [identity])
     entry = entries.stored.get(entries.identities[0])
     if entry is None or entry.version != seen:
-        raise Stale(after_you_opened(table, entry_name(table, identity)))
-    if problem := not_removable(table, identity):
+        raise Stale(stale_message(table, entry_name(table, identity)))
+    if problem := removal_problem(table, identity):
         raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
-    for group in (*with_it(table, identity), entries):
-        removed = [
-            change(table=group.table, before=group.values_of(one), after=None, by=by, source=source)
-            for one in group.stored.values()
-        ]
-        for one in group.stored.values():
-            one.delete()
-        _record(group.table, [each for each in removed if each], by, source)
+    for group in (*dependants(table, identity), entries):
+        removed: list[Change] = []
+        for stored in group.stored.values():
+            values = group.values_of(stored)
+            removal = change(table=group.table, before=values, after=None, by=by, source=source)
+            removed += [removal] if removal else []
+            stored.delete()
+        record_changes(group.table, removed, by, source)
 
 
 def _checked(entries: Entries, edits: Sequence[Edit]) -> tuple[dict[int, Problems], list[Values]]:
     return entries.check(new={i for i, edit in enumerate(edits) if edit.seen is None})
 
 
-def _record(table: Table, changes: Sequence[Change], by: User, source: Change.Source) -> None:
+def record_changes(
+    table: Table, changes: Sequence[Change], by: User | None, source: Change.Source
+) -> None:
     """Store the changes of one table as history and one audit event."""
     if not changes:
         return
-    keep(changes)
-    kinds = [one.kind for one in changes]
+    store_changes(changes)
+    kinds = [change.kind for change in changes]
     record_system(
         kind="knowledge.changed",
         payload={
             "table": table,
             "source": source.value,
-            "entries": [one.entry for one in changes[:20]],
+            "entries": [change.entry for change in changes[:20]],
             **{kind.value: kinds.count(kind) for kind in Change.Kind},
             # The texts are in the history: the digest shows that they are still those.
             "sha256": digest([[c.entry, c.kind, c.fields] for c in changes]),
         },
-        actor=by.actor,
+        actor="system" if by is None else by.actor,
     )

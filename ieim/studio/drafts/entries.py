@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, check_row
-from ieim.knowledge.bundles.questions import (
-    QUESTIONS_LIMIT,
-    Place,
-    folded,
-    place_of,
-    stands_elsewhere,
-    too_many,
-)
+from ieim.knowledge.bundles.questions import Questions, folded
+from ieim.knowledge.bundles.references import References
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.people.models import User
-from ieim.studio.drafts.history import change, who_and_when
+from ieim.studio.drafts.history import change, last_change
 from ieim.studio.drafts.selectors import golden_texts
 from ieim.studio.models import (
     DRAFT_MODELS,
@@ -94,48 +87,57 @@ class Entries:
         """Return the columns of ``entry``, lists as lists, and its position."""
         return {**column_values(entry), "position": entry.position}
 
-    def check(self, *, new: Collection[int]) -> tuple[dict[int, Problems], list[Values]]:
+    def check(
+        self,
+        *,
+        new: Collection[int],
+        beside: Mapping[Table, Iterable[Mapping[str, Any]]] | None = None,
+    ) -> tuple[dict[int, Problems], list[Values]]:
         """Return what is wrong by index of ``contents``, and what every entry is to become.
 
-        ``new`` are the indexes of those that must not be there yet.
+        ``new`` are the indexes of those that must not be there yet, ``beside`` rows that are
+        written before, by table: entries may refer to them.
         """
         merged: list[Values] = []
         wrong: dict[int, Problems] = {}
-        references = References(self.table, self.identities)
+        references = _references(self.table, self.identities, beside or {})
         first: dict[tuple[str, ...], int] = {}
         last = self.model._default_manager.aggregate(last=Max("position"))["last"]
         last = -1 if last is None else last
         column = IDENTITY[self.table][-1]
-        for index, (identity, given) in enumerate(
+        required = [c for c in IDENTITY[self.table] if COLUMNS[self.table][c].is_required()]
+        for index, (identity, content) in enumerate(
             zip(self.identities, self._contents, strict=True)
         ):
             before = self.stored.get(identity)
             if before is None:
                 last += 1
             start = self.values_of(before) if before else {"position": last}
-            values, problems = _checked(self.table, {**start, **given})
-            found = list(references.dangling(values))
+            values, problems = _checked(self.table, {**start, **content})
+            for dangling_column, text in references.dangling(values):
+                problems.setdefault(dangling_column, []).append(Problem.of(text))
             name = " ".join(filter(None, identity))
-            whole = all(values[c] for c in IDENTITY[self.table] if COLUMNS[self.table][c].required)
-            if whole and first.setdefault(identity, index) != index:
+            message = ""
+            if all(values[c] for c in required) and first.setdefault(identity, index) != index:
                 message = gettext("{name} stands here twice: keep one")
-                found.append((column, message.format(name=repr(name))))
             elif before is not None and index in new:
                 message = gettext("there is {name} already: {what}")
-                what = who_and_when(self.table, name)
-                found.append((column, message.format(name=repr(name), what=what)))
-            for each, text in found:
-                problems.setdefault(each, []).append(Problem.of(text))
+            if message:
+                what = last_change(self.table, name) if before else ""
+                text = message.format(name=repr(name), what=what)
+                problems.setdefault(column, []).append(Problem.of(text))
             if problems:
                 wrong[index] = problems
             merged.append(values)
         if self.table == "risk_examples":
-            self._too_many(first, wrong)
+            self._check_number_of_examples(first, wrong)
         if self.table == "questions":
-            self._misplaced(merged, wrong)
+            self._check_questions(merged, wrong)
         return wrong, merged
 
-    def _too_many(self, rows: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
+    def _check_number_of_examples(
+        self, rows: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]
+    ) -> None:
         """Note in ``wrong`` the new examples that would be more than the limit."""
         new = [index for identity, index in rows.items() if identity not in self.stored]
         for index in new[max(0, EXAMPLES_LIMIT - RiskExample.objects.count()) :]:
@@ -143,37 +145,30 @@ class Entries:
             problem = Problem.of(message.format(limit=EXAMPLES_LIMIT))
             wrong.setdefault(index, {}).setdefault("text", []).append(problem)
 
-    def _misplaced(self, merged: Sequence[Values], wrong: dict[int, Problems]) -> None:
-        """Note in ``wrong`` the questions that stand at another service, or another situation, or
-        are golden questions, and those that are one too many where they stand."""
-        given = set(self.identities)
+    def _check_questions(self, merged: Sequence[Values], wrong: dict[int, Problems]) -> None:
+        """Note in ``wrong`` the questions of which another service or situation has the text, those
+        that are golden questions, and those that are one too many."""
         columns = IDENTITY[self.table]
-        stored = (
-            dict(zip(columns, _identity(self.table, row), strict=True))
-            for row in ExampleQuestion.objects.values(*columns)
-        )
-        rows = [
-            *((None, row) for row in stored if tuple(row.values()) not in given),
-            *enumerate(merged),
-        ]
+        replaced = set(self.identities)
+        questions = Questions()
+        for row in ExampleQuestion.objects.values(*columns):
+            identity = _identity(self.table, row)
+            if identity not in replaced:
+                questions.add(dict(zip(columns, identity, strict=True)))
         golden = golden_texts()
-        places: dict[tuple[bool, str], Place] = {}
-        counts: Counter[Place] = Counter()
-        for index, row in rows:
-            place, text = place_of(row), row["text"]
-            other = places.setdefault((bool(place[2]), folded(text)), place)
-            counts[place] += 1
-            if index is None or not text.strip():
+        for index, row in enumerate(merged):
+            taken, too_many = questions.add(row)
+            if not row["text"].strip():
                 continue
-            found = [stands_elsewhere(other)] if other != place else []
-            if folded(text) in golden:
-                found.append(
+            complaints = [taken] if taken else []
+            if folded(row["text"]) in golden:
+                complaints.append(
                     "is a golden question: those test what is learned from examples, so no text "
                     "can be both"
                 )
-            problems = [Problem(f"text {each}", f"this {each}") for each in found]
-            if counts[place] > QUESTIONS_LIMIT:
-                problems.append(Problem.of(too_many(place)))
+            problems = [Problem(f"text {text}", f"this {text}") for text in complaints]
+            if too_many:
+                problems.append(Problem.of(too_many))
             if problems:
                 wrong.setdefault(index, {}).setdefault("text", []).extend(problems)
 
@@ -194,10 +189,10 @@ class Entries:
         for index, (identity, after) in enumerate(zip(self.identities, merged, strict=True)):
             before = self.stored.get(identity)
             old = self.values_of(before) if before else None
-            found = change(table=self.table, before=old, after=after, by=by, source=source)
-            if found is not None:
+            entry_change = change(table=self.table, before=old, after=after, by=by, source=source)
+            if entry_change is not None:
                 self.put(index, after)
-                changes.append(found)
+                changes.append(entry_change)
         self.write()
         return changes
 
@@ -223,75 +218,41 @@ class Entries:
         ]
 
 
-class References:
-    """What entries of ``table`` may refer to, as it is in the draft."""
-
-    def __init__(self, table: Table, identities: Sequence[tuple[str, ...]]) -> None:
-        self._table = table
-        self._agencies: set[str] = set()
-        self._keys: dict[str, set[tuple[str, str]]] = {}
-        self._flags: set[str] = set()
-        self._references: set[str] = set()
-        self._situations: set[str] = set()
-        if "flag" in COLUMNS[table]:
-            flags = Label.objects.filter(set="risk_flags")
-            self._flags = set(flags.values_list("code", flat=True))
-        if table == "situations":
-            pairs = Service.objects.values_list("agency_id", "key")
-            self._references = {f"{agency}/{key}" for agency, key in pairs}
-        if table == "questions":
-            self._situations = set(Situation.objects.values_list("key", flat=True))
-        if "agency" not in IDENTITY[table]:
-            return
-        place = IDENTITY[table].index("agency")
-        agencies = {identity[place] for identity in identities}
-        found = Agency.objects.filter(pk__in=agencies) if len(agencies) <= _FEW else Agency.objects
-        self._agencies = set(found.values_list("pk", flat=True))
-        models: Mapping[str, tuple[type[Category] | type[Service], ...]] = {
-            "services": (Category,),
-            "translations": (Category, Service),
-            "questions": (Service,),
-        }
-        for model in models.get(table, ()):
-            rows = model._default_manager.values_list("agency_id", "key")
-            if len(agencies) <= _FEW:
-                rows = rows.filter(agency__in=agencies)
-            what = "category" if model is Category else "service"
-            self._keys[what] = set(rows)
-
-    def dangling(self, values: Values) -> Iterator[tuple[str, str]]:
-        """Yield ``(column, sentence)`` for every reference to what is not there."""
-        if flag := values.get("flag"):
-            if flag not in self._flags:
-                message = gettext("flag {flag} is not among the labels of risk_flags")
-                yield "flag", message.format(flag=repr(flag[:200]))
-            return
-        if self._table == "situations":
-            for reference, _ in map(parts, values["services"]):
-                if "/" in reference and reference not in self._references:
-                    message = gettext("service {name} is not there: write agency/key")
-                    yield "services", message.format(name=repr(reference[:200]))
-        situation = values.get("situation")
-        if situation and situation not in self._situations:
-            message = gettext("situation {key} is not among the situations")
-            yield "situation", message.format(key=repr(situation[:200]))
-        agency = values.get("agency")
-        if not agency:
-            return
-        if agency not in self._agencies:
-            message = gettext("agency {agency} is not among the agencies")
-            yield "agency", message.format(agency=repr(agency[:200]))
-            return
-        references = [("categories", "category", key) for key in values.get("categories", ())]
-        references += [(what, what, values.get(what, "")) for what in ("category", "service")]
-        for column, what, key in references:
-            if key and (agency, key) not in self._keys[what]:
-                message = (
-                    gettext("category {key} is not in the dictionary of {agency}")
-                    if what == "category"
-                    else gettext("service {key} is not among the services of {agency}")
-                )
-                yield column, message.format(key=repr(key[:200]), agency=repr(agency[:200]))
+def _references(
+    table: Table,
+    identities: Sequence[tuple[str, ...]],
+    beside: Mapping[Table, Iterable[Mapping[str, Any]]],
+) -> References:
+    """Return what entries of ``table`` may refer to, in the draft and in rows ``beside``."""
+    written: dict[str, Any] = {
+        name: {_identity(name, row) for row in rows} for name, rows in beside.items()
+    }
+    services = written.get("services", set())
+    references = References()
+    if "flag" in COLUMNS[table]:
+        flags = Label.objects.filter(set="risk_flags")
+        references.flags = set(flags.values_list("code", flat=True))
+    if table == "questions":
+        references.situations = set(Situation.objects.values_list("key", flat=True))
+    rows = Service.objects.values_list("agency_id", "key")
+    if table == "situations":
+        references.services = services | set(rows)
+    if "agency" not in IDENTITY[table]:
+        return references
+    place = IDENTITY[table].index("agency")
+    agencies = {identity[place] for identity in identities}
+    is_few = len(agencies) <= _FEW
+    owners = Agency.objects.filter(pk__in=agencies) if is_few else Agency.objects
+    references.agencies = set(owners.values_list("pk", flat=True))
+    references.agencies |= {pk for (pk,) in written.get("agencies", ())}
+    categories = Category.objects.values_list("agency_id", "key")
+    if is_few:
+        rows, categories = rows.filter(agency__in=agencies), categories.filter(agency__in=agencies)
+    if table in ("services", "translations"):
+        references.categories = set(categories) | written.get("dictionary", set())
+    if table in ("translations", "questions"):
+        references.services = services | set(rows)
+    return references
 
 
 def attribute(column: str) -> str:
@@ -312,46 +273,41 @@ def column_values(entry: DraftEntry) -> Values:
     return values
 
 
-def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
+def removal_problem(table: Table, identity: Mapping[str, str]) -> str | None:
     """Return why an entry must stay, None where only translations and questions refer to it."""
+    counts: dict[str, int] = {}
+    users: list[str] = []
+    message = ""
     # Not every database can look into a list, so that is done here.
     if table == "agencies":
-        services = Service.objects.filter(agency=identity["id"]).count()
-        categories = Category.objects.filter(agency=identity["id"]).count()
-        if services or categories:
-            message = gettext(
-                "the agency still has {services} services and {categories} dictionary entries: "
-                "remove them first"
-            )
-            return message.format(services=f"{services:,}", categories=f"{categories:,}")
-    if table == "labels" and identity["set"] == "risk_flags":
-        lines = HelpLine.objects.filter(flag=identity["code"]).count()
-        examples = RiskExample.objects.filter(flag=identity["code"]).count()
-        if lines or examples:
-            message = gettext(
-                "the risk flag still has {lines} help lines and {examples} examples: remove them "
-                "first"
-            )
-            return message.format(lines=f"{lines:,}", examples=f"{examples:,}")
-    if table == "dictionary":
+        counts["services"] = Service.objects.filter(agency=identity["id"]).count()
+        counts["categories"] = Category.objects.filter(agency=identity["id"]).count()
+        message = gettext(
+            "the agency still has {services} services and {categories} dictionary entries: "
+            "remove them first"
+        )
+    elif table == "labels" and identity["set"] == "risk_flags":
+        counts["lines"] = HelpLine.objects.filter(flag=identity["code"]).count()
+        counts["examples"] = RiskExample.objects.filter(flag=identity["code"]).count()
+        message = gettext(
+            "the risk flag still has {lines} help lines and {examples} examples: remove them first"
+        )
+    elif table == "dictionary":
         rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
         users = [key for key, categories in rows if identity["key"] in categories]
-        if users:
-            few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
-            message = gettext("services still have this category: take it out of {keys} first")
-            return message.format(keys=few)
-    if table == "services":
+        message = gettext("services still have this category: take it out of {keys} first")
+    elif table == "services":
         reference = f"{identity['agency']}/{identity['key']}"
         situations = Situation.objects.values_list("key", "services")
         users = [key for key, lines in situations if reference in dict(map(parts, lines))]
-        if users:
-            few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
-            message = gettext("situations still lead to this service: take it out of {keys} first")
-            return message.format(keys=few)
-    return None
+        message = gettext("situations still lead to this service: take it out of {keys} first")
+    if not users and not any(counts.values()):
+        return None
+    few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
+    return message.format(keys=few, **{name: f"{count:,}" for name, count in counts.items()})
 
 
-def with_it(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
+def dependants(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
     """Yield the translations and the questions of an entry: they have no meaning without it."""
     translations: Sequence[Mapping[str, Any]] = ()
     if table in ("agencies", "dictionary", "services"):
@@ -363,18 +319,16 @@ def with_it(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
         ).values(*IDENTITY["translations"])
     yield Entries("translations", list(translations))
     if table in ("services", "situations"):
-        place = (
-            {"agency": identity["agency"], "service": identity["key"]}
-            if table == "services"
-            else {"situation": identity["key"]}
-        )
-        questions = ExampleQuestion.objects.filter(**place)
+        owner = {"situation": identity["key"]}
+        if table == "services":
+            owner = {"agency": identity["agency"], "service": identity["key"]}
+        questions = ExampleQuestion.objects.filter(**owner)
         yield Entries("questions", list(questions.values(*IDENTITY["questions"])))
 
 
 def _identity(table: Table, values: Mapping[str, Any]) -> tuple[str, ...]:
-    found = (values.get(column) for column in IDENTITY[table])
-    return tuple(v if isinstance(v, str) and not _UNSTORABLE.search(v) else "" for v in found)
+    parts = (values.get(column) for column in IDENTITY[table])
+    return tuple(v if isinstance(v, str) and not _UNSTORABLE.search(v) else "" for v in parts)
 
 
 def _any_of(table: Table, identities: Sequence[tuple[str, ...]]) -> Q:
@@ -385,16 +339,16 @@ def _any_of(table: Table, identities: Sequence[tuple[str, ...]]) -> Q:
     return condition
 
 
-def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
+def _checked(table: Table, values: Values) -> tuple[Values, Problems]:
     """Return the good values (lists as lists) and what is wrong, by column."""
-    given = dict(given)
-    position = given.pop("position")
-    names = [*COLUMNS[table], *(name for name in given if name not in COLUMNS[table])]
+    content = dict(values)
+    position = content.pop("position")
+    names = [*COLUMNS[table], *(name for name in content if name not in COLUMNS[table])]
     # A problem names the line of its value: here every column is a line of its own.
-    row = Row("", None, given, {name: line for line, name in enumerate(names)})
-    values, found = check_row(table, row)
+    row = Row("", None, content, {name: line for line, name in enumerate(names)})
+    values, row_problems = check_row(table, row)
     problems: Problems = {}
-    for problem in found:
+    for problem in row_problems:
         both = Problem(problem.message, problem.short_message)
         problems.setdefault(names[problem.line or 0], []).append(both)
     if type(position) is not int or not 0 <= position <= _POSITION_LIMIT:

@@ -73,12 +73,12 @@ def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
     return [(name, shown(before), shown(after)) for name, (before, after) in fields.items()]
 
 
-def keep(changes: Iterable[Change]) -> None:
+def store_changes(changes: Iterable[Change]) -> None:
     Change.objects.bulk_create(changes, batch_size=_BATCH)
 
 
-def who_and_when(table: Table, entry: str) -> str:
-    """Return who touched ``entry`` last, and when: "Edith Ek removed it on 3 May 2026 at 9:05"."""
+def last_change(table: Table, entry: str) -> str:
+    """Return who changed ``entry`` last, and when: "Edith Ek removed it on 3 May 2026 at 9:05"."""
     newest = Change.objects.select_related("by").filter(table=table, entry=entry).first()
     if newest is None:
         return gettext("Somebody else changed it")
@@ -95,10 +95,10 @@ def who_and_when(table: Table, entry: str) -> str:
     )
 
 
-def after_you_opened(table: Table, entry: str) -> str:
-    """Return the same as a sentence, for who had the entry open meanwhile."""
+def stale_message(table: Table, entry: str) -> str:
+    """Return :func:`last_change` as a sentence for somebody who has an older version open."""
     message = gettext("{what}, after you opened it.")
-    return message.format(what=who_and_when(table, entry))
+    return message.format(what=last_change(table, entry))
 
 
 def shown(value: object) -> str:

@@ -34,7 +34,7 @@ def agency_names() -> Mapping[str, str]:
     Who writes a new agency's services works for it before it is published.
     """
     release = knowledge.current_release()
-    published = {each.id: each.name for each in release.agencies.values()} if release else {}
+    published = {agency.id: agency.name for agency in release.agencies.values()} if release else {}
     new = gettext("{name}, not published yet")
     drafted = dict(Agency.objects.order_by("position", "id").values_list("id", "name"))
     names = {pk: published.get(pk) or new.format(name=name) for pk, name in drafted.items()}

@@ -14,7 +14,7 @@ from ieim.knowledge.bundles.bundle import Bundle, Entry
 from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
 from ieim.studio.drafts.entries import Entries, Values
-from ieim.studio.drafts.history import change, keep
+from ieim.studio.drafts.history import change, store_changes
 from ieim.studio.models import Change, DraftEntry
 
 _BATCH = 500
@@ -47,7 +47,7 @@ class RemovalError(Exception):
     def __init__(self, counts: Mapping[Table, Counts]) -> None:
         super().__init__("more than a tenth would be removed")
         self.counts = counts
-        self.tables = [table for table, each in counts.items() if each.removes_much]
+        self.tables = [table for table, count in counts.items() if count.removes_much]
 
 
 @transaction.atomic
@@ -75,7 +75,7 @@ def import_bundle(
     for table in TABLES:
         plans[table].entries.write(progress or (lambda done: None))
     for table in TABLES:
-        keep(plans[table].changes)
+        store_changes(plans[table].changes)
     record_system(
         kind="knowledge.imported",
         payload={
@@ -91,40 +91,43 @@ class _Plan:
     """What must be done to one table of the draft to make it hold ``rows``, in their order."""
 
     def __init__(self, table: Table, rows: Sequence[Entry], by: User | None) -> None:
-        self.table = table
+        self._by = by
         contents = [_columns(row) for row in rows]
         self.entries = Entries(table, contents, whole=True)
         self.changes: list[Change] = []
         surplus = dict(self.entries.stored)
         for position, values in enumerate(contents):
             before = surplus.pop(self.entries.identities[position], None)
-            found = self._note(self._stored(before) if before else None, values, by)
-            if found or (before is not None and before.position != position):
-                row = {**values, "position": position}
-                self.entries.put(position, row, changed=found is not None)
+            changed = self._note(before, values)
+            if changed or (before is not None and before.position != position):
+                self.entries.put(position, {**values, "position": position}, changed=changed)
         self.surplus = list(surplus.values())
         for entry in self.surplus:
-            self._note(self._stored(entry), None, by)
-        kinds = Counter(each.kind for each in self.changes)
-        added, changed = kinds[Change.Kind.ADDED], kinds[Change.Kind.CHANGED]
-        unchanged = len(rows) - added - changed
-        self.counts = Counts(added, changed, len(self.surplus), unchanged)
+            self._note(entry, None)
+        kinds = Counter(change.kind for change in self.changes)
+        added, changed_rows = kinds[Change.Kind.ADDED], kinds[Change.Kind.CHANGED]
+        unchanged = len(rows) - added - changed_rows
+        self.counts = Counts(added, changed_rows, len(self.surplus), unchanged)
 
-    def _note(self, before: Values | None, after: Values | None, by: User | None) -> Change | None:
-        """Note a change, if there is one; moving an entry is none."""
-        found = change(
-            table=self.table, before=before, after=after, by=by, source=Change.Source.BUNDLE
+    def _note(self, before: DraftEntry | None, after: Values | None) -> bool:
+        """Note a change, and return whether there is one; moving an entry is none."""
+        old = None
+        if before is not None:
+            old = self.entries.values_of(before)
+            del old["position"]
+        entry_change = change(
+            table=self.entries.table,
+            before=old,
+            after=after,
+            by=self._by,
+            source=Change.Source.BUNDLE,
         )
-        if found is not None:
-            if before is None:
-                found.fields = {}  # the entry itself holds what a bundle brought
-            self.changes.append(found)
-        return found
-
-    def _stored(self, entry: DraftEntry) -> Values:
-        values = self.entries.values_of(entry)
-        del values["position"]
-        return values
+        if entry_change is None:
+            return False
+        if before is None:
+            entry_change.fields = {}  # the entry itself holds what a bundle brought
+        self.changes.append(entry_change)
+        return True
 
     def remove(self) -> None:
         """Remove what the draft has and the bundle has not."""

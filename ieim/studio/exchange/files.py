@@ -11,105 +11,69 @@ import io
 import json
 import re
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, ClassVar
-from xml.etree.ElementTree import ParseError
+from typing import Any
 
 import yaml
-from import_export.formats.base_formats import Format
 from openpyxl import Workbook, load_workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
-from openpyxl.utils.exceptions import InvalidFileException
-from tablib import Dataset
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.formats import (
     DIGITS,
     NUMBER_COLUMNS,
+    HeadedTable,
     Reader,
-    begin_header,
-    by_column,
     csv_lines,
-    is_header,
     joined,
-    json_decoder,
-    json_row,
     read_cell,
     read_csv,
+    read_json,
     read_yaml,
 )
-from ieim.knowledge.bundles.rows import BundleProblem, Row, Table, Value, Wrong
+from ieim.knowledge.bundles.rows import Row, Table, Value, Wrong
 from ieim.pipeline.canonical import DecimalEncoder
+from ieim.studio.drafts.entries import column_values
+from ieim.studio.models import DraftEntry
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_ROWS = 20_000
 """More than a spreadsheet is good for; a bundle has no such limit."""
 
+MEDIA_TYPES: Mapping[str, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "yaml": "application/yaml",
+    "json": "application/json",
+}
+"""The kinds of files, and what each is sent as."""
 
-class Upload(Reader):
-    """An uploaded file. Problems name no file: whoever shows them knows what it is called."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(Path())
-        self.file = ""
-        self._data = data
-
-    def data(self) -> bytes:
-        return self._data
-
-
-def read_json(reader: Reader) -> None:
-    """Read one JSON array of objects, with the line on which each begins."""
-    text = reader.text() or ""
-    place = _skip(text, 0, " \t\r\n")
-    if text[place : place + 1] != "[":
-        reader.problem(1, 'is not a JSON array: write [{"column": value, ...}, ...]')
-        return
-    place = _skip(text, place + 1, " \t\r\n")
-    line, counted = 1, 0
-    while text[place : place + 1] != "]":
-        line += text.count("\n", counted, place)
-        counted = place
-        twice: list[str] = []
-        try:
-            row, place = json_decoder(twice).raw_decode(text, place)
-        except json.JSONDecodeError as error:
-            reader.problem(error.lineno, f"is not JSON: {error.msg} (column {error.colno})")
-            return
-        except (ValueError, ArithmeticError, RecursionError):
-            reader.problem(line, "is not JSON that can be read: it is nested or numbered too far")
-            return
-        json_row(reader, line, row, twice)
-        place = _skip(text, place, " \t\r\n")
-        if text[place : place + 1] == ",":
-            place = _skip(text, place + 1, " \t\r\n")
-        elif text[place : place + 1] != "]":
-            found = text.count("\n", 0, place) + 1
-            reader.problem(found, "is not JSON: a comma or the closing ] is missing")
-            return
-    if text[place + 1 :].strip():
-        found = text.count("\n", 0, place) + 1
-        reader.problem(found, "is not JSON: something stands after the closing ]")
+_TEXT: Mapping[str, Callable[[Reader], None]] = {
+    "csv": read_csv,
+    "yaml": read_yaml,
+    "json": read_json,
+}
 
 
-def read(kind: str, table: Table, data: bytes) -> Upload:
-    """Read ``data`` as ``kind`` ("csv", "xlsx", "yaml" or "json") of ``table``."""
-    reader = Upload(data)
+def read(kind: str, table: Table, data: bytes) -> Reader:
+    """Read ``data`` as ``kind`` ("csv", "xlsx", "yaml" or "json") of ``table``.
+
+    Problems name no file: whoever shows them knows what it is called.
+    """
+    reader = Reader("", data)
     if len(data) > MAX_BYTES:
         reader.problem(None, f"is larger than {MAX_BYTES // 2**20} MiB: split it, or load a bundle")
     elif not data.strip():
         reader.problem(None, "is empty: choose a file with a header and at least one row")
     elif kind == "xlsx":
-        read_workbook(reader, table, data)
+        read_workbook(reader, table)
     else:
         _TEXT[kind](reader)
-    named = {name for row in reader.rows for name in row.values}
-    if kind in ("csv", "xlsx") and named and named.isdisjoint(COLUMNS[table]):
+    names = {name for row in reader.rows for name in row.values}
+    if kind in ("csv", "xlsx") and names and names.isdisjoint(COLUMNS[table]):
         # Noted for every row and column, it would be noted many times.
         reader.rows = []
         columns = ", ".join(COLUMNS[table])
@@ -122,24 +86,13 @@ def read(kind: str, table: Table, data: bytes) -> Upload:
     return reader
 
 
-def _skip(text: str, place: int, characters: str) -> int:
-    while place < len(text) and text[place] in characters:
-        place += 1
-    return place
-
-
-_TEXT: Mapping[str, Callable[[Reader], None]] = {
-    "csv": read_csv,
-    "yaml": read_yaml,
-    "json": read_json,
-}
-
-
-def write(kind: str, table: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+def write(kind: str, table: str, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     """Return the file: text, lists of text, Decimal or None under their columns.
 
-    Raises ValueError, with a sentence, for what XLSX cannot hold.
+    Raises:
+        ValueError: With a sentence, for what XLSX cannot hold.
     """
+    rows = list(rows)
     cells = [[joined(value) if isinstance(value, list) else value for value in row] for row in rows]
     if kind == "xlsx":
         return write_workbook(table, headers, cells)
@@ -151,8 +104,18 @@ def write(kind: str, table: str, headers: Sequence[str], rows: Sequence[Sequence
         text = yaml.dump(named, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
         return str(text).encode()
     # One row a line, so that a line's number finds it.
-    lines = (json.dumps(each, cls=DecimalEncoder, ensure_ascii=False) for each in named)
+    lines = (json.dumps(row, cls=DecimalEncoder, ensure_ascii=False) for row in named)
     return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
+
+
+def export(kind: str, table: Table, entries: Iterable[DraftEntry]) -> bytes:
+    """Return entries of a table as a file with a bundle's columns.
+
+    Raises:
+        ValueError: With a sentence, for what the file cannot hold.
+    """
+    rows = (list(column_values(entry).values()) for entry in entries)
+    return write(kind, table, list(COLUMNS[table]), rows)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -168,72 +131,6 @@ _Dumper.add_representer(str, _quoted)
 _Dumper.add_representer(Decimal, lambda dumper, value: dumper.represent_float(float(value)))
 
 
-class Unreadable(Exception):
-    """No row of the file can be read; ``problems`` says why."""
-
-    def __init__(self, problems: list[BundleProblem]) -> None:
-        super().__init__("; ".join(str(problem) for problem in problems))
-        self.problems = problems
-
-
-class Sheet(Dataset):
-    """A dataset with one column, the rows of ``upload``: they know their lines."""
-
-    def __init__(self, upload: Upload) -> None:
-        super().__init__(*([row] for row in upload.rows), headers=["row"])
-        self.upload = upload
-
-
-class TableFormat(Format):
-    kind: ClassVar[str]
-    mime: ClassVar[str]
-    table: ClassVar[Table]
-
-    def __init__(self, encoding: str | None = None) -> None:
-        self.encoding = encoding
-
-    def get_title(self) -> str:
-        return self.kind
-
-    def create_dataset(self, in_stream: bytes) -> Sheet:
-        """Return the rows that can be read. Raises :class:`Unreadable` when none can."""
-        upload = read(self.kind, self.table, in_stream)
-        if not upload.rows:
-            raise Unreadable(upload.problems)
-        return Sheet(upload)
-
-    def export_data(self, dataset: Dataset, **kwargs: Any) -> bytes:
-        """Return the file. Raises ValueError, with a sentence, for what it cannot hold."""
-        return write(self.kind, self.table, dataset.headers, list(dataset))
-
-    def get_extension(self) -> str:
-        return self.kind
-
-    def get_content_type(self) -> str:
-        return self.mime
-
-    def can_import(self) -> bool:
-        return True
-
-    def can_export(self) -> bool:
-        return True
-
-
-_MIMES = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "yaml": "application/yaml",
-    "json": "application/json",
-}
-
-
-def formats_of(table: Table) -> list[type[TableFormat]]:
-    return [
-        type(f"{table}_{kind}", (TableFormat,), {"kind": kind, "mime": mime, "table": table})
-        for kind, mime in _MIMES.items()
-    ]
-
-
 CELL_LIMIT = 32_767
 """Characters in one cell: what spreadsheets hold."""
 MAX_UNPACKED = 128 * 1024 * 1024
@@ -247,28 +144,13 @@ _MAX_COLUMNS = 64
 # Characters that XML cannot hold, or would change, are written as spreadsheets write them.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _WRITTEN = re.compile("_x([0-9A-Fa-f]{4})_")
-# What openpyxl raises for a workbook that is none, or is broken inside.
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    InvalidFileException,
-    ParseError,
-    KeyError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-)
 
 
 def write_workbook(table: str, headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
     """Return a workbook with the sheet ``table``; values are text, Decimal or None.
 
-    Raises ValueError for a text that no cell can hold.
+    Raises:
+        ValueError: For a text that no cell can hold.
     """
     # Before the book is begun: openpyxl leaves a half-written one open.
     for number, row in enumerate(rows, start=2):
@@ -292,10 +174,10 @@ def write_workbook(table: str, headers: Sequence[str], rows: Sequence[Sequence[A
     return out.getvalue()
 
 
-def read_workbook(reader: Reader, table: Table, data: bytes) -> None:
-    """Read the sheet called ``table``, or the only one, into ``reader``."""
+def read_workbook(reader: Reader, table: Table) -> None:
+    """Read the sheet called ``table``, or the only one."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+        with zipfile.ZipFile(io.BytesIO(reader.data)) as parts:
             # A part is never unpacked beyond the size that is written here.
             unpacked = sum(part.file_size for part in parts.infolist())
             if unpacked > MAX_UNPACKED:
@@ -311,51 +193,47 @@ def read_workbook(reader: Reader, table: Table, data: bytes) -> None:
                 "needed, or split it",
             )
             return
-        book = load_workbook(io.BytesIO(data), read_only=True)
+        book = load_workbook(io.BytesIO(reader.data), read_only=True)
         try:
             _read_book(reader, table, book)
         finally:
             book.close()
-    except _BROKEN:
+    except Exception:  # noqa: BLE001 - openpyxl fails in many ways where a file is not as it expects
         reader.problem(None, "is no XLSX workbook that can be read: save it again as .xlsx")
 
 
 def _read_book(reader: Reader, table: Table, book: Workbook) -> None:
     names = [sheet.title for sheet in book.worksheets]
-    called = [name for name in names if name.strip().lower() == table]
-    if not called and len(names) != 1:
+    matches = [name for name in names if name.strip().lower() == table]
+    if not matches and len(names) != 1:
         shown = ", ".join(names[:10]) or "none"
         reader.problem(None, f"has the sheets {shown}: call the one to read {table!r}")
         return
-    sheet = book[(called or names)[0]]
+    sheet = book[(matches or names)[0]]
     reader.file = f"sheet {sheet.title!r}"
     # The file says how large the sheet is, and may say anything.
     sheet.reset_dimensions()
-    headers: list[str] = []
+    headed = HeadedTable(reader)
     rows = sheet.iter_rows(max_row=MAX_ROWS + 10_000, max_col=_MAX_COLUMNS)
     for line, cells in enumerate(rows, start=1):
         values = [_cell_value(cell) for cell in cells]
-        while values and (values[-1] is None or _is_beyond(values, headers)):
+        width = len(headed.header)
+        # A blank text to the right of the headers is none.
+        while values and (
+            values[-1] is None or (0 < width < len(values) and not str(values[-1]).strip())
+        ):
             values.pop()
-        if not values:
+        if not values or headed.is_header(line, values):
             continue
-        if is_header(values, headers):
-            headers = begin_header(reader, line, values)
-        elif len(values) > len(headers):
-            problem = f"has {len(values)} cells under {len(headers)} headers: name every column"
+        if len(values) > width:
+            problem = f"has {len(values)} cells under {width} headers: name every column"
             reader.problem(line, problem)
-        else:
-            values += [None] * (len(headers) - len(values))
-            row = by_column(reader, line, headers, values)
-            typed = {name: _column(name, value) for name, value in row.items()}
-            reader.rows.append(Row(reader.file, line, typed))
-            if len(reader.rows) > MAX_ROWS:
-                return
-
-
-def _is_beyond(values: Sequence[Value], headers: Sequence[str]) -> bool:
-    """Whether the last of ``values`` is a blank text to the right of the headers."""
-    return 0 < len(headers) < len(values) and not str(values[-1]).strip()
+            continue
+        values += [None] * (width - len(values))
+        row = {name: _column_value(name, value) for name, value in headed.named(line, values)}
+        reader.rows.append(Row(reader.file, line, row))
+        if len(reader.rows) > MAX_ROWS:
+            return
 
 
 def _cell_value(cell: Any) -> Value:
@@ -386,7 +264,7 @@ def _number(value: Decimal, shown_as: str) -> Value:
     return f"{int(value):0{len(shown_as)}}" if shown_as.startswith("0") else str(int(value))
 
 
-def _column(name: str, value: Value) -> Value:
+def _column_value(name: str, value: Value) -> Value:
     if value is None or isinstance(value, str):
         return read_cell(name, value or "")
     if isinstance(value, Decimal) and name not in NUMBER_COLUMNS and name not in DIGITS:

@@ -1,197 +1,225 @@
-"""The tables of the draft as django-import-export's resources: its pages call them.
+"""Importing rows into the draft, of one table or of several: what would change, and changing it.
 
-What a row must be, and writing, is editing's.
+Entries that are not among the rows, and columns that a row does not have, stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from import_export.fields import Field
-from import_export.resources import ModelResource, modelresource_factory
-from import_export.results import Result
-from import_export.widgets import Widget
+from django.db import transaction
+from django.utils.translation import gettext
 
-from ieim.knowledge.bundles.columns import COLUMNS
-from ieim.knowledge.bundles.rows import BundleProblem, Row, Table
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
+from ieim.knowledge.bundles.columns import COLUMNS, Values
+from ieim.knowledge.bundles.formats import Reader
+from ieim.knowledge.bundles.rows import BundleProblem, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
-from ieim.studio.drafts import editing
-from ieim.studio.drafts.entries import Entries, attribute
-from ieim.studio.drafts.history import agency_of, difference, readable
+from ieim.studio.drafts.editing import OutOfScope, permits, record_changes
+from ieim.studio.drafts.entries import Entries, Problems
+from ieim.studio.drafts.history import agency_of, difference, readable, store_changes
 from ieim.studio.drafts.selectors import entry_name, link_warnings
-from ieim.studio.exchange.files import Sheet
-from ieim.studio.models import DRAFT_MODELS, Change, DraftEntry, Service
+from ieim.studio.models import Change, Service
 
-_EVERY_AGENCY = "these entries are for every agency"
+
+class Moved(Exception):
+    """The draft is no longer what the preview was made from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a row would do: ``fields`` is ``{column: [before, after]}``."""
+    """An entry that would be added or changed; ``fields`` is ``{column: [before, after]}``.
 
-    entry: str
-    new: bool
+    ``values`` is what it would become, ``seen`` the version that the draft has, 0 for none.
+    """
+
+    table: Table
+    name: str
+    values: Values
     fields: Mapping[str, Sequence[Any]]
+    seen: int
+
+    @property
+    def is_new(self) -> bool:
+        return self.seen == 0
 
     @property
     def shown(self) -> list[tuple[str, str, str]]:
-        """``(column, before, after)`` as people read them; of a new entry, what it says."""
-        if not self.new:
-            return readable(self.fields)
-        given = {name: pair for name, pair in self.fields.items() if name != "position" and pair[1]}
-        return readable(given)
+        """``(column, before, after)`` as people read them."""
+        return readable(self.fields)
 
 
-class Preview(Result):
-    """What an import would do, or did. ``seen`` is the draft that it was compared with."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an import would do, and how many entries of each table it would leave as they are.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.problems: list[BundleProblem] = []
-        self.warnings: list[str] = []
-        self.planned: list[Planned] = []
-        self.seen = ""
+    ``problems`` are those of each row, by its index in its table; ``out_of_scope`` are the table,
+    the index and the agency of the rows that are not the person's to change.
+    """
 
-    def has_errors(self) -> bool:
-        return bool(self.problems) or super().has_errors()
+    entries: list[Planned]
+    unchanged: dict[Table, int]
+    problems: dict[Table, Mapping[int, Problems]]
+    out_of_scope: list[tuple[Table, int, str]]
 
     @property
-    def places(self) -> list[str]:
-        return [str(problem) for problem in self.problems]
+    def fingerprint(self) -> str:
+        """A digest of what would be done and of what it would be done to."""
+        return digest([[e.table, e.name, e.seen, e.fields] for e in self.entries])
+
+    @property
+    def counts(self) -> dict[Table, dict[str, int]]:
+        """How many entries of each table would be added, changed and left."""
+        counts = {
+            table: {"added": 0, "changed": 0, "unchanged": count}
+            for table, count in self.unchanged.items()
+        }
+        for entry in self.entries:
+            counts[entry.table]["added" if entry.is_new else "changed"] += 1
+        return counts
 
 
-class Plain(Widget):
-    """Hands a value on as the draft has it: how it is written is the file's business."""
+def plan_import(tables: Mapping[Table, Sequence[Values]], *, by: User | None) -> Plan:
+    """Return what importing rows would do to the draft as it is now.
 
-    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> Any:
-        return value
-
-
-class DraftResource(ModelResource):
-    """Rows of one table. ``seen`` is what a preview compared with; "" makes a preview."""
-
-    table: ClassVar[Table]
-
-    def __init__(self, by: User | None = None, seen: str = "", **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self._by = by
-        self._seen = seen
-        self._problems: list[BundleProblem] = []
-        self._edits: list[editing.Edit] = []
-        self._planned: dict[int, Planned] = {}
-
-    def import_data(
-        self, dataset: Sheet, dry_run: bool = False, file_name: str = "", **kwargs: Any
-    ) -> Preview:
-        """Check every row, and write all that change something unless anything is wrong."""
-        self._check(dataset)
-        if not dry_run and not self._problems and self._by is not None:
-            self._write(self._by)
-        file = file_name or "the file"
-        result = Preview()
-        result.total_rows = len(dataset.upload.rows)
-        result.problems = sorted(
-            (
-                BundleProblem(f"{file}, {p.file}" if p.file else file, p.line, p.message)
-                for p in self._problems
-            ),
-            key=lambda problem: (problem.line is not None, problem.line or 0),
-        )
-        result.planned = list(self._planned.values())
-        result.seen = self._fingerprint
-        if self.table == "services" and not self._problems:
-            result.warnings = self._link_warnings()
-        return result
-
-    def _check(self, dataset: Sheet) -> None:
-        rows = dataset.upload.rows
-        self._problems = list(dataset.upload.problems)
-        self._unknown_columns(rows)
-        given = [{n: v for n, v in row.values.items() if n in COLUMNS[self.table]} for row in rows]
-        entries = self._entries = Entries(self.table, given)
-        stored = [entries.stored.get(identity) for identity in entries.identities]
-        self._edits = [
-            editing.Edit(values, before.version if before else None)
-            for values, before in zip(given, stored, strict=True)
-        ]
-        wrong, self._merged = entries.check(new=())
-        for index, found in wrong.items():
-            for column, problems in found.items():
-                row, line = rows[index], rows[index].line_of(column)
-                self._problems.extend(BundleProblem(row.file, line, one.text) for one in problems)
-        self._out_of_scope(rows, stored)
-        for index, (before, values) in enumerate(zip(stored, self._merged, strict=True)):
-            if fields := difference(entries.values_of(before) if before else None, values):
-                name = entry_name(self.table, values)
-                self._planned[index] = Planned(name, before is None, fields)
-        versions = [[list(i), e.seen] for i, e in zip(entries.identities, self._edits, strict=True)]
-        self._fingerprint = digest(versions)
-
-    def _write(self, by: User) -> None:
-        if self._seen != self._fingerprint:
-            self._refuse("somebody changed these entries after the preview: look at it again")
-            return
-        edits = [edit for index, edit in enumerate(self._edits) if index in self._planned]
-        try:
-            editing.save_all(table=self.table, edits=edits, by=by, source=Change.Source.FILE)
-        except (editing.Stale, editing.OutOfScope, editing.ManyInvalid) as error:
-            self._refuse(f"{error} Look at the preview again.")
-
-    def _unknown_columns(self, rows: Sequence[Row]) -> None:
-        columns = COLUMNS[self.table]
-        seen: set[str] = set()
-        for row in rows:
-            for name in row.values:
-                if name not in columns and name not in seen:
-                    seen.add(name)
-                    names = ", ".join(columns)
-                    what = f"the column {name[:80]!r} is unknown: {self.table} have {names}"
-                    self._problems.append(BundleProblem(row.file, row.line_of(name), what))
-
-    def _out_of_scope(self, rows: Sequence[Row], stored: Sequence[DraftEntry | None]) -> None:
-        scope = frozenset[str]() if self._by is None else agencies_of(self._by)
-        for row, values, before in zip(rows, self._merged, stored, strict=True):
-            owner = agency_of(self.table, values)
-            if not editing.permits(scope, self.table, owner, new=before is None):
-                what = f"you do not work for {owner!r}" if owner else _EVERY_AGENCY
-                if owner and self.table == "agencies" and before is None:
-                    what = f"you may not add the agency {owner!r}"
-                column = "id" if self.table == "agencies" else "agency"
-                message = f"{what}: leave the row out, or ask somebody who may"
-                self._problems.append(BundleProblem(row.file, row.line_of(column), message))
-
-    def _link_warnings(self) -> list[str]:
-        touched = [self._merged[index] for index in self._planned]
-        links = [(entry_name(self.table, values), values["url"]) for values in touched]
-        named = {tuple(identity) for identity in self._entries.identities}
-        others = Service.objects.exclude(url="")
-        urls = [(entry_name(self.table, values), values["url"]) for values in self._merged]
-        urls += [
-            (f"{agency} {key}", url)
-            for agency, key, url in others.values_list("agency_id", "key", "url")
-            if (agency, key) not in named
-        ]
-        return list(link_warnings(links, urls))
-
-    def _refuse(self, message: str) -> None:
-        self._problems.append(BundleProblem("", None, message))
+    Rows may refer to those of other tables. ``by`` is None for the command line.
+    """
+    return _plan(tables, by)[0]
 
 
-@cache
-def resource_of(table: Table) -> type[DraftResource]:
-    """Return the resource of ``table``: a bundle's columns, in a bundle's order."""
-    columns = list(COLUMNS[table])
-    fields = {
-        name: Field(attribute=attribute(name), column_name=name, widget=Plain()) for name in columns
+@transaction.atomic
+def write_import(
+    tables: Mapping[Table, Sequence[Values]],
+    *,
+    by: User | None,
+    seen: str | None,
+    standard: str = "",
+) -> Plan:
+    """Import rows, all or nothing, and return what was done.
+
+    ``seen`` is the fingerprint of the plan that ``by`` agreed to; None agrees to any. Nothing is
+    written of a plan that has problems. ``standard`` is that of the file, "" for a table.
+
+    Raises:
+        Moved: The plan is another one by now.
+        OutOfScope: ``by`` does not work for one of the agencies.
+    """
+    lock_head(SYSTEM_CHAIN)
+    plan, checked = _plan(tables, by)
+    if seen is not None and plan.fingerprint != seen:
+        raise Moved
+    if any(plan.problems.values()):
+        return plan
+    if plan.out_of_scope:
+        raise OutOfScope(gettext("You do not work for that agency."))
+    changes = {
+        entries.table: entries.apply(merged, by=by, source=Change.Source.FILE)
+        for entries, merged in checked
     }
-    options = {"fields": columns, "export_order": columns, "name": table}
-    made: type[DraftResource] = modelresource_factory(
-        DRAFT_MODELS[table], DraftResource, options, fields
+    if not standard:
+        for table, table_changes in changes.items():
+            record_changes(table, table_changes, by, Change.Source.FILE)
+        return plan
+    every = [change for table_changes in changes.values() for change in table_changes]
+    store_changes(every)
+    if every:
+        record_system(
+            kind="knowledge.merged",
+            payload={
+                "standard": standard,
+                "tables": {table: dict(counts) for table, counts in plan.counts.items()},
+                # The texts are in the history: the digest shows that they are still those.
+                "sha256": digest([[c.table, c.entry, c.kind, c.fields] for c in every]),
+            },
+            actor="system" if by is None else by.actor,
+        )
+    return plan
+
+
+def _plan(
+    tables: Mapping[Table, Sequence[Values]], by: User | None
+) -> tuple[Plan, list[tuple[Entries, list[Values]]]]:
+    """Return the plan, and the entries of each table with what they are to become."""
+    scope = None if by is None else agencies_of(by)
+    plan = Plan([], {}, {}, [])
+    checked = []
+    for table, contents in tables.items():
+        entries = Entries(table, contents)
+        plan.unchanged[table] = 0
+        plan.problems[table], merged = entries.check(new=(), beside=tables)
+        checked.append((entries, merged))
+        for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
+            before = entries.stored.get(identity)
+            fields = difference(entries.values_of(before) if before else None, values)
+            if before is None:
+                # Of a new entry, what it says.
+                fields = {n: pair for n, pair in fields.items() if n != "position" and pair[1]}
+            elif not fields:
+                plan.unchanged[table] += 1
+                continue
+            owner = agency_of(table, values)
+            if not permits(scope, table, owner, new=before is None):
+                plan.out_of_scope.append((table, index, owner))
+            version = before.version if before else 0
+            name = entry_name(table, values)
+            plan.entries.append(Planned(table, name, values, fields, version))
+    return plan, checked
+
+
+def table_rows(table: Table, source: Reader) -> dict[Table, list[Values]]:
+    """Return the rows of a file of one table, without columns that are unknown."""
+    columns = COLUMNS[table]
+    return {table: [{n: v for n, v in r.values.items() if n in columns} for r in source.rows]}
+
+
+def table_problems(table: Table, source: Reader, plan: Plan, file: str) -> list[BundleProblem]:
+    """Return everything that is wrong with a ``file`` of one table, by line."""
+    problems = [*source.problems, *_unknown_columns(table, source)]
+    for index, columns in plan.problems[table].items():
+        row = source.rows[index]
+        problems.extend(
+            BundleProblem(row.file, row.line_of(column), problem.text)
+            for column, column_problems in columns.items()
+            for problem in column_problems
+        )
+    new = {entry.name for entry in plan.entries if entry.is_new}
+    for _, index, owner in plan.out_of_scope:
+        what = f"you do not work for {owner!r}" if owner else "these entries are for every agency"
+        if table == "agencies" and owner in new:
+            what = f"you may not add the agency {owner!r}"
+        row = source.rows[index]
+        line = row.line_of("id" if table == "agencies" else "agency")
+        message = f"{what}: leave the row out, or ask somebody who may"
+        problems.append(BundleProblem(row.file, line, message))
+    named = (
+        replace(problem, file=f"{file}, {problem.file}" if problem.file else file)
+        for problem in problems
     )
-    made.table = table
-    return made
+    return sorted(named, key=lambda problem: (problem.line is not None, problem.line or 0))
+
+
+def service_warnings(plan: Plan) -> list[str]:
+    """Return what to look at again among the links of the services that a plan would write."""
+    services = [entry for entry in plan.entries if entry.table == "services"]
+    links = [(entry.name, entry.values["url"]) for entry in services]
+    planned = {entry.name for entry in services}
+    rows = Service.objects.exclude(url="").values_list("agency_id", "key", "url")
+    stored = ((f"{agency} {key}", url) for agency, key, url in rows)
+    others = ((name, url) for name, url in stored if name not in planned)
+    return list(link_warnings(links, others if links else ()))
+
+
+def _unknown_columns(table: Table, source: Reader) -> Iterator[BundleProblem]:
+    """Yield each unknown column once, on the line of the first row that has it."""
+    noted = set[str]()
+    names = ", ".join(COLUMNS[table])
+    for row in source.rows:
+        for name in row.values.keys() - COLUMNS[table].keys() - noted:
+            noted.add(name)
+            message = f"the column {name[:80]!r} is unknown: {table} have {names}"
+            yield BundleProblem(row.file, row.line_of(name), message)

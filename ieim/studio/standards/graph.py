@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -52,6 +52,14 @@ class Node:
     def has(self, *names: str) -> bool:
         return any(name in self.values for name in names)
 
+    def whole(self) -> Iterator[Node]:
+        """Yield the node and all that stand inside of it."""
+        yield self
+        for values in self.values.values():
+            for value in values:
+                if isinstance(value, Node):
+                    yield from value.whole()
+
     def skip(self, *names: str) -> None:
         """Remove properties that only hold the file together: nobody misses them."""
         for name in names:
@@ -65,15 +73,15 @@ def json_node(value: dict[str, Any], place: str, *, nested: bool = False) -> Nod
     """Return a JSON object as a node; null, and what is empty, is left out."""
     node = Node(place, nested=nested)
     for name, item in value.items():
-        if found := list(_json_values(item, place + pointer(name))):
-            node.values[name] = found
+        if values := list(_json_values(item, place + pointer(name))):
+            node.values[name] = values
     return node
 
 
 def _json_values(item: Any, place: str) -> Iterator[Value]:
     if isinstance(item, list):
-        for index, each in enumerate(item):
-            yield from _json_values(each, place + pointer(index))
+        for index, inner in enumerate(item):
+            yield from _json_values(inner, place + pointer(index))
     elif isinstance(item, dict) and item:
         yield json_node(item, place, nested=True)
     elif isinstance(item, str | int | Decimal) and item != "":
@@ -103,8 +111,8 @@ class Reader:
 
     def chosen(self, languages: Sequence[str]) -> str | None:
         """Return which of ``languages`` is to be read, None for none of them."""
-        originals = (each for each in languages if each not in self._others)
-        original = next((each for each in ("", self.main, *originals) if each in languages), None)
+        originals = (code for code in languages if code not in self._others)
+        original = next((code for code in ("", self.main, *originals) if code in languages), None)
         # What stands in for a missing original is no translation of it.
         if self.language is None or self.language not in languages or self.language == original:
             return original
@@ -114,8 +122,8 @@ class Reader:
     def texts(self, node: Node, *names: str) -> list[str]:
         """Return the texts of the first of these properties that has any, blank ones left out."""
         for name in names:
-            if found := list(self._texts(node, name)):
-                return found
+            if texts := list(self._texts(node, name)):
+                return texts
         return []
 
     def text(self, node: Node, *names: str) -> str:
@@ -124,9 +132,9 @@ class Reader:
 
     def name(self, node: Node, *names: str) -> str:
         """Return a name; where there is no original, that of any language."""
-        found = self.text(node, *names)
-        if found or self.language is not None:
-            return found
+        original = self.text(node, *names)
+        if original or self.language is not None:
+            return original
         values = ((name, value) for name in names for value in node.values.get(name, ()))
         texts = (self._plain(node, name, v) for name, v in values if isinstance(v, Text))
         return next((text for text in texts if text.strip()), "")
@@ -134,39 +142,39 @@ class Reader:
     def nodes(self, node: Node, *names: str) -> list[Node]:
         """Return the nodes of properties; a reference to one that is not in the file is noted."""
         node.reached = True
-        found: list[Node] = []
+        nodes: list[Node] = []
         for name in names:
             node.followed.add(name)
-            inner = [each for each in node.values.get(name, ()) if isinstance(each, Node)]
-            found.extend(each for each in inner if not each.is_empty)
-            if self.language is None and any(each.is_empty for each in inner):
+            inner = [value for value in node.values.get(name, ()) if isinstance(value, Node)]
+            nodes.extend(value for value in inner if not value.is_empty)
+            if self.language is None and any(value.is_empty for value in inner):
                 self.report.left_out(node.place_of(name), "refers to what is not in the file")
-        return found
+        return nodes
 
     def labels(self, node: Node, *names: str) -> list[str]:
         """Return what the values of properties are called: texts, and the names of nodes."""
-        found: list[str] = []
+        labels: list[str] = []
         for name in names:
-            found.extend(self._texts(node, name))
-            found.extend(self.text(each, *NAMES, *ABOUT) for each in self.nodes(node, name))
-        return [label for label in found if label.strip()]
+            labels.extend(self._texts(node, name))
+            labels.extend(self.text(inner, *NAMES, *ABOUT) for inner in self.nodes(node, name))
+        return [label for label in labels if label.strip()]
 
     def links(self, node: Node, *names: str) -> list[str]:
         """Return the links of properties: texts, and the addresses of nodes."""
         node.reached = True
-        found: list[str] = []
+        links: list[str] = []
         for name in names:
             node.followed.add(name)
             for value in node.values.get(name, ()):
                 if isinstance(value, Text):
                     value.plain = value.raw.strip()
-                    found.append(value.plain)
+                    links.append(value.plain)
                 else:
                     inner = value.values.get("url", ()) if value.nested else ()
-                    found.extend(each.raw.strip() for each in inner if isinstance(each, Text))
+                    links.extend(text.raw.strip() for text in inner if isinstance(text, Text))
                     if value.address.startswith(("http://", "https://")):
-                        found.append(value.address)
-        return found
+                        links.append(value.address)
+        return links
 
     def _texts(self, node: Node, name: str) -> Iterator[str]:
         node.reached = True
@@ -186,12 +194,14 @@ NAMES = ("name", "title", "prefLabel", "preferredLabel", "label", "text")
 ABOUT = ("description",)
 
 
-def note_unread(nodes: Iterable[Node], report: Report) -> None:
-    """Note every node that nobody reached, and every property of the others that nobody read."""
+def note_unread(nodes: Iterable[Node], report: Report, *, no_loss: Collection[str] = ()) -> None:
+    """Note every node that nobody reached, and every property of the others that nobody read, but
+    for those in ``no_loss``."""
     for node in nodes:
         if node.reached:
             for name, values in node.values.items():
-                _note_values(node, name, values, report)
+                if name not in no_loss:
+                    _note_values(node, name, values, report)
         elif not node.nested:
             kind = ", ".join(sorted(node.types)) or "node without a type"
             report.left_out(node.place, f"no service leads to it ({kind})")
@@ -200,10 +210,11 @@ def note_unread(nodes: Iterable[Node], report: Report) -> None:
 def _note_values(node: Node, name: str, values: Sequence[Value], report: Report) -> None:
     texts = [value for value in values if isinstance(value, Text)]
     unread = [text for text in texts if text.plain is None]
-    first_read = len(unread) < len(texts)
+    why = "the index has no place for it"
     for _ in unread:
-        why = "only the first one has a place" if first_read else "the index has no place for it"
-        report.left_out(node.place_of(name), why)
+        is_first_read = len(unread) < len(texts)
+        first = "only the first one has a place"
+        report.left_out(node.place_of(name), first if is_first_read else why)
     if name not in node.followed:
         for _ in values[len(texts) :]:
-            report.left_out(node.place_of(name), "the index has no place for it")
+            report.left_out(node.place_of(name), why)

@@ -75,7 +75,8 @@ rdflib_context.source_to_json = _fetch_nothing  # type: ignore[attr-defined]
 def read_nodes(value: Any, report: Report) -> tuple[list[Node], str]:
     """Return the nodes of a JSON-LD file in its order, and the language of its context ("": none).
 
-    Raises :class:`StandardError` for what is no JSON-LD.
+    Raises:
+        StandardError: For what is no JSON-LD.
     """
     source = _Source(report)
     prepared = source.prepared(value, "", nested=False)
@@ -246,12 +247,9 @@ class _Nodes(Graph):
         if predicate == RDF.type:
             node.types.add(_short(str(value)))
         else:
-            found = (
-                Text(str(value), value.language or "")
-                if isinstance(value, Literal)
-                else self._node(value)
-            )
-            node.values.setdefault(_name(str(predicate)), []).append(found)
+            is_text = isinstance(value, Literal)
+            item = Text(str(value), value.language or "") if is_text else self._node(value)
+            node.values.setdefault(_name(str(predicate)), []).append(item)
         return self
 
     def describe(self, subject: Any, source: Mapping[str, Any]) -> None:
@@ -286,14 +284,14 @@ def no_language(language: str) -> str:
 
 def _short(iri: str) -> str:
     """Return a known name ("schema:name"), or the whole address."""
-    found = _NAMESPACE.match(iri)
-    return f"{_PREFIXES[found[0]]}:{iri[found.end() :]}" if found else iri
+    match = _NAMESPACE.match(iri)
+    return f"{_PREFIXES[match[0]]}:{iri[match.end() :]}" if match else iri
 
 
 def _name(iri: str) -> str:
     """Return the local name of a known property, whose context may put the class before a dot."""
-    found = _NAMESPACE.match(iri)
-    return iri[found.end() :].rpartition(".")[2] if found else iri
+    match = _NAMESPACE.match(iri)
+    return iri[match.end() :].rpartition(".")[2] if match else iri
 
 
 def _language(tag: str) -> str:

@@ -1,18 +1,19 @@
-"""schema.org GovernmentService and CPSV-AP PublicService: which property is which column."""
+"""schema.org GovernmentService and CPSV-AP PublicService: :data:`_COLUMNS` says which property is
+which column."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED
+from ieim.knowledge.bundles.columns import TRANSLATED, refusal
 from ieim.studio.standards.graph import ABOUT, NAMES, Node, Reader, Text, Value, note_unread
 from ieim.studio.standards.json_ld import no_language, read_nodes
 from ieim.studio.standards.report import Report
-from ieim.studio.standards.rows import Entry, Found
+from ieim.studio.standards.rows import Contents, Entry
 from ieim.studio.standards.texts import (
     clock,
     duration,
@@ -65,11 +66,11 @@ _HOURS = ("openingHours", "hoursAvailable", "specialOpeningHoursSpecification")
 _SITE_LANGUAGE = "en"
 
 
-def read_json_ld(value: Any, report: Report) -> Found:
+def read_json_ld(value: Any, report: Report) -> Contents:
     """Return what a JSON-LD file describes; a file without services becomes a problem."""
     nodes, language = read_nodes(value, report)
-    found = Found("JSON-LD: schema.org and CPSV-AP", report)
-    catalogue = _Catalogue(nodes, language, found)
+    contents = Contents("JSON-LD: schema.org and CPSV-AP", report)
+    catalogue = _Catalogue(nodes, language, contents)
     for node in nodes:
         if _is_a(node, _AGENCIES) and not node.nested:
             catalogue.agency(node)
@@ -78,91 +79,94 @@ def read_json_ld(value: Any, report: Report) -> Found:
         if _is_a(node, _SERVICES):
             catalogue.service(node)
     catalogue.situations()
-    if not found.of("services") and not found.of("agencies") and not report.problems:
-        types = Counter(each for node in nodes for each in node.types)
-        names = (name for name, _ in types.most_common(5))
+    if not contents.of("services") and not contents.of("agencies") and not report.problems:
+        types = Counter(kind for node in nodes for kind in node.types)
         # Without the context this is only a guess of ours.
         guessed = "schema:" if report.unread_contexts else ""
-        few = ", ".join(name.removeprefix(guessed) for name in names) or "none"
+        few = ", ".join(name.removeprefix(guessed) for name, _ in types.most_common(5)) or "none"
         message = f"has no GovernmentService and no PublicService (types in it: {few})"
         report.problem("", message)
     note_unread(nodes, report)
-    return found
+    return contents
 
 
 class _Catalogue:
     """Reads agencies, categories and services of a file, each with its translations."""
 
-    def __init__(self, nodes: list[Node], language: str, found: Found) -> None:
+    def __init__(self, nodes: list[Node], language: str, contents: Contents) -> None:
         self._nodes = nodes
-        self._found = found
-        self._report = found.report
+        self._contents = contents
+        self._report = contents.report
         main = _main_language(nodes, language)
         others = frozenset(_languages(nodes, NAMES) - {main})
-        translations = sorted(filter(self._is_language, _languages(nodes) - {main}))
+        languages = sorted(_languages(nodes) - {main})
+        for code in languages:
+            if refusal("translations", "language", code):
+                self._report.left_out("", no_language(code))
         self._original = Reader(self._report, None, main, others)
-        self._translators = [Reader(self._report, each, main, others) for each in translations]
-        self._agency_of: dict[Node, str] = {}
-        self._service_of: dict[Node, tuple[str, str]] = {}
+        self._translators = [
+            Reader(self._report, code, main, others)
+            for code in languages
+            if not refusal("translations", "language", code)
+        ]
+        self._agencies: dict[Node, str] = {}
+        self._services: dict[Node, tuple[str, str]] = {}
         self._grouped: dict[Node, list[tuple[str, str]]] = {}
 
     def agency(self, node: Node) -> str:
         """Add an agency once, and return its identifier, "" for none."""
-        if node not in self._agency_of:
-            entry = self._entry(node, "agency", _AGENCY)
-            self._agency_of[node] = entry.identifier if entry else ""
+        if node not in self._agencies:
+            entry = self._entry(node, "agency")
+            self._agencies[node] = entry.identifier if entry else ""
             if entry:
                 entry.values["path"] = self._page(node)
-                self._found.add("agencies", entry)
-        return self._agency_of[node]
+                self._contents.add("agencies", entry)
+        return self._agencies[node]
 
     def dictionaries(self) -> None:
         """Read the dictionaries of agencies, whose entries need no service."""
         for node in self._nodes:
             # Only looked at: a category without an agency is reached by its services, or by none.
             if "schema:CategoryCode" in node.types:
-                sets = (value for name in _CODE_SETS for value in node.values.get(name, ()))
-                for code_set in [each for each in sets if isinstance(each, Node)]:
+                code_sets = (value for name in _CODE_SETS for value in node.values.get(name, ()))
+                for code_set in [value for value in code_sets if isinstance(value, Node)]:
                     for agency in self._original.nodes(code_set, "publisher", "creator"):
                         self._category(node, node.place, self.agency(agency))
 
     def service(self, node: Node) -> None:
+        """Add a service with its categories, and note the events that group it."""
         agency = self._authority(node)
-        entry = self._entry(node, "service", _SERVICE)
+        entry = self._entry(node, "service")
         if entry is None:
             return
         entry.agency = agency
         if not entry.values["contact"]:
             self._inherit_contact(entry, node)
+        channels = self._original.nodes(node, *_CHANNELS)
+        links = [self._original.links(channel, *_CHANNEL_LINKS) for channel in channels]
         entry.values["path"] = self._page(node)
-        entry.values["url"] = self._link(
-            node,
-            [
-                link
-                for channel in self._original.nodes(node, *_CHANNELS)
-                for link in self._original.links(channel, *_CHANNEL_LINKS)
-            ],
-        )
+        entry.values["url"] = self._link(node, [link for urls in links for link in urls])
         categories = [
             self._category(value, node.place_of(name), agency)
             for name in _CATEGORIES
             for value in self._values(node, name)
             if not (name in _GROUPS and isinstance(value, Node) and _kind(value))
         ]
-        self._service_of[node] = agency, entry.identifier
+        self._services[node] = agency, entry.identifier
         for event in self._original.nodes(node, *_GROUPS):
             if _kind(event):
                 self._grouped.setdefault(event, []).append((agency, entry.identifier))
-        entry.categories = [each for each in dict.fromkeys(categories) if each]
-        self._found.add("services", entry)
+        entry.categories = [category for category in dict.fromkeys(categories) if category]
+        self._contents.add("services", entry)
 
     def situations(self) -> None:
         """Read the events that group services, after all of these."""
         for node in filter(_kind, self._nodes):
-            if not (node in self._grouped or node.has(*_GROUPED) or _is_of_cpsv(node)):
+            is_of_cpsv = any(kind.startswith("cv:") for kind in node.types)
+            if not (node in self._grouped or node.has(*_GROUPED) or is_of_cpsv):
                 continue
             related = self._original.nodes(node, *_GROUPED)
-            services = [self._service_of[each] for each in related if each in self._service_of]
+            services = [self._services[service] for service in related if service in self._services]
             services += self._grouped.get(node, [])
             values: dict[str, Any] = {
                 "kind": _kind(node),
@@ -171,86 +175,85 @@ class _Catalogue:
             }
             if identifier := self._identifier(node, values["name"], "situation"):
                 entry = Entry(identifier, node.place, values, services=services)
-                self._found.add("situations", entry)
+                self._contents.add("situations", entry)
 
     def _inherit_contact(self, entry: Entry, node: Node) -> None:
         """Give a service the contact of who provides it."""
         providers = (value for role in _AUTHORITY for value in self._values(node, role))
-        for provider in (each for each in providers if isinstance(each, Node)):
+        for provider in (value for value in providers if isinstance(value, Node)):
             entry.values["contact"] = entry.values["contact"] or _contact(provider, self._original)
-            for reader in self._translators:
-                reader.translated = False
-                text = _contact(provider, reader)
-                if reader.translated and reader.language and text:
-                    entry.translations.setdefault(reader.language, {}).setdefault("contact", text)
-
-    def _is_language(self, language: str) -> bool:
-        _, complaints = COLUMNS["translations"]["language"].read(language)
-        wrong = any(complaints)
-        if wrong:
-            self._report.left_out("", no_language(language))
-        return not wrong
+            for language, texts in self._translations(provider, {"contact": _contact}):
+                if texts["contact"]:
+                    entry.translations.setdefault(language, {}).setdefault(
+                        "contact", texts["contact"]
+                    )
 
     def _authority(self, node: Node) -> str:
+        """Return the identifier of the agency of a service, "" for none."""
         for role in _AUTHORITY:
             for value in self._values(node, role):
-                if isinstance(value, Text):
-                    if name := self._original.text(node, role).strip():
-                        if name.startswith(("http://", "https://")):
-                            return name  # no name, but what the file does not describe
-                        entry = Entry(name, node.place_of(role), {"name": name})
-                        self._found.add("agencies", entry)
-                        return name
-                else:
+                if isinstance(value, Node):
                     return value.address if value.is_empty else self.agency(value)
+                if name := self._original.text(node, role).strip():
+                    # An address is no name, but what the file does not describe.
+                    if not name.startswith(("http://", "https://")):
+                        entry = Entry(name, node.place_of(role), {"name": name})
+                        self._contents.add("agencies", entry)
+                    return name
         return ""
 
     def _category(self, value: Value, place: str, agency: str) -> str:
         """Add a category of an agency, and return its identifier, "" for none."""
-        entry: Entry | None
+        entry: Entry | None = None
         if isinstance(value, Text):
             if value.language not in ("", self._original.main):
                 return ""
             value.plain = text = plain(value.raw, place, self._report).strip()
             entry = Entry(text, place, {"value": text}) if text else None
-        elif value.is_empty and not value.address:
-            self._report.left_out(place, "refers to what is not in the file")
-            entry = None
-        elif value.is_empty:
+        elif not value.is_empty:
+            value.followed.update(_CODE_SETS)
+            entry = self._entry(value, "category")
+            if entry:
+                entry.values["value"] = entry.values.pop("name")
+        elif value.address:
             why = "only the address of the category is there: its last part stands for its name"
             self._report.changed(place, why)
             last = value.address.rstrip("/").replace("#", "/").rpartition("/")[2]
             entry = Entry(value.address, place, {"value": last})
         else:
-            value.followed.update(_CODE_SETS)
-            entry = self._entry(value, "category", _CATEGORY)
-            if entry:
-                entry.values["value"] = entry.values.pop("name")
+            self._report.left_out(place, "refers to what is not in the file")
         if entry is None:
             return ""
         entry.agency = agency
-        self._found.add("dictionary", entry)
+        self._contents.add("dictionary", entry)
         return entry.identifier
 
-    def _entry(self, node: Node, kind: str, columns: Mapping[str, _Column]) -> Entry | None:
+    def _entry(self, node: Node, kind: str) -> Entry | None:
         """Return what a node describes, with its translations; None without any identifier."""
+        columns = _COLUMNS[kind]
         values: dict[str, Any] = {
             name: read(node, self._original) for name, read in columns.items()
         }
         identifier = self._identifier(node, str(values["name"]), kind)
         if not identifier:
             return None
-        entry = Entry(identifier, node.place, values)
+        translated = {column: columns[column] for column in TRANSLATED[kind]}
+        translations = dict(self._translations(node, translated))
+        return Entry(identifier, node.place, values, translations=translations)
+
+    def _translations(
+        self, node: Node, columns: Mapping[str, _Column]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield each language of a node with the columns that are in it."""
         for reader in self._translators:
             texts: dict[str, Any] = {}
-            for column in TRANSLATED[kind]:
+            for column, read in columns.items():
                 reader.translated = False
-                text = columns[column](node, reader)
+                text = read(node, reader)
                 if reader.translated:
                     texts[column] = text
             if texts and reader.language:
-                entry.translations[reader.language] = texts
-        return entry
+                yield reader.language, texts
 
     def _identifier(self, node: Node, name: str, kind: str) -> str:
         """Return the IRI of a node, or without one its identifier or its name.
@@ -287,11 +290,8 @@ class _Catalogue:
 
     def _page(self, node: Node) -> str:
         """Return the path: a page's address, or where it is to be found in words."""
-        words = [
-            text
-            for page in self._original.nodes(node, "mainEntityOfPage")
-            for text in self._original.texts(page, "breadcrumb")
-        ]
+        pages = self._original.nodes(node, "mainEntityOfPage")
+        words = [text for page in pages for text in self._original.texts(page, "breadcrumb")]
         return self._link(node, [*self._original.links(node, *_PAGES), *words])
 
     def _link(self, node: Node, links: list[str]) -> str:
@@ -301,7 +301,7 @@ class _Catalogue:
         return different[0] if different else ""
 
 
-_Column = Callable[[Node, Reader], "str | list[str]"]
+_Column: TypeAlias = Callable[[Node, Reader], "str | list[str]"]
 
 
 def _name(node: Node, reader: Reader) -> str:
@@ -323,32 +323,29 @@ def _applicability(node: Node, reader: Reader) -> str:
 
 
 def _requirements(node: Node, reader: Reader) -> list[str]:
-    supplies = [reader.labels(how, "supply", "tool") for how in _how_to(node, reader)]
-    return [*(each for found in supplies for each in found), *reader.labels(node, *_INPUTS)]
+    guides = _how_to(node, reader)
+    supplies = [label for guide in guides for label in reader.labels(guide, "supply", "tool")]
+    return [*supplies, *reader.labels(node, *_INPUTS)]
 
 
 def _steps(node: Node, reader: Reader) -> list[str]:
-    found: list[str] = []
-    for how in _how_to(node, reader):
-        for step in reader.nodes(how, "step"):
+    steps: list[str] = []
+    for guide in _how_to(node, reader):
+        for step in reader.nodes(guide, "step"):
             step.skip("position")
-            found.append(reader.text(step, "text", *NAMES, *ABOUT))
-        found.extend(reader.texts(how, "step"))
-    rules = reader.nodes(node, "follows")
-    found.extend(reader.text(rule, *ABOUT, *NAMES) for rule in rules)
-    return [step for step in found if step.strip()]
+            steps.append(reader.text(step, "text", *NAMES, *ABOUT))
+        steps.extend(reader.texts(guide, "step"))
+    steps.extend(reader.text(rule, *ABOUT, *NAMES) for rule in reader.nodes(node, "follows"))
+    return [step for step in steps if step.strip()]
 
 
 def _how_to(node: Node, reader: Reader) -> list[Node]:
     """Return the HowTo nodes about a service in the reader's language, or else in the file's."""
-    about = reader.nodes(node, "subjectOf")
-    found = [(how, _language_of(how, reader)) for how in about if "schema:HowTo" in how.types]
-    chosen = reader.chosen([language for _, language in found])
-    return [how for how, language in found if language == chosen]
-
-
-def _language_of(how: Node, reader: Reader) -> str:
-    return next(iter(reader.links(how, "inLanguage")), "").lower().partition("-")[0]
+    guides = [how for how in reader.nodes(node, "subjectOf") if "schema:HowTo" in how.types]
+    tags = [next(iter(reader.links(how, "inLanguage")), "") for how in guides]
+    languages = [tag.lower().partition("-")[0] for tag in tags]
+    chosen = reader.chosen(languages)
+    return [how for how, code in zip(guides, languages, strict=True) if code == chosen]
 
 
 def _fees(node: Node, reader: Reader) -> str:
@@ -408,42 +405,40 @@ def _reached(node: Node, reader: Reader) -> Iterable[str]:
         yield from (f"Email: {one_line(text.removeprefix('mailto:'))}" for text in emails)
     yield from reader.links(node, "contactPage")
     hours = reader.labels(node, *_HOURS)
-    for each in reader.nodes(node, "hoursAvailable", "openingHoursSpecification"):
-        days = [*reader.labels(each, "dayOfWeek"), *reader.links(each, "dayOfWeek")]
+    for hours_node in reader.nodes(node, "hoursAvailable", "openingHoursSpecification"):
+        days = [*reader.labels(hours_node, "dayOfWeek"), *reader.links(hours_node, "dayOfWeek")]
         names = dict.fromkeys(day.rpartition("/")[2].rpartition(":")[2] for day in days)
-        times = [clock(reader.text(each, name)) for name in ("opens", "closes")]
+        times = [clock(reader.text(hours_node, name)) for name in ("opens", "closes")]
         hours.append(pair(", ".join(names), " to ".join(filter(None, times))))
     yield from (labelled("Hours", one_line(text)) for text in hours)
 
 
-_AGENCY: Mapping[str, _Column] = {"name": _name, "description": _about}
-_CATEGORY: Mapping[str, _Column] = {
-    "name": _name,
-    "keywords": lambda node, reader: reader.texts(node, "alternateName", "altLabel"),
-}
-_SERVICE: Mapping[str, _Column] = {
-    "name": _name,
-    "overview": _about,
-    "applicability_summary": _applicability,
-    "requirements": _requirements,
-    "fees": _fees,
-    "processing_time": _processing_time,
-    "how_to_apply": _steps,
-    "contact": _contact,
+_COLUMNS: Mapping[str, Mapping[str, _Column]] = {
+    "agency": {"name": _name, "description": _about},
+    "category": {
+        "name": _name,
+        "keywords": lambda node, reader: reader.texts(node, "alternateName", "altLabel"),
+    },
+    "service": {
+        "name": _name,
+        "overview": _about,
+        "applicability_summary": _applicability,
+        "requirements": _requirements,
+        "fees": _fees,
+        "processing_time": _processing_time,
+        "how_to_apply": _steps,
+        "contact": _contact,
+    },
 }
 
 
 def _is_a(node: Node, types: frozenset[str]) -> bool:
-    return any(each in types or each.partition(":")[2] in types for each in node.types)
+    return any(kind in types or kind.partition(":")[2] in types for kind in node.types)
 
 
 def _kind(node: Node) -> str:
     """Return the kind of situation that a node is, "" for none."""
     return next((_KINDS[n] for t in node.types if (n := t.rpartition(":")[2]) in _KINDS), "")
-
-
-def _is_of_cpsv(node: Node) -> bool:
-    return any(each.startswith("cv:") for each in node.types)
 
 
 def _languages(nodes: Iterable[Node], names: Iterable[str] = ()) -> set[str]:
@@ -454,14 +449,14 @@ def _languages(nodes: Iterable[Node], names: Iterable[str] = ()) -> set[str]:
 
 def _main_language(nodes: Iterable[Node], language: str) -> str:
     """Return the language of the originals: "" where names have no tag, else the file's own."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for types in (_SERVICES, _AGENCIES):
-        for node in nodes if not found else ():
+        for node in nodes if not counts else ():
             for name in NAMES if _is_a(node, types) else ():
                 values = (v for v in node.values.get(name, ()) if isinstance(v, Text))
-                found.update({value.language for value in values})
-    if "" in found:
+                counts.update({value.language for value in values})
+    if "" in counts:
         return ""
-    if language in found or not found:
+    if language in counts or not counts:
         return language
-    return _SITE_LANGUAGE if _SITE_LANGUAGE in found else found.most_common(1)[0][0]
+    return _SITE_LANGUAGE if _SITE_LANGUAGE in counts else counts.most_common(1)[0][0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -42,25 +42,19 @@ JSONLD: TypeAlias = dict[str, Any]
 @require_safe
 def services(request: HttpRequest) -> HttpResponse:
     """The whole current release; 404 before the first, 304 for who has it already."""
-    release = selectors.current_release()
-    if release is None:
-        return _problem(_NOT_PUBLISHED)
-    base = _base(request)
-    return _answer(request, release, lambda: _whole(release.number, release.sha256, base))
+    return _answer(request, lambda release, base: _whole(release.number, release.sha256, base))
 
 
 @gzip_page
 @require_safe
 def service(request: HttpRequest, agency: str, key: str) -> HttpResponse:
     """One service of the current release with its agency and categories, 404 for another."""
-    release = selectors.current_release()
-    if release is None:
-        return _problem(_NOT_PUBLISHED)
-    found = release.services.get((identifier_of(agency), identifier_of(key)))
-    if found is None:
-        return _problem(_NO_SERVICE)
-    base = _base(request)
-    return _answer(request, release, lambda: _json_bytes(service_json_ld(release, found, base)))
+
+    def document(release: Release, base: str) -> bytes | None:
+        match = release.services.get((identifier_of(agency), identifier_of(key)))
+        return None if match is None else _json_bytes(service_json_ld(release, match, base))
+
+    return _answer(request, document)
 
 
 urlpatterns = [
@@ -79,27 +73,26 @@ def _json_bytes(document: object) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _answer(request: HttpRequest, release: Release, body: Callable[[], bytes]) -> HttpResponse:
-    """Return the document, or 304 where the browser's copy is of this release."""
-    etag = f'"{release.sha256}"'
-    response = get_conditional_response(request, etag=etag)
-    if not isinstance(response, HttpResponse):
-        response = HttpResponse(body(), content_type=MEDIA_TYPE)
-    response.headers["ETag"] = etag
-    patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
+def _answer(request: HttpRequest, document: Callable[[Release, str], bytes | None]) -> HttpResponse:
+    """Return the document of the current release, or 304 where the browser's copy is of it.
+
+    ``document`` gets the release and the site's address: the one that is set, or in development
+    that of the request.
+    """
+    release = selectors.current_release()
+    base = settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
+    body = release and document(release, base)
+    if release is None or body is None:
+        response: HttpResponse = errors.answer(404, _NO_SERVICE if release else _NOT_PUBLISHED)
+    else:
+        etag = f'"{release.sha256}"'
+        response = HttpResponse(body, content_type=MEDIA_TYPE)
+        not_modified = get_conditional_response(request, etag=etag)
+        response = not_modified if isinstance(not_modified, HttpResponse) else response
+        response.headers["ETag"] = etag
+        patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response
-
-
-def _problem(detail: str) -> HttpResponse:
-    response = errors.answer(404, detail)
-    response.headers["Access-Control-Allow-Origin"] = "*"
-    return response
-
-
-def _base(request: HttpRequest) -> str:
-    """Return the site's address: the one that is set, or in development that of the request."""
-    return settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
 
 
 def release_json_ld(release: Release, base: str) -> JSONLD:
@@ -141,12 +134,14 @@ def identifier_of(part: str) -> str:
 
 
 class _Writer:
+    """Writes the nodes of a release: of each, our fields under their properties."""
+
     def __init__(self, release: Release, base: str) -> None:
         self._base = base
         self._translations: dict[tuple[str, str, str], list[Translation]] = {}
-        for each in release.translations:
-            key = (each.agency, each.category, each.service)
-            self._translations.setdefault(key, []).append(each)
+        for translation in release.translations:
+            key = (translation.agency, translation.category, translation.service)
+            self._translations.setdefault(key, []).append(translation)
         self._situations: dict[tuple[str, str], list[str]] = {}
         for situation in release.situations.values():
             for step in situation.steps:
@@ -154,95 +149,82 @@ class _Writer:
                 self._situations.setdefault(service, []).append(situation.key)
 
     def agency(self, agency: Agency) -> JSONLD:
-        texts = self._translations.get((agency.id, "", ""), [])
-        return _node(
-            "GovernmentOrganization",
-            {
-                "@id": self._agency_id(agency.id),
-                "identifier": agency.id,
-                "name": _texts(agency, texts, "name"),
-                "description": _texts(agency, texts, "description"),
-                **_page(agency.path),
-            },
-        )
+        translations = self._translations.get((agency.id, "", ""), [])
+        properties = {
+            "@id": self._agency_id(agency.id),
+            "identifier": agency.id,
+            "name": _texts(agency, translations, "name"),
+            "description": _texts(agency, translations, "description"),
+            **_page(agency.path),
+        }
+        return _node("GovernmentOrganization", properties)
 
     def dictionary(self, agency: str, categories: Iterable[Category]) -> list[JSONLD]:
-        nodes = [self._category(category) for category in categories]
+        code_set = f"{self._agency_id(agency)}/categories"
+        nodes = [self._category(category, code_set) for category in categories]
         if nodes:
-            values = {
-                "@id": f"{self._agency_id(agency)}/categories",
-                "publisher": {"@id": self._agency_id(agency)},
-            }
-            nodes.append(_node("CategoryCodeSet", values))
+            publisher = {"@id": self._agency_id(agency)}
+            nodes.append(_node("CategoryCodeSet", {"@id": code_set, "publisher": publisher}))
         return nodes
 
-    def _category(self, category: Category) -> JSONLD:
-        texts = self._translations.get((category.agency, category.key, ""), [])
-        keywords: list[Any] = [
-            *category.keywords,
-            *(_text(word, each.language) for each in texts for word in each.keywords),
-        ]
-        return _node(
-            "CategoryCode",
-            {
-                "@id": self._category_id(category.agency, category.key),
-                "codeValue": category.key,
-                "name": _texts(category, texts, "value", "name"),
-                "alternateName": keywords,
-                "inCodeSet": {"@id": f"{self._agency_id(category.agency)}/categories"},
-            },
-        )
+    def _category(self, category: Category, code_set: str) -> JSONLD:
+        translations = self._translations.get((category.agency, category.key, ""), [])
+        translated = [_text(word, t.language) for t in translations for word in t.keywords]
+        properties = {
+            "@id": self._category_id(category.agency, category.key),
+            "codeValue": category.key,
+            "name": _texts(category, translations, "value", "name"),
+            "alternateName": [*category.keywords, *translated],
+            "inCodeSet": {"@id": code_set},
+        }
+        return _node("CategoryCode", properties)
 
     def service(self, service: Service) -> JSONLD:
-        texts = self._translations.get((service.agency, "", service.key), [])
-        contact = {"description": _texts(service, texts, "contact")}
+        translations = self._translations.get((service.agency, "", service.key), [])
+        texts = partial(_texts, service, translations)
+        agency, key = quote(segment(service.agency), safe=""), quote(segment(service.key), safe="")
+        described: list[Service | Translation] = [service, *translations]
         channel = {
             "serviceUrl": service.url,
-            "processingTime": _texts(service, texts, "processing_time"),
-            "servicePhone": _node("ContactPoint", contact, optional=True),
+            "processingTime": texts("processing_time"),
+            "servicePhone": _optional("ContactPoint", {"description": texts("contact")}),
         }
-        audience = {"audienceType": _texts(service, texts, "applicability_summary")}
-        described: list[Service | Translation] = [service, *texts]
-        agency, key = quote(segment(service.agency), safe=""), quote(segment(service.key), safe="")
-        return _node(
-            "GovernmentService",
-            {
-                "@id": f"{self._base}/services/{agency}/{key}.jsonld",
-                "identifier": service.key,
-                "name": _texts(service, texts, "name"),
-                "description": _texts(service, texts, "overview"),
-                **_page(service.path),
-                "provider": {"@id": self._agency_id(service.agency)},
-                "audience": _node("Audience", audience, optional=True),
-                "category": [
-                    {"@id": self._category_id(service.agency, each)} for each in service.categories
-                ],
-                "feesAndCommissionsSpecification": _texts(service, texts, "fees"),
-                "availableChannel": _node("ServiceChannel", channel, optional=True),
-                "subjectOf": [
-                    _how_to(each, getattr(each, "language", ""))
-                    for each in described
-                    if each.requirements or each.how_to_apply
-                ],
-            },
-        )
+        properties = {
+            "@id": f"{self._base}/services/{agency}/{key}.jsonld",
+            "identifier": service.key,
+            "name": texts("name"),
+            "description": texts("overview"),
+            **_page(service.path),
+            "provider": {"@id": self._agency_id(service.agency)},
+            "audience": _optional("Audience", {"audienceType": texts("applicability_summary")}),
+            "category": [
+                {"@id": self._category_id(service.agency, category)}
+                for category in service.categories
+            ],
+            "feesAndCommissionsSpecification": texts("fees"),
+            "availableChannel": _optional("ServiceChannel", channel),
+            "subjectOf": [
+                _how_to(entry, getattr(entry, "language", ""))
+                for entry in described
+                if entry.requirements or entry.how_to_apply
+            ],
+        }
+        return _node("GovernmentService", properties)
 
     def groups(self, service: Service) -> JSONLD:
         """Return the property of a service that says in which situations it is; {} for none."""
         keys = self._situations.get((service.agency, service.key), ())
-        events = [{"@id": self._situation_id(key)} for key in keys]
-        return {"cv:isGroupedBy": events[0] if len(events) == 1 else events} if events else {}
+        return _filled({"cv:isGroupedBy": [{"@id": self._situation_id(key)} for key in keys]})
 
     def situation(self, situation: Situation) -> JSONLD:
-        return _node(
-            "cv:LifeEvent" if situation.kind == "life" else "cv:BusinessEvent",
-            {
-                "@id": self._situation_id(situation.key),
-                "dct:identifier": situation.key,
-                "dct:title": situation.name,
-                "dct:description": situation.description,
-            },
-        )
+        properties = {
+            "@id": self._situation_id(situation.key),
+            "dct:identifier": situation.key,
+            "dct:title": situation.name,
+            "dct:description": situation.description,
+        }
+        is_life = situation.kind == "life"
+        return _node("cv:LifeEvent" if is_life else "cv:BusinessEvent", properties)
 
     def _situation_id(self, key: str) -> str:
         return f"{self._base}/services.jsonld#/situations/{quote(key, safe='')}"
@@ -255,31 +237,26 @@ class _Writer:
 
 
 def _how_to(texts: Service | Translation, language: str) -> JSONLD:
-    return _node(
-        "HowTo",
-        {
-            "inLanguage": language,
-            "supply": [{"@type": "HowToSupply", "name": each} for each in texts.requirements],
-            "step": [
-                {"@type": "HowToStep", "position": place, "text": step}
-                for place, step in enumerate(texts.how_to_apply, start=1)
-            ],
-        },
-    )
+    supplies = [{"@type": "HowToSupply", "name": supply} for supply in texts.requirements]
+    steps = [
+        {"@type": "HowToStep", "position": position, "text": step}
+        for position, step in enumerate(texts.how_to_apply, start=1)
+    ]
+    return _node("HowTo", {"inLanguage": language, "supply": supplies, "step": steps})
 
 
 def _page(path: str) -> JSONLD:
     """Return a path: a page's address, or where it is to be found in words."""
     if path.lower().startswith(("http://", "https://")):
         return {"url": path}
-    return {"mainEntityOfPage": _node("WebPage", {"breadcrumb": path}, optional=True)}
+    return {"mainEntityOfPage": _optional("WebPage", {"breadcrumb": path})}
 
 
 def _texts(
     entry: Agency | Category | Service, translations: Iterable[Translation], *columns: str
-) -> Any:
-    """Return a text with its translations, whose column is the last: one value or a list."""
-    texts = ((getattr(each, columns[-1]), each.language) for each in translations)
+) -> list[Any]:
+    """Return a text with its translations, whose column is the last."""
+    texts = ((getattr(t, columns[-1]), t.language) for t in translations)
     return [getattr(entry, columns[0]), *(_text(*text) for text in texts if text[0].strip())]
 
 
@@ -287,12 +264,22 @@ def _text(text: str, language: str) -> JSONLD:
     return {"@language": language, "@value": text}
 
 
-def _node(kind: str, values: JSONLD, *, optional: bool = False) -> JSONLD:
-    """Return a node without what is blank; an ``optional`` one without any value is empty."""
-    node: JSONLD = {}
-    for name, value in values.items():
+def _node(kind: str, properties: JSONLD) -> JSONLD:
+    """Return a node without what is blank."""
+    return {"@type": kind, **_filled(properties)}
+
+
+def _optional(kind: str, properties: JSONLD) -> JSONLD:
+    """Return a node, an empty one where all of it is blank."""
+    return _node(kind, properties) if _filled(properties) else {}
+
+
+def _filled(properties: JSONLD) -> JSONLD:
+    """Return what is not blank: one value, or a list of several."""
+    filled: JSONLD = {}
+    for name, value in properties.items():
         items = value if isinstance(value, list) else [value]
-        items = [each for each in items if (each.strip() if isinstance(each, str) else each)]
+        items = [item for item in items if (item.strip() if isinstance(item, str) else item)]
         if items:
-            node[name] = items[0] if len(items) == 1 else items
-    return {"@type": kind, **node} if node or not optional else {}
+            filled[name] = items[0] if len(items) == 1 else items
+    return filled

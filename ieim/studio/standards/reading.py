@@ -27,14 +27,15 @@ def read_standard(data: bytes, *, into: str | None = None) -> tuple[Mapped, Repo
     """Return the rows of a file and the report of what has no place in them.
 
     ``into`` is the agency that it is for (see :func:`ieim.studio.standards.rows.to_rows`).
-    Raises :class:`ieim.studio.standards.report.StandardError` with every reason why the file
-    cannot be used.
+
+    Raises:
+        StandardError: With every reason why the file cannot be used.
     """
     value = read_json(data)
     report = Report()
-    found = (read_json_ld if _is_json_ld(value) else read_hsds)(value, report)
+    contents = (read_json_ld if _is_json_ld(value) else read_hsds)(value, report)
     report.check()
-    mapped = to_rows(found, into=into)
+    mapped = to_rows(contents, into=into)
     if not any(mapped.rows.values()):
         raise StandardError([Problem("", f"has nothing that could be taken over: {EXPECTED}")])
     return mapped, report
@@ -43,9 +44,11 @@ def read_standard(data: bytes, *, into: str | None = None) -> tuple[Mapped, Repo
 def read_json(data: bytes) -> Any:
     """Return the value of a JSON file: UTF-8 or UTF-16, :data:`MAX_FILE_BYTES` at most.
 
-    Numbers with a fraction or an exponent are Decimal, others int. Raises :class:`StandardError`
-    for what is no JSON text, and with one problem each for keys that stand twice, NaN and
-    Infinity, numbers that no double holds, NUL and lone surrogates.
+    Numbers with a fraction or an exponent are Decimal, others int.
+
+    Raises:
+        StandardError: For what is no JSON text, and with one problem each for keys that stand
+            twice, NaN and Infinity, numbers that no double holds, NUL and lone surrogates.
     """
     if len(data) > MAX_FILE_BYTES:
         raise _refusal(f"is larger than {MAX_FILE_BYTES // 2**20} MiB: split it")

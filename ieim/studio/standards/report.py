@@ -83,11 +83,11 @@ class Report:
     @property
     def notes(self) -> list[Note]:
         """The notes, what was left out first, then by pointer."""
-        found = sorted(self._notes.values(), key=lambda note: (note.what != "left out", note.first))
+        notes = sorted(self._notes.values(), key=lambda note: (note.what != "left out", note.first))
         if self._more:
             why = "kinds of notes beyond the first are not listed"
-            found.append(Note("left out", "", why, "", self._more))
-        return found
+            notes.append(Note("left out", "", why, "", self._more))
+        return notes
 
     def _add(self, what: What, pointer: str, why: str) -> None:
         key = (what, _INDEX.sub("/*", pointer), why)

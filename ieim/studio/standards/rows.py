@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.columns import Values, refusal
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.studio.standards.report import Problem, Report, StandardError
 from ieim.studio.standards.texts import fitted, slug
 
-Values: TypeAlias = dict[str, Any]
 Identity: TypeAlias = tuple[str, ...]
 
 _TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services")
@@ -37,7 +36,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Found:
+class Contents:
     """All that a file describes; repeated descriptions are merged."""
 
     standard: str
@@ -66,7 +65,7 @@ class Found:
         for language, values in entry.translations.items():
             before.translations[language] = values | before.translations.get(language, {})
         before.categories.extend(c for c in entry.categories if c not in before.categories)
-        before.services.extend(each for each in entry.services if each not in before.services)
+        before.services.extend(s for s in entry.services if s not in before.services)
 
 
 @dataclass(slots=True)
@@ -90,74 +89,72 @@ class Mapped:
         return True
 
 
-def to_rows(found: Found, *, into: str | None) -> Mapped:
-    """Return what was found as rows.
+def to_rows(contents: Contents, *, into: str | None) -> Mapped:
+    """Return what a file has as rows.
 
     With ``into`` (an agency's id) only the rows of that agency are taken; where the file names a
-    single other agency, or none, its rows become those of ``into``. Raises :class:`StandardError`
-    with every reason against it, and for services without an agency.
+    single other agency, or none, its rows become those of ``into``.
+
+    Raises:
+        StandardError: With every reason against it, and for services without an agency.
     """
-    report = found.report
-    agencies = _agency_ids(found, into)
-    mapped = Mapped(found.standard)
+    report = contents.report
+    agencies = _agency_ids(contents, into)
+    mapped = Mapped(contents.standard)
     for table in _TABLES:
-        for entry in found.of(table):
+        for entry in contents.of(table):
             owner = entry.identifier if table == "agencies" else entry.agency
-            if owner not in agencies:
-                if owner:
-                    why = "belongs to an agency that was not chosen"
-                    report.left_out(entry.pointer, why)
-                else:
-                    message = "names no agency: choose the one that it is for"
-                    report.problem(entry.pointer, message)
-                continue
-            agency = agencies[owner]
-            if table == "agencies":
-                identity, of = {"id": agency}, {}
+            if owner in agencies:
+                _add(mapped, table, entry, agencies[owner], report)
+            elif owner:
+                report.left_out(entry.pointer, "belongs to an agency that was not chosen")
             else:
-                key = _id_of(entry.identifier)
-                identity = {"agency": agency, "key": key}
-                of = {"category" if table == "dictionary" else "service": key}
-            values = {**identity, **_fitted(table, entry.values, entry.pointer, report)}
-            if entry.categories:
-                values["categories"] = list(dict.fromkeys(map(_id_of, entry.categories)))
-            _add(mapped, table, entry, values, report)
-            for language, texts in entry.translations.items():
-                if fitting := _fitted("translations", texts, entry.pointer, report):
-                    blank = {"language": language, "agency": agency, "category": "", "service": ""}
-                    _add(mapped, "translations", entry, blank | of | fitting, report)
-    _situations(found, mapped, agencies if into is None else None)
+                report.problem(entry.pointer, "names no agency: choose the one that it is for")
+    for entry in contents.of("situations"):
+        if into is not None:
+            why = "a situation is for every agency: choose none to take it over"
+            report.left_out(entry.pointer, why)
+        elif (values := _situation(entry, agencies, report)).get("name"):
+            _put(mapped, "situations", entry, values, report)
+        else:
+            report.problem(entry.pointer, "has no name: every situation needs one")
     report.check()
     mapped.rows = {table: mapped.rows[table] for table in TABLES if table in mapped.rows}
     return mapped
 
 
-def _situations(found: Found, mapped: Mapped, agencies: Mapping[str, str] | None) -> None:
-    """Add the situations: they are for every agency, so none is taken for a chosen one (None)."""
-    report = found.report
-    for entry in found.of("situations"):
-        if agencies is None:
-            why = "a situation is for every agency: choose none to take it over"
-            report.left_out(entry.pointer, why)
-            continue
-        values = {"key": _id_of(entry.identifier), **entry.values}
-        services = ((agencies[a], _id_of(key)) for a, key in entry.services if a in agencies)
-        values["services"] = [f"{agency}/{key}" for agency, key in dict.fromkeys(services)]
-        values = _fitted("situations", values, entry.pointer, report)
-        if values.get("services"):
-            why = "the standard has neither an order of its services nor for whom they are"
-            report.changed(entry.pointer, f"{why}: put that right in the draft")
-        if not values.get("name"):
-            report.problem(entry.pointer, "has no name: every situation needs one")
-        elif not mapped.put("situations", values, entry.pointer):
-            report.left_out(entry.pointer, "has the id of another one: that one is used")
-
-
-def _add(mapped: Mapped, table: Table, entry: Entry, values: Values, report: Report) -> None:
+def _add(mapped: Mapped, table: Table, entry: Entry, agency: str, report: Report) -> None:
+    """Add the row of an entry, and those of its translations."""
+    key = _id_of(entry.identifier)
+    identity = {"id": agency} if table == "agencies" else {"agency": agency, "key": key}
+    values = {**identity, **_fitted(table, entry.values, entry.pointer, report)}
+    if entry.categories:
+        values["categories"] = list(dict.fromkeys(map(_id_of, entry.categories)))
     if table == "services" and not values.get("name"):
         report.problem(entry.pointer, "has no name: every service needs one")
+    _put(mapped, table, entry, values, report)
+    original = {"agency": agency, "category": "", "service": ""}
+    if table != "agencies":
+        original["category" if table == "dictionary" else "service"] = key
+    for language, texts in entry.translations.items():
+        if fitting := _fitted("translations", texts, entry.pointer, report):
+            values = {"language": language, **original, **fitting}
+            _put(mapped, "translations", entry, values, report)
+
+
+def _put(mapped: Mapped, table: Table, entry: Entry, values: Values, report: Report) -> None:
     if not mapped.put(table, values, entry.pointer):
         report.left_out(entry.pointer, "has the id of another one: that one is used")
+
+
+def _situation(entry: Entry, agencies: Mapping[str, str], report: Report) -> Values:
+    services = ((agencies[a], _id_of(key)) for a, key in entry.services if a in agencies)
+    references = [f"{agency}/{key}" for agency, key in dict.fromkeys(services)]
+    if references:
+        why = "the standard has neither an order of its services nor for whom they are"
+        report.changed(entry.pointer, f"{why}: put that right in the draft")
+    values = {"key": _id_of(entry.identifier), **entry.values, "services": references}
+    return _fitted("situations", values, entry.pointer, report)
 
 
 def _fitted(table: Table, values: Values, pointer: str, report: Report) -> Values:
@@ -165,11 +162,11 @@ def _fitted(table: Table, values: Values, pointer: str, report: Report) -> Value
     return {name: value for name, value in fitting.items() if value}
 
 
-def _agency_ids(found: Found, into: str | None) -> dict[str, str]:
+def _agency_ids(contents: Contents, into: str | None) -> dict[str, str]:
     """Return the id of every agency that is taken, by its identifier in the file."""
-    members = [*found.of("services"), *found.of("dictionary")]
+    members = [*contents.of("services"), *contents.of("dictionary")]
     # Agencies that only a service names come after those that are described.
-    identifiers = [entry.identifier for entry in found.of("agencies")]
+    identifiers = [entry.identifier for entry in contents.of("agencies")]
     identifiers += [entry.agency for entry in members if entry.agency]
     ids = {identifier: _id_of(identifier) for identifier in identifiers}
     if into is None:
@@ -185,7 +182,7 @@ def _agency_ids(found: Found, into: str | None) -> dict[str, str]:
 def _id_of(identifier: str) -> str:
     """Return the identifier itself where it can be an id, otherwise the end of it with a part of
     its digest: one identifier has one id and no two share it, whatever else is imported."""
-    if "://" not in identifier and not any(COLUMNS["services"]["key"].read(identifier)[1]):
+    if "://" not in identifier and not refusal("services", "key", identifier):
         return identifier
     page, _, fragment = identifier.partition("#")
     last = next(filter(None, map(slug, reversed(page.split("/")))), "")[:100]

@@ -6,12 +6,12 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 import nh3
 
-from ieim.knowledge.bundles.columns import COLUMNS, LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT
+from ieim.knowledge.bundles.columns import LIST_LIMIT, ROWS, refusal
 from ieim.knowledge.bundles.rows import Table
-from ieim.knowledge.bundles.situations import DESCRIPTION_LIMIT
 from ieim.studio.standards.report import Report
 
 # Neither pattern can look at a character more than twice, whatever the text.
@@ -118,30 +118,28 @@ def fitted(
 
     What it refuses whole (a link of another scheme) comes back as "".
     """
-    if isinstance(value, str):
-        return _one(table, column, value, pointer, report) if value.strip() else ""
-    filled = [item for item in value if item.strip()]
+    is_list = isinstance(value, list)
+    filled = [item for item in ([value] if isinstance(value, str) else value) if item.strip()]
     if len(filled) > LIST_LIMIT:
         report.changed(pointer, f"{column} cut to {LIST_LIMIT} entries")
         filled = filled[:LIST_LIMIT]
-    items = (_one(table, column, item, pointer, report, listed=True) for item in filled)
-    return [item for item in items if item]
+    limit = _limit(table, column)
+    items = []
+    for item in filled:
+        # A link that is cut leads nowhere: the column refuses it.
+        if column not in ("path", "url") and len(item) > limit:
+            report.changed(pointer, f"{column} cut to {limit:,} characters")
+            item = item[: limit - 1].rstrip() + "…"
+        if complaint := refusal(table, column, [item] if is_list else item):
+            report.left_out(pointer, f"{column} {complaint}")
+        else:
+            items.append(item)
+    return items if is_list else next(iter(items), "")
 
 
-def _one(
-    table: Table, column: str, value: str, pointer: str, report: Report, *, listed: bool = False
-) -> str:
-    limit = VALUE_LIMIT if column in ("name", "value", "keywords") else TEXT_LIMIT
-    if column == "name" and table != "translations":
-        limit = NAME_LIMIT
-    if column == "description" and table == "situations":
-        limit = DESCRIPTION_LIMIT
-    # A link that is cut leads nowhere: the column's own limit refuses it.
-    if column not in ("path", "url") and len(value) > limit:
-        report.changed(pointer, f"{column} cut to {limit:,} characters")
-        value = value[: limit - 1].rstrip() + "…"
-    _, complaints = COLUMNS[table][column].read([value] if listed else value)
-    for complaint in complaints:
-        report.left_out(pointer, f"{column} {complaint.text}")
-        return ""
-    return value
+@cache
+def _limit(table: Table, column: str) -> int:
+    """Return the longest text of a column, or of an item of it."""
+    schema = ROWS[table].model_json_schema()["properties"][column]
+    limit: int = schema.get("items", schema)["maxLength"]
+    return limit

@@ -1,21 +1,19 @@
 """The pages of an import: choose a file, look at what it would change, confirm.
 
-Between preview and confirmation the rows that the file became, and the report, are kept in a
-server-side session of their own, so in the database: every web process finds them, a restart does
-not lose them, and a browser need not send a large file twice. The person's session has its key.
+Between preview and confirmation the rows that the file became, and the report, are in the cache,
+one import a person: a browser need not send a large file twice.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from importlib import import_module
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
-from django.contrib.sessions.backends.base import SessionBase
+from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -24,27 +22,27 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngette
 from django.views.decorators.http import require_http_methods
 
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
+from ieim.knowledge.bundles.rows import Table
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
-from ieim.studio.drafts.history import readable
+from ieim.studio.exchange.importing import Moved, Plan, Planned
 from ieim.studio.models import Agency
 from ieim.studio.pages.labels import column
 from ieim.studio.standards.reading import read_standard
-from ieim.studio.standards.report import Note, Problem, Report, StandardError
+from ieim.studio.standards.report import Note, Problem, StandardError
 from ieim.studio.standards.rows import Mapped
-from ieim.studio.standards.services import Moved, Plan, Planned, merge, plan
+from ieim.studio.standards.services import merge, plan
 
 app_name = "standards"
 
-KEPT_SECONDS = 3600
-_SESSION_KEY = "standards_import"
+_KEEP_SECONDS = 3600
 
 SHOWN = 100
 """How many entries of a table, and how many problems, a page lists."""
 
-_TABLES = {
+_TABLES: dict[Table, str] = {
     "agencies": gettext_noop("Agencies"),
     "dictionary": gettext_noop("Dictionary"),
     "services": gettext_noop("Services"),
@@ -85,6 +83,8 @@ class UploadForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
+    """An import that waits for its confirmation."""
+
     file: str
     mapped: Mapped
     notes: list[Note]
@@ -93,37 +93,35 @@ class Pending:
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest) -> HttpResponse:
     """Choose a file; 422 with every problem where it cannot be used."""
-    posted = request.method == "POST"
-    sent = (request.POST, request.FILES) if posted else ()
-    form = UploadForm(member(request), *sent)
-    problems: list[Problem] = []
-    name = ""
-    if posted and form.is_valid():
-        file, agency = form.cleaned_data["file"], form.cleaned_data["agency"]
-        try:
-            mapped, report = read_standard(file.read(), into=agency or None)
-            plan(mapped)
-        except StandardError as error:
-            name, problems = file.name, error.problems
-        else:
-            _keep(request.session, file.name, mapped, report)
-            return redirect("standards:preview")
-    return _upload_page(request, form, name, problems, status=422 if posted else 200)
+    if request.method != "POST":
+        return _upload_page(request, UploadForm(member(request)), status=200)
+    form = UploadForm(member(request), request.POST, request.FILES)
+    if not form.is_valid():
+        return _upload_page(request, form)
+    file, agency = form.cleaned_data["file"], form.cleaned_data["agency"]
+    try:
+        mapped, report = read_standard(file.read(), into=agency or None)
+        plan(mapped)
+    except StandardError as error:
+        return _upload_page(request, form, file.name, error.problems)
+    pending = Pending(file.name[:200], mapped, report.notes)
+    cache.set(_cache_key(request), pending, _KEEP_SECONDS)
+    return redirect("standards:preview")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest) -> HttpResponse:
     """What the uploaded file would change; posted, do it. Without a file, ask for one."""
-    pending = _pending(request.session)
+    pending: Pending | None = cache.get(_cache_key(request))
     if pending is None:
         messages.error(request, gettext("Choose the file again: it was kept for an hour."))
+        return redirect("standards:upload")
+    if request.method == "POST" and "cancel" in request.POST:
+        cache.delete(_cache_key(request))
         return redirect("standards:upload")
     notice = ""
     try:
         if request.method == "POST":
-            if "cancel" in request.POST:
-                _drop(request.session)
-                return redirect("standards:upload")
             try:
                 seen = request.POST.get("fingerprint", "")
                 done = merge(mapped=pending.mapped, by=member(request), seen=seen)
@@ -132,20 +130,18 @@ def preview(request: HttpRequest) -> HttpResponse:
                     "The draft was changed since you looked. This is what the import would do now."
                 )
             else:
-                _drop(request.session)
-                messages.success(request, _done(done))
+                cache.delete(_cache_key(request))
+                messages.success(request, _success_message(done))
                 return redirect("standards:upload")
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
-        return _upload_page(
-            request, UploadForm(member(request)), pending.file, problems, status=422
-        )
+        return _upload_page(request, UploadForm(member(request)), pending.file, problems)
     context = {
         "file": pending.file,
         "standard": pending.mapped.standard,
         "plan": planned,
-        "tables": _tables(planned),
+        "tables": [_table(table, planned) for table in planned.counts],
         "notes": [
             (what, list(notes)) for what, notes in groupby(pending.notes, lambda note: note.what)
         ],
@@ -161,7 +157,12 @@ urlpatterns = [
 
 
 def _upload_page(
-    request: HttpRequest, form: UploadForm, file: str, problems: list[Problem], *, status: int
+    request: HttpRequest,
+    form: UploadForm,
+    file: str = "",
+    problems: Sequence[Problem] = (),
+    *,
+    status: int = 422,
 ) -> HttpResponse:
     context = {
         "form": form,
@@ -172,28 +173,23 @@ def _upload_page(
     return render(request, "studio/standards/upload.html", context, status=status)
 
 
-def _tables(planned: Plan) -> list[dict[str, Any]]:
-    found = []
-    for table, counts in planned.counts.items():
-        entries = [entry for entry in planned.entries if entry.table == table]
-        found.append(
-            {
-                "name": gettext(_TABLES[table]),
-                "counts": counts,
-                "entries": [_entry(entry) for entry in entries[:SHOWN]],
-                "more": max(0, len(entries) - SHOWN),
-            }
-        )
-    return found
+def _table(table: Table, planned: Plan) -> dict[str, Any]:
+    entries = [entry for entry in planned.entries if entry.table == table]
+    return {
+        "name": gettext(_TABLES[table]),
+        "counts": planned.counts[table],
+        "entries": [_entry(entry) for entry in entries[:SHOWN]],
+        "more": max(0, len(entries) - SHOWN),
+    }
 
 
 def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [(column(name), *texts) for name, *texts in readable(entry.fields)]
-    title = entry.given.get("name") or entry.given.get("value") or entry.name
+    fields = [(column(name), *texts) for name, *texts in entry.shown]
+    title = entry.values.get("name") or entry.values.get("value") or entry.name
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
 
 
-def _done(done: Plan) -> str:
+def _success_message(done: Plan) -> str:
     added = sum(entry.is_new for entry in done.entries)
     message = ngettext(
         "Imported into the draft: {added} entry added, {changed} changed.",
@@ -203,41 +199,5 @@ def _done(done: Plan) -> str:
     return message.format(added=f"{added:,}", changed=f"{len(done.entries) - added:,}")
 
 
-def _keep(session: SessionBase, file: str, mapped: Mapped, report: Report) -> None:
-    """Keep an import for the person whose ``session`` it is, instead of an earlier one."""
-    _drop(session)
-    upload = _store(None)
-    upload["file"] = file[:200]
-    upload["standard"] = mapped.standard
-    upload["rows"] = [
-        [table, values, mapped.pointers[table, identity]]
-        for table, rows in mapped.rows.items()
-        for identity, values in rows.items()
-    ]
-    upload["notes"] = [asdict(note) for note in report.notes]
-    upload.set_expiry(KEPT_SECONDS)
-    upload.create()
-    session[_SESSION_KEY] = upload.session_key
-
-
-def _pending(session: SessionBase) -> Pending | None:
-    """Return the person's import, None when there is none or it was kept too long."""
-    key = session.get(_SESSION_KEY)
-    upload: Any = _store(key) if isinstance(key, str) else {}
-    if "rows" not in upload:
-        return None
-    mapped = Mapped(upload["standard"])
-    for table, values, pointer in upload["rows"]:
-        mapped.put(table, values, pointer)
-    return Pending(upload["file"], mapped, [Note(**note) for note in upload["notes"]])
-
-
-def _drop(session: SessionBase) -> None:
-    key = session.pop(_SESSION_KEY, None)
-    if isinstance(key, str):
-        _store(key).delete()
-
-
-def _store(key: str | None) -> SessionBase:
-    store: SessionBase = import_module(settings.SESSION_ENGINE).SessionStore(key)
-    return store
+def _cache_key(request: HttpRequest) -> str:
+    return f"standards:{member(request).pk}"

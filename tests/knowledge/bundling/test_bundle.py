@@ -124,12 +124,6 @@ def test_it_takes_the_default_labels_when_a_bundle_has_none(tmp_path: Path, how:
     assert set(bundle.release().labels) == set(LABEL_SETS)
 
 
-def test_it_reads_minutes_that_a_format_takes_for_a_number(tmp_path: Path) -> None:
-    content = tables()
-    content["labels"][1]["effect"] = 240
-    assert read_bundle(write(tmp_path, content)).labels[1].effect == "240"
-
-
 def test_it_takes_null_for_a_value_that_is_not_there(tmp_path: Path) -> None:
     content = tables()
     content["services"][1] |= {"fees": None, "categories": None, "overview": None}
@@ -175,14 +169,6 @@ def test_it_makes_a_release_in_the_bundles_order(tmp_path: Path) -> None:
     assert release.categories["tax", "income"] is bundle.dictionary[1]
     assert release.labels["urgencies"]["today"].effect == "240"
     assert bundle.release().number == 0
-
-
-def test_it_has_another_digest_for_another_content(tmp_path: Path) -> None:
-    one = read_bundle(write(tmp_path / "one", tables())).release().sha256
-    assert read_bundle(write(tmp_path / "same", tables())).release(5).sha256 == one
-    content = tables()
-    content["services"][1]["fees"] = "free"
-    assert read_bundle(write(tmp_path / "other", content)).release().sha256 != one
 
 
 def test_it_warns_of_what_citizens_will_miss(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gc
 import weakref
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.gate.grounding import named
-from ieim.pipeline.knowledge import SERVICE_TEXTS, Release, Service, Translation
+from ieim.pipeline.knowledge import SERVICE_TEXTS, Release, Translation
 from ieim.pipeline.ports import Query
 from ieim.search import index_for
 from tests import bilingual
@@ -38,17 +38,6 @@ def test_it_is_the_same_release_with_other_texts() -> None:
     assert FRENCH.services[PLOT].how_to_apply[0] == "Remplissez le formulaire du jardin."
 
 
-def test_it_keeps_the_text_as_written_where_there_is_no_other() -> None:
-    assert FRENCH.services[BEES] == RELEASE.services[BEES]
-    assert FRENCH.agencies["river"].description == RELEASE.agencies["river"].description
-    assert FRENCH.services[PLOT].fees == RELEASE.services[PLOT].fees
-    assert FRENCH.categories["river", "boats"] == RELEASE.categories["river", "boats"]
-    assert FRENCH.translated == {
-        PLOT: set(SERVICE_TEXTS) - {"fees"},
-        FISH: {"name", "how_to_apply"},
-    }
-
-
 def test_it_finds_by_the_words_of_both_languages() -> None:
     assert FRENCH.categories["garden", "bees"].keywords == (
         "abeilles",
@@ -69,11 +58,6 @@ def test_it_is_as_it_was_written_where_nothing_is_in_that_language() -> None:
     assert RELEASE.in_language("") is RELEASE
     assert RELEASE.in_language("pl") is RELEASE
     assert FRENCH.in_language("pl") is RELEASE
-
-
-def test_it_makes_new_views_of_a_release_that_was_changed() -> None:
-    changed = replace(RELEASE, number=4, translations=())
-    assert changed.in_language("fr") is changed
 
 
 def test_it_is_gone_when_nobody_needs_it() -> None:
@@ -109,11 +93,6 @@ def test_it_knows_an_entry_by_either_name() -> None:
         (found,) = named(f"Voyez {text}.", FRENCH).services
         assert found.bearers == {PLOT}
     assert named("Louer un jardin familial", RELEASE).services == ()
-
-
-def test_it_names_every_text_of_a_service_that_can_be_translated() -> None:
-    same = {each.name for each in fields(Service)} & {each.name for each in fields(Translation)}
-    assert set(SERVICE_TEXTS) == same - {"agency"}
 
 
 _TEXT = st.text("ab ", max_size=4)

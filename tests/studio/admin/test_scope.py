@@ -95,7 +95,7 @@ def test_it_keeps_labels_and_new_agencies_for_people_of_every_agency(passports: 
 
 
 def test_it_exports_only_the_editors_agency(passports: Client) -> None:
-    file = passports.post(address("service", "export"), {"format": "3", "resource": "0"})
+    file = passports.post(address("service", "export"), {"format": "json"})
     assert [row["agency"] for row in file.json()] == ["passports"]
 
 

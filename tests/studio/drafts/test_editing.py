@@ -103,7 +103,7 @@ def test_it_adds_an_entry_at_the_end(eve: User) -> None:
             None,
             {"agency": "tax", "key": "a\0", "name": "x"},
             "key",
-            "control character",
+            "the character NUL",
         ),
         ("agencies", None, {"id": "x"}, "name", "is missing"),
         ("labels", None, {"set": "gone", "code": "x", "name": "x"}, "set", "is unknown"),

@@ -96,13 +96,6 @@ def test_it_keeps_the_order_of_the_bundle(tmp_path: Path, bundle: Bundle) -> Non
     assert drafts.draft() == turned
 
 
-def test_it_reports_progress_for_every_entry(bundle: Bundle) -> None:
-    for _ in range(2):
-        done: list[int] = []
-        import_bundle(bundle=bundle, by=None, progress=done.append)
-        assert sum(done) == 9
-
-
 def test_it_undoes_an_import_that_fails_midway(
     tmp_path: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,17 +163,6 @@ def test_it_refuses_to_publish_what_is_current_already(bundle: Bundle) -> None:
         publish(note="again", by=None)
     assert caught.value.number == 1
     assert Release.objects.count() == Publication.objects.count() == 1
-
-
-def test_it_publishes_an_earlier_content_as_a_new_release(bundle: Bundle) -> None:
-    import_bundle(bundle=bundle, by=None)
-    first = publish(note="", by=None)
-    Service.objects.filter(key="return").update(fees="free")
-    publish(note="", by=None)
-    Service.objects.filter(key="return").update(fees="")
-    third = publish(note="", by=None)
-    assert (third.number, third.sha256) == (3, first.sha256)
-    assert selectors.current_number() == 3
 
 
 def test_it_refuses_to_publish_an_empty_draft() -> None:

@@ -21,7 +21,6 @@ from ieim.studio.drafts import cached, editing
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Change, ExampleQuestion, GoldenQuestion, Service
-from ieim.studio.proposals.differences import Kind, differences
 from ieim.studio.trying.services import GoldenError, keep_written
 from tests.fixtures import DEMO
 from tests.knowledge.bundles import errors, tables, write
@@ -80,14 +79,6 @@ def test_a_release_has_them_in_the_detectors_languages(eve: User, whole: Bundle)
     assert Bundle.from_content(whole.content) == whole
 
 
-def test_differences_show_them(bundle: Bundle, whole: Bundle) -> None:
-    found = differences(bundle.release(), whole.release())
-    assert [(each.table, each.kind, each.entry, each.agency) for each in found] == [
-        ("questions", Kind.ADDED, "passports renew en it ran out", "passports"),
-        ("questions", Kind.ADDED, "passports renew tl paso na", "passports"),
-    ]
-
-
 OTHER = {**RENEW, "agency": "tax", "service": "return", "text": "It  RAN out"}
 
 
@@ -95,11 +86,7 @@ OTHER = {**RENEW, "agency": "tax", "service": "return", "text": "It  RAN out"}
     ("row", "message"),
     [
         ({"service": "x"}, "service 'x' is not among the services of 'passports'"),
-        ({"agency": "x"}, "agency 'x' is not among the agencies"),
-        ({"language": "French"}, "use a code of ISO 639"),
         ({"origin": "x"}, "'x': use one of editor, citizen, model, import"),
-        ({"text": " "}, "text is missing"),
-        ({"text": "x" * 201}, "201 characters: 200 is the limit"),
         ({"text": "mail me: eva@home.example"}, "an e-mail address ('eva@home.example')"),
         (OTHER, "is a question of passports renew already"),
         ({"text": "it ran out"}, "has the same agency and service and language and text as line 1"),
@@ -121,17 +108,9 @@ def test_a_service_has_a_limit(tmp_path: Path, eve: User) -> None:
         save(eve, text="one more")
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"service": "x"}, "service 'x' is not among"),
-        ({"text": "call 020 7946 0958"}, "a telephone number"),
-        (OTHER, "is a question of passports renew already"),
-    ],
-)
-def test_editing_refuses_the_same(eve: User, values: dict[str, str], message: str) -> None:
-    with pytest.raises(editing.Invalid, match=message):
-        save(eve, **{"text": "next", **values})
+def test_editing_refuses_the_same(eve: User) -> None:
+    with pytest.raises(editing.Invalid, match="is a question of passports renew already"):
+        save(eve, **OTHER)
 
 
 def test_who_writes_a_question_on_the_form_writes_a_line(editor: Client) -> None:

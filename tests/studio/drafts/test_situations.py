@@ -156,21 +156,11 @@ def test_a_situation_has_fifty_questions_at_most(tmp_path: Path) -> None:
     assert "questions.jsonl:51: the situation moving has more than 50 questions" in error
 
 
-@pytest.mark.parametrize(
-    ("table", "values", "message"),
-    [
-        ("situations", {"services": ["tax/x"]}, "service 'tax/x' is not there"),
-        ("situations", {"kind": "x"}, "use life or business"),
-        ("questions", {**SAID, "situation": "x", "text": "y"}, "not among the situations"),
-        ("questions", {**SAID, **SERVICE, "text": "y"}, "a question is of one of them"),
-    ],
-)
-def test_editing_refuses_the_same(
-    eve: User, table: str, values: dict[str, Any], message: str
-) -> None:
-    given = {**MOVING, "key": "new", **values} if table == "situations" else values
-    with pytest.raises(editing.Invalid, match=message):
-        save(eve, table, **given)
+def test_editing_refuses_the_same(eve: User) -> None:
+    with pytest.raises(editing.Invalid, match="service 'tax/x' is not there"):
+        save(eve, **{**MOVING, "key": "new", "services": ["tax/x"]})
+    with pytest.raises(editing.Invalid, match="not among the situations"):
+        save(eve, "questions", **{**SAID, "situation": "x", "text": "y"})
 
 
 def test_only_people_of_every_agency_change_them(eve: User) -> None:

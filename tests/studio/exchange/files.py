@@ -22,8 +22,7 @@ MODELS = (
 
 def export(client: Client, model: str, kind: str) -> bytes:
     """Return the exported file."""
-    form = {"format": str(KINDS.index(kind)), "resource": "0"}
-    answer = client.post(address(model, "export"), form)
+    answer = client.post(address(model, "export"), {"format": kind})
     assert answer.headers["Content-Disposition"].endswith(f'.{kind}"'), answer.content[:2000]
     return bytes(answer.content)
 
@@ -31,8 +30,7 @@ def export(client: Client, model: str, kind: str) -> bytes:
 def preview(client: Client, model: str, kind: str, data: bytes) -> Any:
     """Upload a file; the page with the preview, or with what is wrong."""
     file = SimpleUploadedFile(f"mine.{kind}", data)
-    form = {"format": str(KINDS.index(kind)), "resource": "0", "import_file": file}
-    page = client.post(address(model, "import"), form)
+    page = client.post(address(model, "import"), {"file": file})
     assert page.status_code == 200
     return page
 
@@ -48,11 +46,9 @@ def confirm(client: Client, model: str, page: Any) -> Any:
 def problems(page: Any) -> list[str]:
     """Return what the page says is wrong."""
     assert "confirm_form" not in page.context
-    result = page.context.get("result")
-    if result is not None:
-        places: list[str] = result.places
-        return places
-    return [str(error) for error in page.context["form"].errors["import_file"]]
+    if problems := page.context.get("problems"):
+        return [str(problem) for problem in problems]
+    return [str(error) for error in page.context["form"].errors["file"]]
 
 
 def workbook(rows: Sequence[Sequence[Any]], *titles: str) -> bytes:

@@ -100,12 +100,6 @@ def test_it_reads_every_form_of_a_file(file: Any) -> None:
     assert row(mapped, "agencies", "housing")["name"] == "Housing Office"
 
 
-def test_it_reads_a_list_of_organizations() -> None:
-    mapped, _ = read([{"id": "a", "name": "A"}, {"id": "b", "name": "B", "website": "ftp://b"}])
-    assert list(mapped.rows["agencies"]) == [("a",), ("b",)]
-    assert "path" not in row(mapped, "agencies", "b")
-
-
 def test_it_puts_the_places_of_one_service_together() -> None:
     places = [{"id": n, "service": service(), "location": {"name": n}} for n in ("Hall", "Library")]
     mapped, _ = read({"contents": places})
@@ -130,12 +124,6 @@ def test_it_names_every_error_with_its_pointer() -> None:
 @pytest.mark.parametrize("file", [[], {"contents": []}, {}, 7, "x", None, {"a": 1}])
 def test_it_refuses_what_is_no_hsds(file: Any) -> None:
     assert len(problems(file)) == 1
-
-
-def test_it_takes_a_single_agency_for_the_chosen_one() -> None:
-    mapped, _ = read(HSDS, into="homes")
-    assert {identity[0] for identity in mapped.rows["services"]} == {"homes"}
-    assert row(mapped, "agencies", "homes")["name"] == "Housing Office"
 
 
 def test_it_takes_only_what_is_the_chosen_agency_s() -> None:

@@ -10,10 +10,10 @@ from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.drafts.selectors import draft
 from ieim.studio.drafts.services import import_bundle
+from ieim.studio.exchange.importing import Moved
 from ieim.studio.models import Agency, Category, Change, Service, Translation
-from ieim.studio.standards.publishing import release_json_ld
 from ieim.studio.standards.report import StandardError
-from ieim.studio.standards.services import Moved, merge, plan
+from ieim.studio.standards.services import merge, plan
 from tests.studio.standards.samples.samples import HSDS, PASSPORTS, RENEW, SCHEMA_ORG, read
 
 KEY = RENEW
@@ -84,20 +84,6 @@ def test_the_same_file_again_changes_nothing(stored: Bundle, editor: User) -> No
     assert (Change.objects.count(), AuditEvent.objects.count()) == before
 
 
-def test_what_is_published_comes_back_as_the_same_draft(bundle: Bundle, db: None) -> None:
-    merge(mapped=read(release_json_ld(bundle.release(1), "https://x.example"))[0], by=None)
-    again = draft()
-    assert again.agencies == bundle.agencies
-    assert again.dictionary == bundle.dictionary
-    assert again.services == bundle.services
-
-
-def test_a_preview_changes_nothing(stored: Bundle) -> None:
-    planned = plan(read(SCHEMA_ORG)[0])
-    assert len(planned.entries) == 6
-    assert Service.objects.count() == 2
-
-
 def test_it_stops_when_the_draft_is_not_what_was_seen(stored: Bundle, editor: User) -> None:
     scoped(editor, EVERY_AGENCY)
     mapped, _ = read(service(feesAndCommissionsSpecification="90 crowns"))
@@ -128,22 +114,10 @@ def test_people_of_one_agency_change_that_one(stored: Bundle, editor: User) -> N
     assert Service.objects.filter(agency="passports").count() == 3
 
 
-def test_people_of_one_agency_make_no_new_one(stored: Bundle, editor: User) -> None:
-    with pytest.raises(OutOfScope):
-        merge(mapped=read(HSDS)[0], by=scoped(editor, "housing"))
-    assert not Agency.objects.filter(pk="housing").exists()
-
-
 def test_it_refuses_a_service_of_an_agency_that_nobody_knows(stored: Bundle) -> None:
     file = service(provider={"@id": "https://unknown.example/office"})
     with pytest.raises(StandardError, match="which the file does not describe"):
         plan(read(file)[0])
-
-
-def test_it_takes_an_agency_that_only_the_draft_describes(stored: Bundle) -> None:
-    mapped, _ = read({"id": "s", "name": "S", "status": "active", "organization_id": "tax"})
-    merge(mapped=mapped, by=None)
-    assert Service.objects.get(key="s").agency_id == "tax"
 
 
 def test_it_refuses_a_new_agency_without_a_name(db: None) -> None:
