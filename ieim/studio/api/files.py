@@ -1,12 +1,13 @@
-"""The draft as files: a table out and in, a file of an open standard in.
+"""The draft as files: export and import of a table, import of a file of an open standard.
 
-An import is asked for twice with the same body: the first time it answers what it would change and
-a digest of that, the second time it brings the digest and is written. So nothing waits anywhere
-between the two, and what is written is what was seen.
+An import is sent twice with the same body: the first answer is a preview with a digest, the second
+request carries the digest and writes. So nothing is stored between the two, and what is written is
+what was previewed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,6 +19,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from conversations.api.base import JSONOnly
 from conversations.api.errors import MEDIA_TYPE, TooLarge
@@ -26,7 +28,7 @@ from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Table
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.api.entries import visible
-from ieim.studio.api.schema import FILE_REFUSED, MOVED, NotDone, StaffViewSet, operation
+from ieim.studio.api.schema import FILE_REFUSED, MOVED, KnowledgeViewSet, NotDone, operation
 from ieim.studio.api.serializers import (
     ExportQuerySerializer,
     FileProblemSerializer,
@@ -40,13 +42,12 @@ from ieim.studio.exchange.files import MAX_BYTES, TableFormat, Unreadable, forma
 from ieim.studio.exchange.importing import Preview, resource_of
 from ieim.studio.models import Agency
 from ieim.studio.standards.reading import read_standard
-from ieim.studio.standards.report import Report
-from ieim.studio.standards.services import Plan, merge, plan
+from ieim.studio.standards.services import merge, plan
 
 TABLE_TYPES: Mapping[str, str] = {
-    made.mime.partition(";")[0]: made.kind for made in formats_of(TABLES[0])
+    table_format.mime.partition(";")[0]: table_format.kind for table_format in formats_of(TABLES[0])
 }
-"""The kind of file that a media type is."""
+"""The kind of file by media type."""
 STANDARD_TYPES = ("application/json", "application/ld+json")
 
 _FILE = "the file"
@@ -69,14 +70,14 @@ _NOT_USED = {
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file, and the media type that the request gives it."""
+    """A file and its media type in the request."""
 
     media_type: str
     data: bytes
 
 
 class FileParser(BaseParser):
-    """The body is the file, of one of the media types ``accepted``."""
+    """The body as a file of one of the media types ``accepted``."""
 
     media_type = "*/*"
     limit: ClassVar[int]
@@ -88,11 +89,15 @@ class FileParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the file as :class:`Upload`; raises TooLarge."""
+        """Return the body as :class:`Upload`.
+
+        Raises:
+            TooLarge: it exceeds ``limit`` bytes.
+        """
         data = stream.read(self.limit + 1)
         if len(data) > self.limit:
             raise TooLarge(f"The file is too large. Send no more than {self.limit // 2**20} MiB.")
-        return Upload(_plain(media_type), data)
+        return Upload(_normalized(media_type), data)
 
 
 class TableParser(FileParser):
@@ -103,95 +108,102 @@ class TableParser(FileParser):
 
 
 class StandardParser(FileParser):
-    """A file of a standard: JSON, or JSON-LD."""
+    """A file of a standard: JSON or JSON-LD."""
 
     limit = MAX_FILE_BYTES
     accepted = frozenset(STANDARD_TYPES)
 
 
 class FileNegotiation(JSONOnly):
-    """A file comes in; the answer is JSON, whatever ``Accept`` asks for."""
+    """A file as the body; the answer is JSON, whatever ``Accept`` says."""
 
     def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
-        return parsers[0] if _plain(request.content_type) in parsers[0].accepted else None
+        is_accepted = _normalized(request.content_type) in parsers[0].accepted
+        return parsers[0] if is_accepted else None
 
 
-def _plain(media_type: str | None) -> str:
+def _normalized(media_type: str | None) -> str:
     return (media_type or "").partition(";")[0].strip().lower()
 
 
-class FileView(StaffViewSet):
+class FileViewSet(KnowledgeViewSet):
     content_negotiation_class = FileNegotiation
 
-    def upload(self, request: Request) -> Upload:
+    def upload(self) -> Upload:
         """Return the file in the body."""
-        body: Any = request.data
+        body: Any = self.request.data
         if not isinstance(body, Upload):  # the framework does not parse an empty body
             raise ParseError("Send the file as the body.")
         return body
 
 
-def file_of(table: Table) -> type[FileView]:
-    """Return the resource of one table as a file."""
-    formats = {made.kind: made for made in formats_of(table)}
+def table_files(table: Table) -> type[FileViewSet]:
+    """Return the viewset of one table as a file."""
+    formats = {table_format.kind: table_format for table_format in formats_of(table)}
 
-    class TableFile(FileView):
+    class TableFiles(FileViewSet):
         parser_classes = [TableParser]
 
         @operation(
             f"export_{table}",
             f"Read the draft's {table} as a file",
+            None,
             "Those that you may see. The file can be changed and sent back.",
             query=ExportQuerySerializer,
             also=[422],
             responses={(200, media_type): shape for media_type, shape in _SHAPES.items()},
         )
-        def read(self, request: Request, query: dict[str, Any]) -> HttpResponse:
+        def retrieve(self, request: Request) -> HttpResponse:
+            query = self.query(ExportQuerySerializer)
             rows = visible(table, self.user, query.get("agency"))
-            made = formats[query["format"]]
+            table_format = formats[query["format"]]
             try:
-                file = made().export_data(resource_of(table)().export(rows))
+                file = table_format().export_data(resource_of(table)().export(rows))
             except ValueError as error:
                 raise NotDone(str(error)) from error
-            name = f'attachment; filename="{table}.{made.kind}"'
-            return HttpResponse(file, content_type=made.mime, headers={"Content-Disposition": name})
+            disposition = f'attachment; filename="{table}.{table_format.kind}"'
+            return HttpResponse(
+                file,
+                content_type=table_format.mime,
+                headers={"Content-Disposition": disposition},
+            )
 
         @operation(
             f"import_{table}",
             f"Import a file into the draft's {table}",
+            ImportSerializer,
             "Entries that the file names are added or changed; columns that it does not have stay "
             f"as they are. {_TWICE}",
             query=ImportQuerySerializer,
-            answer=ImportSerializer,
+            body=_SHAPES,
             also=[412],
-            request=_SHAPES,
             responses=_NOT_USED,
         )
-        def take(self, request: Request, query: dict[str, Any]) -> Any:
-            file = self.upload(request)
+        def create(self, request: Request) -> Response:
+            confirmed = self.query(ImportQuerySerializer).get("confirm")
+            file = self.upload()
             kind = TABLE_TYPES[file.media_type]
             preview = self._import(formats[kind], file.data, seen="")
-            seal = digest([table, kind, preview.seen, sha256(file.data).hexdigest()])
-            confirmed = query.get("confirm")
+            fingerprint = digest([table, kind, preview.seen, sha256(file.data).hexdigest()])
             if confirmed is not None:
-                if confirmed != seal:
+                if confirmed != fingerprint:
                     raise Changed(MOVED)
                 preview = self._import(formats[kind], file.data, seen=preview.seen)
-            planned = preview.planned
-            new = sum(each.new for each in planned)
-            return {
+            added = sum(planned.new for planned in preview.planned)
+            result = {
                 "written": confirmed is not None,
-                "digest": seal,
-                "added": new,
-                "changed": len(planned) - new,
-                "unchanged": preview.total_rows - len(planned),
-                "entries": [_planned(table, e.entry, e.new, e.fields) for e in planned],
+                "digest": fingerprint,
+                "added": added,
+                "changed": len(preview.planned) - added,
+                "unchanged": preview.total_rows - len(preview.planned),
+                "entries": [_planned(table, p.entry, p.new, p.fields) for p in preview.planned],
                 "warnings": preview.warnings,
                 "notes": [],
             }
+            return Response(ImportSerializer(result).data)
 
         def _import(self, format_: type[TableFormat], data: bytes, seen: str) -> Preview:
-            """Return what importing does; without ``seen`` nothing is written."""
+            """Return the changes of an import; without ``seen`` nothing is written."""
             try:
                 rows = format_().create_dataset(data)
             except Unreadable as error:
@@ -205,24 +217,25 @@ def file_of(table: Table) -> type[FileView]:
             preview: Preview = result
             return preview
 
-    return TableFile
+    return TableFiles
 
 
-class StandardFile(FileView):
+class StandardFiles(FileViewSet):
     parser_classes = [StandardParser]
 
     @operation(
         "import_standard",
         "Import a file of an open standard into the draft",
+        ImportSerializer,
         "Open Referral HSDS 3 (JSON), schema.org GovernmentService or CPSV-AP (JSON-LD). `notes` "
         f"name what has no place in the draft. {_TWICE}",
         query=StandardQuerySerializer,
-        answer=ImportSerializer,
+        body={kind: {"type": ["object", "array"]} for kind in STANDARD_TYPES},
         also=[404, 412],
-        request={kind: {"type": ["object", "array"]} for kind in STANDARD_TYPES},
         responses=_NOT_USED,
     )
-    def take(self, request: Request, query: dict[str, Any]) -> Any:
+    def create(self, request: Request) -> Response:
+        query = self.query(StandardQuerySerializer)
         agency, confirmed = query.get("agency"), query.get("confirm")
         scope = agencies_of(self.user)
         if agency is None and scope is not None:
@@ -231,22 +244,21 @@ class StandardFile(FileView):
             not Agency.objects.filter(pk=agency).exists() or agency not in (scope or {agency})
         ):
             raise Http404
-        mapped, report = read_standard(self.upload(request).data, into=agency)
+        mapped, report = read_standard(self.upload().data, into=agency)
         if confirmed is None:
-            return _merged(plan(mapped), report, written=False)
-        return _merged(merge(mapped=mapped, by=self.user, seen=confirmed), report, written=True)
-
-
-def _merged(done: Plan, report: Report, *, written: bool) -> dict[str, Any]:
-    counts = done.counts.values()
-    return {
-        "written": written,
-        "digest": done.fingerprint,
-        **{what: sum(each[what] for each in counts) for what in ("added", "changed", "unchanged")},
-        "entries": [_planned(e.table, e.name, e.is_new, e.fields) for e in done.entries],
-        "warnings": [],
-        "notes": report.notes,
-    }
+            changes = plan(mapped)
+        else:
+            changes = merge(mapped=mapped, by=self.user, seen=confirmed)
+        totals = sum(map(Counter, changes.counts.values()), Counter())
+        result = {
+            "written": confirmed is not None,
+            "digest": changes.fingerprint,
+            **{kind: totals[kind] for kind in ("added", "changed", "unchanged")},
+            "entries": [_planned(e.table, e.name, e.is_new, e.fields) for e in changes.entries],
+            "warnings": [],
+            "notes": report.notes,
+        }
+        return Response(ImportSerializer(result).data)
 
 
 def _planned(table: Table, entry: str, new: bool, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -273,4 +285,4 @@ def _not_imported(problems: list[BundleProblem]) -> NotDone:
     return NotDone(FILE_REFUSED, errors)
 
 
-FILES: Mapping[Table, type[FileView]] = {table: file_of(table) for table in TABLES}
+FILES: Mapping[Table, type[FileViewSet]] = {table: table_files(table) for table in TABLES}

@@ -1,4 +1,4 @@
-"""``manage.py evaluate CASES.jsonl``: how good the answers are, as numbers."""
+"""``manage.py evaluate CASES.jsonl``: measure the answers to a file of cases."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ieim.knowledge.bundles.bundle import BundleError, read_bundle
 from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
 from ieim.pipeline.knowledge import Release
 from ieim.studio.evaluation import report
-from ieim.studio.evaluation.cases import CaseFile, CaseFileError, read_cases
+from ieim.studio.evaluation.cases import INJECTION, CaseFile, CaseFileError, read_cases
 from ieim.studio.evaluation.outcomes import CaseResult
 from ieim.studio.evaluation.result import NotAResult, Result, compare, describe, read_result
-from ieim.studio.evaluation.running import Asker, run_cases, turns
+from ieim.studio.evaluation.running import QuestionRunner, run_cases
 from ieim.studio.management.base import PlainHelpCommand, progress, reading
 
 
@@ -78,18 +78,18 @@ examples:
     def handle(self, *args: Any, **options: Any) -> None:
         """Read everything first, run the cases, then report; nothing is run after an error."""
         file = self._cases(options["cases"])
-        before = _earlier(options["compare"]) if options["compare"] else None
+        before = _read_result(options["compare"]) if options["compare"] else None
         if options["html"]:
             _check_writable(options["html"])
         release, name = self._knowledge(options["release"], options["bundle"])
         results, model = self._run(file, release, options)
         result = describe(file, results, release=release, knowledge=name, model=model)
         compared = compare(before, result) if before else None
-        for lost in result["not_run"]:
-            self.stderr.write(f"{lost['id']}: not run: {lost['reason']}")
-        if many := len(result["not_in_release"]):
-            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if many > 5 else "")
-            cases = "1 case expects" if many == 1 else f"{many:,} cases expect"
+        for case in result["not_run"]:
+            self.stderr.write(f"{case['id']}: not run: {case['reason']}")
+        if count := len(result["not_in_release"]):
+            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if count > 5 else "")
+            cases = "1 case expects" if count == 1 else f"{count:,} cases expect"
             self.stderr.write(f"Warning: {cases} what this knowledge does not have ({ids}).")
         if options["json"]:
             extra = {"comparison": compared} if compared else {}
@@ -139,12 +139,13 @@ examples:
         model = running.configured_model()
         search = vectors.unkept_for if options["bundle"] else vectors.made_for
         persona = "" if options["bundle"] else administration.current().persona
-        settled = running.options(persona=persona)
-        asker = Asker(model, release, search(release), settled, search=search)
+        runner = QuestionRunner(model, release, running.options(persona=persona), search=search)
         cases = file.cases[: options["limit"]]
-        total = turns(cases, file.cases)
+        # Injected cases are run again without the injected part.
+        total = len(cases) + sum(INJECTION in case.tags for case in cases)
         with progress(total, "turns", verbosity=options["verbosity"]) as bar:
-            return run_cases(cases, asker, among=file.cases, progress=bar.update), model.name
+            results = run_cases(cases, runner, among=file.cases, progress=bar.update)
+        return results, model.name
 
 
 def _positive(text: str) -> int:
@@ -154,7 +155,7 @@ def _positive(text: str) -> int:
     return number
 
 
-def _earlier(path: Path) -> Result:
+def _read_result(path: Path) -> Result:
     try:
         with reading(path):
             return read_result(path)
