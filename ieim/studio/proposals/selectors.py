@@ -1,4 +1,4 @@
-"""What a proposal changes, and which agencies it touches: who decides works for all of them."""
+"""Reads of proposals: their changes, the agencies they touch, and their golden questions."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals.differences import Difference, Kind, differences
 
 _HELP: Final = frozenset({"help_lines", "labels"})
-"""Tables whose texts somebody in danger reads."""
+"""Tables with texts for somebody in danger."""
 
 
 def changes(proposal: Proposal) -> list[Difference]:
-    """Return what ``proposal`` changes, beside the release that it was made over."""
+    """Return the changes of ``proposal`` to the release that was current when it was made."""
     before = None if proposal.base_id is None else selectors.release(proposal.base_id)
     return differences(before, drafts.release_of(proposal))
 
 
 def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
-    """Return what ``proposal`` touches and ``user`` does not work for, in words; "" for nothing."""
+    """Return the agencies that ``proposal`` touches outside the scope of ``user``, as words."""
     scope = agencies_of(user)
     if scope is None:
         return ""
-    # "" is the agency of what belongs to no single one, such as labels.
-    others = sorted({each.agency for each in changes(proposal)} - scope)
-    return ", ".join(each or gettext("what all agencies share") for each in others)
+    # "" is the agency of entries of no single one, such as labels.
+    others = sorted({change.agency for change in changes(proposal)} - scope)
+    return ", ".join(agency or gettext("what all agencies share") for agency in others)
 
 
 def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
@@ -41,16 +41,16 @@ def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
 
 
 def help_numbers(changed: Iterable[Difference]) -> list[str]:
-    """Return the entries of help lines and labels of which figures change or go: a wrong one there
-    is a call for help that nobody answers."""
+    """Return the entries of help lines and labels with changed or removed digits: a wrong telephone
+    number there is a call for help that nobody answers."""
     return [
-        each.entry
-        for each in changed
-        if each.table in _HELP
-        and each.kind is not Kind.ADDED
-        and any(_figures(field.before) != _figures(field.after) for field in each.fields)
+        change.entry
+        for change in changed
+        if change.table in _HELP
+        and change.kind is not Kind.ADDED
+        and any(_digits(field.before) != _digits(field.after) for field in change.fields)
     ]
 
 
-def _figures(text: str) -> str:
+def _digits(text: str) -> str:
     return "".join(re.findall(r"\d", text))

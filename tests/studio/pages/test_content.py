@@ -48,9 +48,6 @@ def test_it_lists_releases_with_who_and_when(page: Client) -> None:
     assert "by Edith Ek" in shown
     assert "published by Paul Peck" in shown
     assert shown.count("Current</strong>") == 1
-
-
-def test_a_release_says_what_it_holds(page: Client) -> None:
     shown = text(page.get("/knowledge/releases/2/"))
     assert Release.objects.get(number=2).sha256 in shown
     assert "2 agencies, 2 categories, 2 services" in shown

@@ -13,7 +13,7 @@ from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import publishing, services
-from ieim.studio.models import Proposal, Service, Translation
+from ieim.studio.models import Proposal, Service
 from ieim.studio.proposals import services as proposals
 from tests.review.people import browser, editor_and_publisher, person
 from tests.studio.proposals.proposing import ask_golden, change, proposed
@@ -103,17 +103,6 @@ def test_the_checks_name_the_entry_and_where_to_edit_it(page: Client) -> None:
     assert "It has no overview" not in filtered
 
 
-def test_the_checks_lead_to_a_translation_that_is_behind(page: Client, edith: User) -> None:
-    agency = Service.objects.get(key="renew").agency
-    french = Translation.objects.create(
-        language="fr", agency=agency, service="renew", fees="80 couronnes"
-    )
-    change(edith, fees="90 crowns")
-    shown = text(page.get("/knowledge/checks/"))
-    assert "fees: 90 in the original, 80 here" in shown
-    assert f"/admin/studio/translation/{french.pk}/change/" in shown
-
-
 def test_the_checks_say_which_rule_a_stored_entry_breaks(page: Client, edith: User) -> None:
     change(edith, fees="1")
     Service.objects.filter(key="renew").update(url="javascript:alert(1)")
@@ -167,15 +156,6 @@ def test_it_says_why_it_cannot_be_proposed_and_keeps_the_note(edith: User, page:
     assert not Proposal.objects.exists()
 
 
-def test_who_comes_second_is_told(edith: User, other: Client) -> None:
-    third = browser(person("ben", Role.PUBLISHER))
-    address = f"/knowledge/proposals/{proposed(edith).pk}/"
-    other.post(f"{address}publish/")
-    response = third.post(f"{address}refuse/", {"text": "No"})
-    assert response.status_code == 422
-    assert "Paul Peck has published it as release 2" in text(response)
-
-
 def test_it_is_turned_down_or_withdrawn(edith: User, page: Client, other: Client) -> None:
     address = f"/knowledge/proposals/{proposed(edith).pk}/"
     assert other.post(f"{address}refuse/", {"text": " "}).status_code == 422
@@ -193,7 +173,9 @@ def test_it_is_turned_down_or_withdrawn(edith: User, page: Client, other: Client
     assert "decided on" not in shown
 
 
-def test_golden_questions_must_be_asked_first(edith: User, other: Client) -> None:
+def test_it_refuses_until_the_golden_questions_are_asked_and_beyond_ones_agencies(
+    edith: User, other: Client
+) -> None:
     ask_golden()
     address = f"/knowledge/proposals/{proposed(edith).pk}/"
     shown = text(other.get(address))
@@ -203,30 +185,14 @@ def test_golden_questions_must_be_asked_first(edith: User, other: Client) -> Non
     assert response.status_code == 422
     assert "Run the golden questions first" in text(response)
     assert ">Because</textarea>" in text(response)
+    pam = browser(person("pam", Role.PUBLISHER, "tax"))
+    shown = text(pam.get(address))
+    assert "It also touches passports" in shown
+    assert "Publish</button>" not in shown
+    assert pam.post(f"{address}publish/", {"text": "x"}).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["releases/9/", "releases/9/again/", "proposals/9/", "service/"])
 def test_what_is_not_there_is_not_found(page: Client, path: str) -> None:
     assert page.get(f"{HOME}{path}").status_code == 404
     assert page.get(f"{HOME}releases/{10**30}/").status_code == 404
-
-
-def test_a_publisher_decides_only_about_their_agencies(edith: User) -> None:
-    change(edith, "tax", "return", fees="5 crowns")
-    address = f"/knowledge/proposals/{proposed(edith).pk}/"
-    pam = browser(person("pam", Role.PUBLISHER, "passports"))
-    shown = text(pam.get(address))
-    assert "It also touches tax" in shown
-    assert "Publish</button>" not in shown
-    for action in ("publish/", "refuse/"):
-        response = pam.post(f"{address}{action}", {"text": "x"})
-        assert response.status_code == 403
-        assert "somebody who works for all of it" in text(response)
-    assert Proposal.objects.get().state == Proposal.State.OPEN
-
-
-def test_a_publisher_is_led_only_where_they_may_go(edith: User) -> None:
-    pia = browser(person("pia", Role.PUBLISHER))
-    shown = pia.get("/knowledge/").content.decode()
-    for address in set(re.findall(r'href="(/[^"#?]*)"', shown)):
-        assert pia.get(address).status_code < 400, address

@@ -65,17 +65,8 @@ def test_it_names_what_came_and_what_went_by_table() -> None:
     assert found[1].fields == (Field("name", "", "New"), Field("fees", "", "5"))
     assert found[3].fields == (Field("threshold", "0.60", ""),)
     assert found[3].agency == ""
-
-
-def test_everything_is_new_beside_nothing() -> None:
     assert {each.kind for each in differences(None, BEFORE)} == {Kind.ADDED}
     assert len(differences(None, BEFORE)) == 7
-
-
-def test_a_list_that_is_cut_elsewhere_is_shown_though_its_lines_are_the_same() -> None:
-    one = replace(BUNDLE.services[0], requirements=("A photo\nA form",))
-    (found,) = differences(BEFORE, changed(services=(one, BUNDLE.services[1])))
-    assert [field.column for field in found.fields] == ["requirements"]
 
 
 def test_it_marks_the_words_that_changed() -> None:
