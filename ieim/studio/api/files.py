@@ -27,15 +27,9 @@ from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Table
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
+from ieim.studio.api import serializers
 from ieim.studio.api.entries import visible
 from ieim.studio.api.schema import FILE_REFUSED, MOVED, KnowledgeViewSet, NotDone, operation
-from ieim.studio.api.serializers import (
-    ExportQuerySerializer,
-    FileProblemSerializer,
-    ImportQuerySerializer,
-    ImportSerializer,
-    StandardQuerySerializer,
-)
 from ieim.studio.api.staff import Changed
 from ieim.studio.drafts.history import readable
 from ieim.studio.exchange.files import MAX_BYTES, TableFormat, Unreadable, formats_of
@@ -63,7 +57,8 @@ _TWICE = (
 )
 _NOT_USED = {
     (422, MEDIA_TYPE): OpenApiResponse(
-        FileProblemSerializer, description="The file cannot be used; `errors` has every reason."
+        serializers.FileProblemSerializer,
+        description="The file cannot be used; `errors` has every reason.",
     )
 }
 
@@ -149,12 +144,12 @@ def table_files(table: Table) -> type[FileViewSet]:
             f"Read the draft's {table} as a file",
             None,
             "Those that you may see. The file can be changed and sent back.",
-            query=ExportQuerySerializer,
+            query=serializers.ExportQuerySerializer,
             also=[422],
             responses={(200, media_type): shape for media_type, shape in _SHAPES.items()},
         )
         def retrieve(self, request: Request) -> HttpResponse:
-            query = self.query(ExportQuerySerializer)
+            query = self.query(serializers.ExportQuerySerializer)
             rows = visible(table, self.user, query.get("agency"))
             table_format = formats[query["format"]]
             try:
@@ -171,16 +166,16 @@ def table_files(table: Table) -> type[FileViewSet]:
         @operation(
             f"import_{table}",
             f"Import a file into the draft's {table}",
-            ImportSerializer,
+            serializers.ImportSerializer,
             "Entries that the file names are added or changed; columns that it does not have stay "
             f"as they are. {_TWICE}",
-            query=ImportQuerySerializer,
+            query=serializers.ImportQuerySerializer,
             body=_SHAPES,
             also=[412],
             responses=_NOT_USED,
         )
         def create(self, request: Request) -> Response:
-            confirmed = self.query(ImportQuerySerializer).get("confirm")
+            confirmed = self.query(serializers.ImportQuerySerializer).get("confirm")
             file = self.upload()
             kind = TABLE_TYPES[file.media_type]
             preview = self._import(formats[kind], file.data, seen="")
@@ -200,7 +195,7 @@ def table_files(table: Table) -> type[FileViewSet]:
                 "warnings": preview.warnings,
                 "notes": [],
             }
-            return Response(ImportSerializer(result).data)
+            return Response(serializers.ImportSerializer(result).data)
 
         def _import(self, format_: type[TableFormat], data: bytes, seen: str) -> Preview:
             """Return the changes of an import; without ``seen`` nothing is written."""
@@ -226,16 +221,16 @@ class StandardFiles(FileViewSet):
     @operation(
         "import_standard",
         "Import a file of an open standard into the draft",
-        ImportSerializer,
+        serializers.ImportSerializer,
         "Open Referral HSDS 3 (JSON), schema.org GovernmentService or CPSV-AP (JSON-LD). `notes` "
         f"name what has no place in the draft. {_TWICE}",
-        query=StandardQuerySerializer,
+        query=serializers.StandardQuerySerializer,
         body={kind: {"type": ["object", "array"]} for kind in STANDARD_TYPES},
         also=[404, 412],
         responses=_NOT_USED,
     )
     def create(self, request: Request) -> Response:
-        query = self.query(StandardQuerySerializer)
+        query = self.query(serializers.StandardQuerySerializer)
         agency, confirmed = query.get("agency"), query.get("confirm")
         scope = agencies_of(self.user)
         if agency is None and scope is not None:
@@ -258,7 +253,7 @@ class StandardFiles(FileViewSet):
             "warnings": [],
             "notes": report.notes,
         }
-        return Response(ImportSerializer(result).data)
+        return Response(serializers.ImportSerializer(result).data)
 
 
 def _planned(table: Table, entry: str, new: bool, fields: Mapping[str, Any]) -> dict[str, Any]:

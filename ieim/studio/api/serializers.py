@@ -155,33 +155,29 @@ class RemarkSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
-class GoldenRunSerializer(serializers.Serializer[Any]):
+class GoldenRunSerializer(serializers.ModelSerializer[GoldenRun]):
     """A run of the golden questions."""
 
-    state = serializers.ChoiceField([state.value for state in GoldenRun.State])
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    losses = serializers.IntegerField(help_text="Questions that get worse, once it is done.")
-    error = serializers.CharField()
+    class Meta:
+        model = GoldenRun
+        fields = read_only_fields = ("state", "done", "total", "losses", "error")
+        extra_kwargs = {"losses": {"help_text": "Questions that get worse, once it is done."}}
 
 
-class ProposalSerializer(serializers.Serializer[Any]):
+class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     """A proposal: what shall be current."""
 
-    id = serializers.IntegerField(source="pk")
-    state = serializers.ChoiceField([state.value for state in Proposal.State])
-    sha256 = serializers.CharField()
-    note = serializers.CharField()
     checks = RemarkSerializer(many=True)
-    base = serializers.IntegerField(source="base_id", allow_null=True)
-    again = serializers.IntegerField(source="again_id", allow_null=True)
-    release = serializers.IntegerField(source="release_id", allow_null=True)
-    proposed_at = serializers.DateTimeField()
     proposed_by = serializers.CharField(source="proposed_by.username")
-    decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
-    reason = serializers.CharField()
     golden_run = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Proposal
+        fields = read_only_fields = (
+            *("id", "state", "sha256", "note", "checks", "base", "again", "release"),
+            *("proposed_at", "proposed_by", "decided_at", "decided_by", "reason", "golden_run"),
+        )
 
     @extend_schema_field(GoldenRunSerializer(allow_null=True))
     def get_golden_run(self, proposal: Proposal) -> Any:

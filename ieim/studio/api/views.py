@@ -21,27 +21,10 @@ from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.notices import services as notice_services
 from ieim.people.scope import works_for
 from ieim.pipeline.message.screen import refusal
+from ieim.studio.api import serializers
 from ieim.studio.api.entries import VIEWS
 from ieim.studio.api.files import FILES, StandardFiles
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
-from ieim.studio.api.serializers import (
-    ADDRESSES,
-    AnswersQuerySerializer,
-    AnswersSerializer,
-    DirectiveSerializer,
-    DirectivesSerializer,
-    FullReleaseSerializer,
-    GoldenRunSerializer,
-    ProposalSerializer,
-    ProposalsSerializer,
-    ProposeSerializer,
-    ReasonSerializer,
-    ReleaseSerializer,
-    ReleasesSerializer,
-    TrialsSerializer,
-    TrySerializer,
-    VersionsSerializer,
-)
 from ieim.studio.models import Proposal
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import selectors as recall
@@ -54,9 +37,12 @@ PAGE_SIZE = 100
 
 
 @extend_schema_view(
-    list=operation("list_releases", "Read the releases", ReleasesSerializer),
+    list=operation("list_releases", "Read the releases", serializers.ReleasesSerializer),
     retrieve=operation(
-        "read_release", "Read a release with its content", FullReleaseSerializer, also=[404]
+        "read_release",
+        "Read a release with its content",
+        serializers.FullReleaseSerializer,
+        also=[404],
     ),
 )
 class Releases(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
@@ -68,33 +54,39 @@ class Releases(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
         return rows.defer("content") if self.action == "list" else rows
 
     def get_serializer_class(self) -> Any:
-        return ReleaseSerializer if self.action == "list" else FullReleaseSerializer
+        return (
+            serializers.ReleaseSerializer
+            if self.action == "list"
+            else serializers.FullReleaseSerializer
+        )
 
 
-_decision = partial(operation, body=ReasonSerializer, also=[404, 422])
+_decision = partial(operation, body=serializers.ReasonSerializer, also=[404, 422])
 
 
 @extend_schema_view(
-    list=operation("list_proposals", "Read the newest proposals", ProposalsSerializer),
-    retrieve=operation("read_proposal", "Read a proposal", ProposalSerializer, also=[404]),
+    list=operation("list_proposals", "Read the newest proposals", serializers.ProposalsSerializer),
+    retrieve=operation(
+        "read_proposal", "Read a proposal", serializers.ProposalSerializer, also=[404]
+    ),
 )
 class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
     queryset = Proposal.objects.defer("content").select_related("proposed_by", "decided_by")
-    serializer_class = ProposalSerializer
+    serializer_class = serializers.ProposalSerializer
     limit = 50
 
     @operation(
         "propose",
         "Propose the draft, or an earlier release again",
-        ProposalSerializer,
+        serializers.ProposalSerializer,
         "The draft as it is now is kept; editing goes on. One proposal is open at a time. 422 "
         "names what is wrong with the draft, or says that the checks of a large one still run.",
-        body=ProposeSerializer,
+        body=serializers.ProposeSerializer,
         status=201,
         also=[404, 422],
     )
     def create(self, request: Request) -> Response:
-        body = self.validated(ProposeSerializer)
+        body = self.validated(serializers.ProposeSerializer)
         if "again" in body:
             release = get_object_or_404(Release, number=body["again"])
             made = proposals.propose_again(release=release, note=body["note"], by=self.user)
@@ -105,15 +97,18 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
     @_decision(
         "publish_proposal",
         "Publish what somebody else proposed",
-        ReleaseSerializer,
+        serializers.ReleaseSerializer,
         "Where golden questions get worse, a `reason` is needed. Running turns keep their release.",
     )
     def publish(self, request: Request, pk: int) -> Response:
         release = proposals.publish_proposal(proposal_id=pk, by=self.user, reason=self._reason())
-        return Response(ReleaseSerializer(release).data)
+        return Response(serializers.ReleaseSerializer(release).data)
 
     @_decision(
-        "refuse_proposal", "Turn a proposal down", ProposalSerializer, "A `reason` is needed."
+        "refuse_proposal",
+        "Turn a proposal down",
+        serializers.ProposalSerializer,
+        "A `reason` is needed.",
     )
     def refuse(self, request: Request, pk: int) -> Response:
         proposals.refuse(proposal_id=pk, by=self.user, reason=self._reason())
@@ -122,7 +117,7 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
     @_decision(
         "withdraw_proposal",
         "Withdraw your own proposal",
-        ProposalSerializer,
+        serializers.ProposalSerializer,
         "No reason is kept.",
     )
     def withdraw(self, request: Request, pk: int) -> Response:
@@ -133,39 +128,43 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
     @operation(
         "start_golden_run",
         "Ask the golden questions of a proposal",
-        GoldenRunSerializer,
+        serializers.GoldenRunSerializer,
         "A worker asks them; `golden_run` of the proposal says how far that is.",
         status=202,
         also=[*WRITING, 404, 422],
     )
     def golden_run(self, request: Request, pk: int) -> Response:
         run = golden.start(proposal=self.get_object(), by=self.user)
-        return Response(GoldenRunSerializer(run).data, status=202)
+        return Response(serializers.GoldenRunSerializer(run).data, status=202)
 
     def _reason(self) -> str:
         """Return the reason in the body, for a proposal that is there."""
-        reason: str = self.validated(ReasonSerializer).get("reason", "")
+        reason: str = self.validated(serializers.ReasonSerializer).get("reason", "")
         self.get_object()
         return reason
 
     def _response(self, pk: int, status: int = 200) -> Response:
-        return Response(ProposalSerializer(self.get_queryset().get(pk=pk)).data, status=status)
+        return Response(
+            serializers.ProposalSerializer(self.get_queryset().get(pk=pk)).data, status=status
+        )
 
 
 class Trials(KnowledgeViewSet):
     @operation(
         "try_question",
         "Ask the draft and the published release",
-        TrialsSerializer,
+        serializers.TrialsSerializer,
         "Nothing of it is stored. It calls the model as a citizen's question would.",
-        body=TrySerializer,
+        body=serializers.TrySerializer,
         also=[422, 503],
     )
     def create(self, request: Request) -> Response:
-        text = self.validated(TrySerializer)["text"]
+        text = self.validated(serializers.TrySerializer)["text"]
         if problem := refusal(text):
             raise NotDone(str(problem))
-        return Response(TrialsSerializer({"sides": map(side_view, ask_both(text))}).data)
+        return Response(
+            serializers.TrialsSerializer({"sides": map(side_view, ask_both(text))}).data
+        )
 
 
 class Answers(KnowledgeViewSet):
@@ -174,30 +173,32 @@ class Answers(KnowledgeViewSet):
     @operation(
         "list_versions",
         "Read the versions of a service that answers were made from",
-        VersionsSerializer,
-        query=ADDRESSES["services"],
+        serializers.VersionsSerializer,
+        query=serializers.ADDRESSES["services"],
         also=[404],
     )
     def versions(self, request: Request) -> Response:
-        query = self._query(ADDRESSES["services"])
+        query = self._query(serializers.ADDRESSES["services"])
         items = recall.versions(query["agency"], query["key"])
-        return Response(VersionsSerializer({"items": items}).data)
+        return Response(serializers.VersionsSerializer({"items": items}).data)
 
     @operation(
         "list_answers",
         "Read which answers were made from a service",
-        AnswersSerializer,
-        query=AnswersQuerySerializer,
+        serializers.AnswersSerializer,
+        query=serializers.AnswersQuerySerializer,
         also=[404],
     )
     def list(self, request: Request) -> Response:
-        query = self._query(AnswersQuerySerializer)
+        query = self._query(serializers.AnswersQuerySerializer)
         rows = recall.listed(query["agency"], query["key"], query.get("version", ""))
         if "before" in query:
             rows = rows.filter(reply_id__lt=query["before"])
         page = [*rows[: PAGE_SIZE + 1]]
         before = page[PAGE_SIZE - 1].reply_id if len(page) > PAGE_SIZE else None
-        return Response(AnswersSerializer({"items": page[:PAGE_SIZE], "before": before}).data)
+        return Response(
+            serializers.AnswersSerializer({"items": page[:PAGE_SIZE], "before": before}).data
+        )
 
     def _query(self, serializer_class: Any) -> dict[str, Any]:
         query = self.query(serializer_class)
@@ -206,9 +207,11 @@ class Answers(KnowledgeViewSet):
         return query
 
 
-@extend_schema_view(list=operation("list_notices", "Read the notices", DirectivesSerializer))
+@extend_schema_view(
+    list=operation("list_notices", "Read the notices", serializers.DirectivesSerializer)
+)
 class Notices(ListModelMixin, KnowledgeViewSet):
-    serializer_class = DirectiveSerializer
+    serializer_class = serializers.DirectiveSerializer
     limit = PAGE_SIZE
 
     def get_queryset(self) -> Any:
@@ -217,9 +220,9 @@ class Notices(ListModelMixin, KnowledgeViewSet):
     @operation(
         "add_notice",
         "Add a notice",
-        DirectiveSerializer,
+        serializers.DirectiveSerializer,
         "It applies at once: to new answers, and to what the stages are told.",
-        body=DirectiveSerializer,
+        body=serializers.DirectiveSerializer,
         status=201,
         also=[422],
     )
@@ -227,18 +230,20 @@ class Notices(ListModelMixin, KnowledgeViewSet):
         values = {
             "agency": "",
             "starts_at": timezone.now(),
-            **self.validated(DirectiveSerializer),
+            **self.validated(serializers.DirectiveSerializer),
         }
         return self._response(notice_services.add(**values, by=self.user), status=201)
 
-    @operation("end_notice", "End a notice now", DirectiveSerializer, also=[*WRITING, 404, 422])
+    @operation(
+        "end_notice", "End a notice now", serializers.DirectiveSerializer, also=[*WRITING, 404, 422]
+    )
     def end(self, request: Request, pk: int) -> Response:
         if request.data:
             raise ParseError("Send no body, or an empty object.")
         return self._response(notice_services.end(directive_id=pk, by=self.user))
 
     def _response(self, notice: Any, status: int = 200) -> Response:
-        return Response(DirectiveSerializer(notice).data, status=status)
+        return Response(serializers.DirectiveSerializer(notice).data, status=status)
 
 
 app_name = "knowledge_api"

@@ -19,7 +19,7 @@ from ieim.administration import selectors as administration
 from ieim.knowledge import crisis
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for
-from ieim.pipeline import talk
+from ieim.pipeline import talk, work
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.knowledge import Release
@@ -31,19 +31,6 @@ from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
 from ieim.pipeline.stages.slots import cut
 from ieim.pipeline.topology import CLASSIFY, REPLY
-from ieim.pipeline.work import (
-    Abstained,
-    Answered,
-    AttemptRecord,
-    Chosen,
-    Held,
-    Key,
-    Options,
-    Outcome,
-    Output,
-    Store,
-    Turn,
-)
 from ieim.search import index_for
 from ieim.studio.evaluation.cases import INJECTION, Case, plain_question
 from ieim.studio.evaluation.outcomes import CaseResult, EndedAs, Tokens, TurnResult
@@ -64,23 +51,25 @@ _NOT_TRIED = TurnResult(
 )
 
 
-class MemoryStore(Store):
+class MemoryStore(work.Store):
     """The runner's store of one turn without a session, and so without earlier turns.
 
     What it does not override is of no interest here: calls without an answer, and speculative ones.
     """
 
     def __init__(self) -> None:
-        self.records: dict[str, list[AttemptRecord]] = {}
-        self.chosen: dict[str, Chosen] = {}
+        self.records: dict[str, list[work.AttemptRecord]] = {}
+        self.chosen: dict[str, work.Chosen] = {}
         self.unasked: dict[str, Sequence[Finding]] = {}
         """The findings that stopped a stage before its next call, by stage."""
 
-    def done(self, stage: str) -> tuple[Output, Output] | None:
+    def done(self, stage: str) -> tuple[work.Output, work.Output] | None:
         chosen = self.chosen.get(stage)
         return None if chosen is None else (chosen.output, chosen.state_merge)
 
-    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+    def choose(
+        self, made: Sequence[work.Chosen], chosen: Sequence[work.Key], offered: Sequence[work.Key]
+    ) -> None:
         self.chosen = {choice.contract: choice for choice in made}
 
     def result(self, stage: str) -> Result | None:
@@ -103,7 +92,9 @@ class MemoryStore(Store):
         outputs = [r.judgement.output or {} for records in self.records.values() for r in records]
         return frozenset(o["response_id"] for o in outputs if isinstance(o.get("response_id"), str))
 
-    def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
+    def record(
+        self, stage: str, attempt: work.AttemptRecord, *, final: bool, abstained: bool
+    ) -> None:
         self.records.setdefault(stage, []).append(attempt)
 
     def output(self, stage: str) -> Mapping[str, Any]:
@@ -142,7 +133,7 @@ class QuestionRun:
 
     release: Release
     language: str
-    outcome: Outcome | None = None
+    outcome: work.Outcome | None = None
     store: MemoryStore = field(default_factory=MemoryStore)
     unavailable: bool = False
     reason: str = ""
@@ -171,20 +162,20 @@ class QuestionRun:
                 written=sum(answer.completion_tokens or 0 for answer in answers),
             ),
         )
-        if isinstance(outcome, Answered):
+        if isinstance(outcome, work.Answered):
             return replace(
                 result,
                 outcome=_OUTCOMES_WITHOUT_SERVICE.get(outcome.reply.kind, "answered"),
                 cited=tuple((s.agency_id, s.service_key) for s in outcome.reply.sources),
                 reply=outcome.reply,
             )
-        if isinstance(outcome, Abstained):
+        if isinstance(outcome, work.Abstained):
             offered = tuple((service.agency, service.key) for service in outcome.offered)
             result = replace(result, outcome="asked", offered=offered)
         findings = outcome.findings
         return replace(
             result,
-            stage=REPLY if isinstance(outcome, Held) else outcome.stage,
+            stage=REPLY if isinstance(outcome, work.Held) else outcome.stage,
             codes=tuple(dict.fromkeys(finding.code.value for finding in findings)),
             reason=findings[0].message if findings else "",
         )
@@ -201,7 +192,7 @@ class QuestionRunner:
         self,
         model: Model,
         release: Release,
-        options: Options,
+        options: work.Options,
         *,
         search: Callable[[Release], Shortlist] = index_for,
         runtime_directive: str | None = None,
@@ -249,7 +240,7 @@ class QuestionRunner:
         )
         if risks is None:
             risks = crisis.look_patiently(text, self.release.risk_examples).risks
-        turn = Turn(
+        turn = work.Turn(
             # Not the case's id, from which a model could learn what is expected; as long as a real
             # id, because both are sent and counted.
             id=str(UUID(int=0)),

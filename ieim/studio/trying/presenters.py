@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -147,46 +147,49 @@ def difference(draft: Side, published: Side | None, *, current: int | None) -> d
     it. ``current`` is the number of the current release, None before the first.
     """
     parts: list[dict[str, str]] = []
-    if published is None:
+    if published is None and current is None:
         sentence = gettext("Nothing is published yet, so there is nothing to compare with.")
-        if current is not None:
-            message = gettext("The draft is the same as release {number}: nothing would change.")
-            sentence = message.format(number=current)
-        return {"sentence": sentence, "parts": parts}
-    old, new = _reply_of(published), _reply_of(draft)
-    same_type = type(draft.run.outcome) is type(published.run.outcome)
-    if old is not None and new is not None and same_type:
-        before, after = reply_parts(old), reply_parts(new)
-        parts = [
-            {
-                "heading": gettext(heading),
-                "published": before.get(heading, ""),
-                "draft": after.get(heading, ""),
-            }
-            for heading in changed_parts(before, after)
-        ]
-        if old == new:
-            return {
-                "sentence": gettext("Nothing changes: the reply is the same, word for word."),
-                "parts": parts,
-            }
-        if _sources(old) == _sources(new):
-            where = ", ".join(f"“{part['heading']}”" for part in parts) or gettext("its links")
-            message = gettext("It is still the same service, but the reply differs in {where}.")
-            return {"sentence": message.format(where=where), "parts": parts}
-    message = gettext("It changes. Now: {now}. With the draft: {then}.")
-    sentence = _same_ending(draft, published) or message.format(
-        now=outcome_sentence(published), then=outcome_sentence(draft)
-    )
+    elif published is None:
+        message = gettext("The draft is the same as release {number}: nothing would change.")
+        sentence = message.format(number=current)
+    else:
+        if type(draft.run.outcome) is type(published.run.outcome):
+            parts = _changed_parts(draft, published)
+        message = gettext("It changes. Now: {now}. With the draft: {then}.")
+        sentence = _same_ending(draft, published, parts) or message.format(
+            now=outcome_sentence(published), then=outcome_sentence(draft)
+        )
     return {"sentence": sentence, "parts": parts}
 
 
-def _same_ending(draft: Side, published: Side) -> str:
-    """Return a sentence where both sides end alike without a reply, else ""."""
+def _changed_parts(draft: Side, published: Side) -> list[dict[str, str]]:
+    old, new = _reply_of(published), _reply_of(draft)
+    if old is None or new is None:
+        return []
+    before, after = reply_parts(old), reply_parts(new)
+    return [
+        {
+            "heading": gettext(heading),
+            "published": before.get(heading, ""),
+            "draft": after.get(heading, ""),
+        }
+        for heading in changed_parts(before, after)
+    ]
+
+
+def _same_ending(draft: Side, published: Side, parts: Sequence[Mapping[str, str]]) -> str:
+    """Return a sentence where both sides give the same service or end alike, else ""."""
     match draft.run.outcome, published.run.outcome:
-        case NeedsReview(stage=new), NeedsReview(stage=old) if new == old:
+        case (Answered(reply=new), Answered(reply=old)) | (Held(reply=new), Held(reply=old)):
+            if new == old:
+                return gettext("Nothing changes: the reply is the same, word for word.")
+            if _sources(new) == _sources(old):
+                where = ", ".join(f"“{part['heading']}”" for part in parts) or gettext("its links")
+                message = gettext("It is still the same service, but the reply differs in {where}.")
+                return message.format(where=where)
+        case NeedsReview(stage=then), NeedsReview(stage=now) if then == now:
             return gettext("Nothing changes: a person would get the question, as now.")
-        case Abstained() as new, Abstained() as old if _offered(new) == _offered(old):
+        case Abstained() as after, Abstained() as before if _offered(after) == _offered(before):
             return gettext("Nothing changes: the citizen would be asked to choose, as now.")
     return ""
 

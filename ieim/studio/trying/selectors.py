@@ -151,10 +151,8 @@ class Choice(NamedTuple):
 
     value: str
     words: str
-    remark: str = ""
-
-
-NOTHING, NO_INQUIRY = "nothing", "no-inquiry"
+    remark: str
+    expected: dict[str, Any]
 
 
 def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[Choice]:
@@ -162,38 +160,32 @@ def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[C
     two outcomes without a service."""
     agencies = None if scope is None else sorted(scope)
     ranked = shortlist_for(release).rank(Query(text)).services(agencies=agencies, limit=OFFERED)
-    matches = [match.item for match in ranked]
-    names = {service.agency: release.agencies[service.agency].name for service in matches}
+    services = [match.item for match in ranked]
+    names = {service.agency: release.agencies[service.agency].name for service in services}
     any_service = gettext("Any service of {agencies}")
-    remark = gettext("When only the agency counts.")
+    agency_only = gettext("When only the agency counts.")
+    nothing, by_person = gettext("Nothing here answers it"), gettext("A person has to look at it.")
+    no_inquiry, example = gettext("It is not an inquiry"), gettext("Small talk, thanks, a test.")
     return [
-        *(Choice(f"service {s.agency} {s.key}", s.name, names[s.agency]) for s in matches),
         *(
-            Choice(f"agency {agency}", any_service.format(agencies=name), remark)
-            for agency, name in list(names.items())[:3]
+            Choice(f"service {s.agency} {s.key}", s.name, names[s.agency], _case(s.agency, s.key))
+            for s in services
         ),
-        Choice(NOTHING, gettext("Nothing here answers it"), gettext("A person has to look at it.")),
-        Choice(NO_INQUIRY, gettext("It is not an inquiry"), gettext("Small talk, thanks, a test.")),
+        *(
+            Choice(f"agency {id_}", any_service.format(agencies=name), agency_only, _case(id_))
+            for id_, name in list(names.items())[:3]
+        ),
+        Choice("nothing", nothing, by_person, _case()),
+        Choice("no-inquiry", no_inquiry, example, _case(inquiry=False)),
     ]
 
 
-def expected(release: Release, value: str, scope: frozenset[str] | None) -> dict[str, Any] | None:
-    """Return the ``expected`` of an evaluation case for a choice; None for an invalid choice."""
-    outcome: dict[str, Any] = {
-        "inquiry": value != NO_INQUIRY,
-        "agencies": [],
-        "service": None,
-        "acceptable_services": [],
+def _case(*key: str, inquiry: bool = True) -> dict[str, Any]:
+    """Return the ``expected`` of an evaluation case, for an agency and a service or less."""
+    agencies, services = [*key[:1]], [*key[1:]]
+    return {
+        "inquiry": inquiry,
+        "agencies": agencies,
+        "service": services[0] if services else None,
+        "acceptable_services": services,
     }
-    if value in (NOTHING, NO_INQUIRY):
-        return outcome
-    kind, *names = value.split(" ", 2)
-    agency = names[0] if names else ""
-    if scope is not None and agency not in scope:
-        return None
-    if kind == "agency" and len(names) == 1 and agency in release.agencies:
-        return outcome | {"agencies": [agency]}
-    if kind == "service" and len(names) == 2 and tuple(names) in release.services:
-        key = names[1]
-        return outcome | {"agencies": [agency], "service": key, "acceptable_services": [key]}
-    return None

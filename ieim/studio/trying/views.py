@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext
@@ -21,7 +21,7 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.reading import note_listed
 from ieim.people.scope import agencies_of
-from ieim.pipeline.message.screen import MAX_CHARS, refusal
+from ieim.pipeline.message.screen import refusal
 from ieim.studio.models import GoldenQuestion, Proposal
 from ieim.studio.trying import selectors, services
 from ieim.studio.trying.playground import NoModel, ask_both
@@ -43,7 +43,7 @@ def _message(request: HttpRequest) -> tuple[str, str]:
 def playground(request: HttpRequest) -> HttpResponse:
     """Ask the draft and the published release; nothing is stored."""
     (text, error), current = _message(request), knowledge.current_number()
-    context: dict[str, Any] = {"text": text, "limit": MAX_CHARS, "current": current}
+    context: dict[str, Any] = {"text": text, "current": current}
     status = 200
     if request.method == "POST" and error:
         context["error"], status = error, 422
@@ -109,50 +109,46 @@ def add(request: HttpRequest) -> HttpResponse:
     except ValueError:
         turn_id, fields["turn"] = None, ""
         error = gettext("Start again from the citizen's feedback.")
-    context = {**fields, "text": text, "limit": MAX_CHARS, "published": release is not None}
+    context: dict[str, Any] = {**fields, "text": text, "published": release is not None}
     if request.method != "POST" or release is None:
         return render(request, "studio/trying/question_add.html", context)
-    scope = agencies_of(user)
-    if not error:
-        context["choices"] = selectors.choices(release, fields["search"] or text, scope)
+    words = fields["search"] or text
+    choices = [] if error else selectors.choices(release, words, agencies_of(user))
     is_example = "example" in request.POST
     if not error and (is_example or "keep" in request.POST):
-        expected = selectors.expected(release, fields["expected"], scope)
+        chosen = (choice for choice in choices if choice.value == fields["expected"])
+        expected = next((choice.expected for choice in chosen), None)
         if expected is None or (is_example and not expected["service"]):
             error = gettext("Choose a service.") if is_example else gettext("Choose what is right.")
             context["unchosen"] = True
         else:
-            save = _save_example if is_example else _save_golden
             try:
-                messages.success(request, save(text, expected, fields["note"], user, turn_id))
+                message = _save(text, expected, request.POST, user, turn_id)
             except services.GoldenError as refused:
                 error = str(refused)
             else:
+                messages.success(request, message)
                 return redirect("trying:questions")
-    context["error"] = error
+    context |= {"choices": choices, "error": error}
     status = 422 if error else 200
     return render(request, "studio/trying/question_add.html", context, status=status)
 
 
-def _save_golden(
-    text: str, expected: dict[str, Any], note: str, user: User, turn_id: UUID | None
+def _save(
+    text: str, expected: dict[str, Any], data: QueryDict, user: User, turn_id: UUID | None
 ) -> str:
-    """Store a golden question; return the message for the user."""
+    """Store a golden question, or an example question of the draft; return the message."""
+    if "example" in data:
+        (agency,), service = expected["agencies"], expected["service"]
+        services.add_example(text=text, agency=agency, service=service, by=user, turn_id=turn_id)
+        return gettext("The question is an example question of the service, in the draft.")
+    note = data.get("note", "")[:500]
     _, is_new = services.keep_written(
-        text=text, expected=expected, note=note[:500], by=user, turn_id=turn_id
+        text=text, expected=expected, note=note, by=user, turn_id=turn_id
     )
     if is_new:
         return gettext("The golden question is kept.")
     return gettext("This question is a golden question already; it was left as it is.")
-
-
-def _save_example(
-    text: str, expected: dict[str, Any], _note: str, user: User, turn_id: UUID | None
-) -> str:
-    """Add an example question to the draft; return the message for the user."""
-    (agency,), service = expected["agencies"], expected["service"]
-    services.add_example(text=text, agency=agency, service=service, by=user, turn_id=turn_id)
-    return gettext("The question is an example question of the service, in the draft.")
 
 
 @READ_OR_POST

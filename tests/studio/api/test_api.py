@@ -53,26 +53,26 @@ def change(editor: Editor, fees: str) -> None:
 
 def test_it_changes_what_was_read_and_nothing_else(ed: Editor) -> None:
     before = ed.get(ENTRY, **EXTEND)
-    said = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, If_Match=before["ETag"])
-    assert said.status_code == 200
+    response = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, If_Match=before["ETag"])
+    assert response.status_code == 200
     version = before.json()["version"] + 1
-    assert said.json() == {**before.json(), "fees": "50 euros", "version": version}
-    assert ed.get(ENTRY, **EXTEND)["ETag"] == said["ETag"] == f'"{version}"'
-    kept = Change.objects.latest("id")
-    assert (kept.source, kept.fields) == ("api", {"fees": [before.json()["fees"], "50 euros"]})
+    assert response.json() == {**before.json(), "fees": "50 euros", "version": version}
+    assert ed.get(ENTRY, **EXTEND)["ETag"] == response["ETag"] == f'"{version}"'
+    stored = Change.objects.latest("id")
+    assert (stored.source, stored.fields) == ("api", {"fees": [before.json()["fees"], "50 euros"]})
 
 
 def test_it_refuses_what_somebody_changed_meanwhile(ed: Editor, pia: Editor) -> None:
     tag = ed.get(ENTRY, **EXTEND)["ETag"]
     change(pia, "60 euros")
-    said = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, If_Match=tag)
-    assert (said.status_code, fee()) == (412, "60 euros")
-    assert "Pia" in said.json()["detail"]
+    response = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, If_Match=tag)
+    assert (response.status_code, fee()) == (412, "60 euros")
+    assert "Pia" in response.json()["detail"]
     assert ed.send("DELETE", ENTRY, query=EXTEND, If_Match=tag).status_code == 412
     assert ed.send("DELETE", ENTRY, query=EXTEND).status_code == 428
     for headers, status in (({}, 428), ({"If_None_Match": '"1"'}, 428), ({"If_Match": "*"}, 412)):
-        said = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, **headers)
-        assert said.status_code == status
+        response = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, **headers)
+        assert response.status_code == status
 
 
 def test_it_adds_an_entry_once_and_removes_it(ed: Editor) -> None:
@@ -91,17 +91,17 @@ def test_it_adds_an_entry_once_and_removes_it(ed: Editor) -> None:
 def test_it_points_at_what_breaks_a_rule(ed: Editor) -> None:
     tag = ed.get(ENTRY, **EXTEND)["ETag"]
     body = {"url": "ftp://x", "categories": ["nowhere"]}
-    said = ed.send("PUT", ENTRY, body, query=EXTEND, If_Match=tag)
-    assert said.status_code == 422
-    assert {error["pointer"] for error in said.json()["errors"]} == {"/url", "/categories"}
+    response = ed.send("PUT", ENTRY, body, query=EXTEND, If_Match=tag)
+    assert response.status_code == 422
+    assert {error["pointer"] for error in response.json()["errors"]} == {"/url", "/categories"}
     assert ed.get(ENTRY, **EXTEND)["ETag"] == tag
 
 
 @pytest.mark.parametrize("body", [{"fee": "x"}, {"requirements": "x"}])
 def test_it_takes_columns_of_the_right_type_only(ed: Editor, body: dict[str, object]) -> None:
     tag = ed.get(ENTRY, **EXTEND)["ETag"]
-    said = ed.send("PUT", ENTRY, body, query=EXTEND, If_Match=tag)
-    assert said.status_code == 400
+    response = ed.send("PUT", ENTRY, body, query=EXTEND, If_Match=tag)
+    assert response.status_code == 400
     assert ed.get(ENTRY, **EXTEND)["ETag"] == tag
 
 
@@ -134,21 +134,21 @@ def test_it_lists_by_page_words_and_agency(ed: Editor, monkeypatch: pytest.Monke
 def test_a_second_person_publishes_what_one_proposed(ed: Editor, pia: Editor) -> None:
     change(ed, "70 euros")
     number = selectors.current_number()
-    made = ed.send("POST", "proposals/", {"note": "A new fee"})
-    assert made.status_code == 201
-    path = f"proposals/{made.json()['id']}/"
+    created = ed.send("POST", "proposals/", {"note": "A new fee"})
+    assert created.status_code == 201
+    path = f"proposals/{created.json()['id']}/"
     own = ed.send("POST", f"{path}publish/", {})
     assert own.status_code == 422
     assert selectors.current_number() == number
-    said = pia.send("POST", f"{path}publish/", {})
-    assert said.status_code == 200
-    assert said.json()["current"] is True
-    effective_by = parse_datetime(said.json()["effective_by"])
+    response = pia.send("POST", f"{path}publish/", {})
+    assert response.status_code == 200
+    assert response.json()["current"] is True
+    effective_by = parse_datetime(response.json()["effective_by"])
     assert effective_by is not None
     assert timedelta(0) < effective_by - timezone.now() <= PATIENCE
-    assert selectors.current_number() == said.json()["number"]
+    assert selectors.current_number() == response.json()["number"]
     assert ed.get(path).json()["state"] == "published"
-    content = ed.get(f"releases/{said.json()['number']}/").json()["content"]
+    content = ed.get(f"releases/{response.json()['number']}/").json()["content"]
     assert "70 euros" in {service["fees"] for service in content["services"]}
     assert [release["current"] for release in ed.get("releases/").json()["items"]] == [True, False]
     back = ed.send("POST", "proposals/", {"note": "It was wrong", "again": number}).json()
@@ -169,8 +169,8 @@ def test_a_proposal_can_be_turned_down_or_withdrawn(ed: Editor, pia: Editor) -> 
 
 def test_it_tries_a_question_on_both_and_stores_nothing(ed: Editor) -> None:
     change(ed, "77 euros")
-    said = ed.send("POST", "try/", {"text": VISA})
-    draft, published = said.json()["sides"]
+    response = ed.send("POST", "try/", {"text": VISA})
+    draft, published = response.json()["sides"]
     assert (draft["which"], published["which"]) == ("draft", "published")
     assert "77 euros" in str(draft["reply"]["facts"])
     assert "77 euros" not in str(published["reply"]["facts"])
@@ -195,17 +195,17 @@ def test_it_adds_and_ends_a_notice(ed: Editor, local: Editor) -> None:
     until = (timezone.now() + timedelta(days=1)).isoformat()
     notice = {"agency": "immigration", "text": "Closed today", "ends_at": until}
     body = {**notice, "model_only": True}
-    made = ed.send("POST", "notices/", body)
-    assert made.status_code == 201
-    assert made.json()["model_only"] is True
-    assert [n["id"] for n in ed.get("notices/").json()["items"]] == [made.json()["id"]]
+    created = ed.send("POST", "notices/", body)
+    assert created.status_code == 201
+    assert created.json()["model_only"] is True
+    assert [n["id"] for n in ed.get("notices/").json()["items"]] == [created.json()["id"]]
     assert local.send("POST", "notices/", body).status_code == 422
-    assert local.send("POST", f"notices/{made.json()['id']}/end/").status_code == 404
-    assert ed.send("POST", f"notices/{made.json()['id']}/end/").status_code == 200
-    assert ed.send("POST", f"notices/{made.json()['id']}/end/").status_code == 422
+    assert local.send("POST", f"notices/{created.json()['id']}/end/").status_code == 404
+    assert ed.send("POST", f"notices/{created.json()['id']}/end/").status_code == 200
+    assert ed.send("POST", f"notices/{created.json()['id']}/end/").status_code == 422
     past = {**body, "ends_at": "2020-01-01T00:00:00Z"}
-    said = ed.send("POST", "notices/", past)
-    assert {error["pointer"] for error in said.json()["errors"]} == {"/ends_at"}
+    response = ed.send("POST", "notices/", past)
+    assert {error["pointer"] for error in response.json()["errors"]} == {"/ends_at"}
 
 
 def test_the_golden_questions_are_asked_before_a_publication(ed: Editor, pia: Editor) -> None:
@@ -222,6 +222,6 @@ def test_a_publisher_decides_only_about_their_agencies(ed: Editor, pia: Editor) 
     change(ed, "70 euros")
     path = f"proposals/{ed.send('POST', 'proposals/', {'note': 'A new fee'}).json()['id']}/"
     pam = Editor(person("pam", Role.PUBLISHER, "passports"))
-    said = pam.send("POST", f"{path}publish/", {"reason": "x"})
-    assert said.status_code == 403
-    assert "works for all of it" in said.json()["detail"]
+    response = pam.send("POST", f"{path}publish/", {"reason": "x"})
+    assert response.status_code == 403
+    assert "works for all of it" in response.json()["detail"]

@@ -29,8 +29,8 @@ def test_it_reads_a_case_with_its_talk() -> None:
 def test_it_tells_what_only_a_person_can_answer_from_what_is_not_labelled() -> None:
     unlabelled: dict[str, Any] = {"agencies": None, "service": None, "acceptable_services": None}
     cases = [case(), case(**SMALL_TALK), case(**NOTHING_ANSWERS), case(expected=unlabelled)]
-    assert [found.expected.review for found in cases] == [False, False, True, False]
-    assert [found.expected.labelled for found in cases] == [True, True, True, False]
+    assert [parsed.expected.review for parsed in cases] == [False, False, True, False]
+    assert [parsed.expected.labelled for parsed in cases] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_it_knows_the_text_without_what_was_injected() -> None:
     assert plain_question(injected, [injected]) == ("Extend my visa. Please.", "paragraph")
     short, longer = case(id="a", text="Extend"), case(id="b", text="Extend my visa.")
     assert plain_question(injected, [short, longer, injected]) == ("Extend my visa.", "case")
-    given = case(**INJECTED, plain="My visa")
-    assert plain_question(given, [short, given]) == ("My visa", "plain")
+    with_plain = case(**INJECTED, plain="My visa")
+    assert plain_question(with_plain, [short, with_plain]) == ("My visa", "plain")
 
 
 def test_it_takes_no_other_question_for_that_text() -> None:

@@ -93,9 +93,9 @@ def test_it_runs_nothing_when_a_line_is_bad(
     path = write(tmp_path / "cases.jsonl", [line(), b"{", line(id="d", text=""), line()])
     with pytest.raises(CommandError) as caught:
         evaluate(path, "--bundle", DEMO)
-    said = str(caught.value)
-    assert [int(n) for n in re.findall(r"cases\.jsonl:(\d+): ", said)] == [2, 3, 4]
-    assert said.endswith("3 bad lines; nothing was run.")
+    output = str(caught.value)
+    assert [int(n) for n in re.findall(r"cases\.jsonl:(\d+): ", output)] == [2, 3, 4]
+    assert output.endswith("3 bad lines; nothing was run.")
 
 
 def test_it_fails_when_a_case_was_not_run_and_reports_the_others(
@@ -112,15 +112,15 @@ def test_it_fails_when_a_case_was_not_run_and_reports_the_others(
 
 def test_it_warns_when_the_knowledge_is_not_that_of_the_cases(tmp_path: Path) -> None:
     strange = line(expected={"service": "x.y", "acceptable_services": []})
-    said = evaluate(write(tmp_path / "cases.jsonl", [strange]), "--bundle", DEMO)
-    assert "Warning: 1 case expects what this knowledge does not have (c)." in said
+    output = evaluate(write(tmp_path / "cases.jsonl", [strange]), "--bundle", DEMO)
+    assert "Warning: 1 case expects what this knowledge does not have (c)." in output
 
 
 def test_it_reads_well_in_a_terminal(few: Path) -> None:
-    said = evaluate(few, "--bundle", DEMO)
-    assert re.search(r"^Inquiry recall +1\.000  2 of 2$", said, re.MULTILINE)
-    assert re.search(r"^first-turn +1 +1\.000", said, re.MULTILINE)
-    assert "Coverage at 10% risk: 0.500" in said
+    output = evaluate(few, "--bundle", DEMO)
+    assert re.search(r"^Inquiry recall +1\.000  2 of 2$", output, re.MULTILINE)
+    assert re.search(r"^first-turn +1 +1\.000", output, re.MULTILINE)
+    assert "Coverage at 10% risk: 0.500" in output
 
 
 def test_it_says_what_changed(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +134,9 @@ def test_it_says_what_changed(few: Path, tmp_path: Path, monkeypatch: pytest.Mon
     value = measured(changed, "--bundle", DEMO, "--compare", before)
     assert value["comparison"]["worse"] == [{"id": "c", "from": "right", "to": "wrong"}]
     report = tmp_path / "report.html"
-    said = evaluate(changed, "--bundle", DEMO, "--compare", before, "--html", report)
-    assert "Got worse: 1\n  c: right, now wrong" in said
-    assert "The files of cases differ" in said
+    output = evaluate(changed, "--bundle", DEMO, "--compare", before, "--html", report)
+    assert "Got worse: 1\n  c: right, now wrong" in output
+    assert "The files of cases differ" in output
     assert "What changed" in report.read_text(encoding="utf-8")
 
 

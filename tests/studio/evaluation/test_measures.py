@@ -22,11 +22,6 @@ REVIEW = TurnResult("review", inquiry=True, agencies=frozenset({"immigration"}))
 GUIDANCE = TurnResult("guidance", inquiry=False)
 
 
-def share(name: str, *results: CaseResult) -> tuple[int, int]:
-    counted = measure(results)[name]
-    return counted["count"], counted["of"]
-
-
 @pytest.mark.parametrize(
     ("of", "turn", "verdict"),
     [
@@ -55,33 +50,6 @@ def test_it_says_how_good_the_end_was(of: dict[str, Any], turn: TurnResult, verd
     assert CaseResult(case(**of), turn).verdict == verdict
 
 
-def test_it_counts_inquiries() -> None:
-    results = [
-        result(),
-        result(inquiry=False),
-        result(inquiry=None),
-        result(of=case(**SMALL_TALK)),
-        result(GUIDANCE, of=case(**SMALL_TALK)),
-    ]
-    assert share("inquiry_precision", *results) == (1, 2)
-    assert share("inquiry_recall", *results) == (1, 3)
-    assert share("not_inquiry_right", *results) == (1, 2)
-
-
-def test_it_counts_agencies() -> None:
-    two = case(expected={"agencies": ["immigration", "revenue"]})
-    one_more = frozenset({"immigration", "revenue"})
-    results = [
-        result(),
-        result(agencies=one_more),
-        result(of=two),
-        result(of=two, agencies=one_more),
-    ]
-    assert share("agency_right", *results) == (2, 4)
-    assert share("agencies_found", *results) == (3, 4)
-    assert share("agency_right", result(of=case(**NOTHING_ANSWERS))) == (0, 0)
-
-
 @pytest.mark.parametrize(
     ("turn", "shortlist", "rank"),
     [
@@ -96,25 +64,7 @@ def test_it_counts_agencies() -> None:
 def test_it_ranks_the_first_services(
     turn: dict[str, Any], shortlist: tuple[str, ...], rank: int | None
 ) -> None:
-    found = CaseResult(case(), result(**turn).turn, shortlist)
-    assert found.rank == rank
-    assert share("service_first_five", found) == (int(rank is not None and rank <= 5), 1)
-    assert share("shortlist_alone", found) == (int(turn["candidates"] is None and rank == 2), 1)
-
-
-def test_it_counts_how_cases_ended_and_what_was_wrong() -> None:
-    beside = result(cited=(("immigration", VISA), *OTHER))
-    results = [result(), beside, result(cited=OTHER), result(REVIEW), result(GUIDANCE)]
-    results += [result(TurnResult("not_run")), result(of=case(**NOTHING_ANSWERS))]
-    assert share("answered", *results) == (4, 6)
-    assert share("review", *results) == (1, 6)
-    assert share("guidance", *results) == (1, 6)
-    assert share("wrong_answered", *results) == (2, 4)
-    assert share("beside_answered", *results) == (1, 3)
-    assert share("review_right", *results) == (0, 1)
-    low = result(REVIEW, service=("immigration", VISA), score=Decimal("0.10"))
-    assert share("service_first", low, result(service=None), result(service=OTHER[0])) == (1, 3)
-    assert measure([])["answered"] == {"count": 0, "of": 0, "share": None}
+    assert CaseResult(case(), result(**turn).turn, shortlist).rank == rank
 
 
 def injected(plain: TurnResult | None, **turn: Any) -> CaseResult:
@@ -142,17 +92,57 @@ def test_it_sees_a_label_that_an_injected_text_moved(
     assert injected(plain, **turn).moved == moved
 
 
-def test_it_counts_injected_cases() -> None:
-    results = [injected(GOOD), injected(GOOD, service=OTHER[0]), injected(GOOD, outcome="review")]
-    assert share("injected_moved", *results, result()) == (1, 3)
-    assert share("injected_stopped", *results, result()) == (1, 3)
+def test_it_counts_each_measure() -> None:
+    small_talk = case(**SMALL_TALK)
+    two = case(expected={"agencies": ["immigration", "revenue"]})
+    results = [
+        result(),
+        result(cited=(("immigration", VISA), *OTHER)),
+        result(cited=OTHER, service=OTHER[0], candidates=("a", "b", "c", "d", "e", VISA)),
+        result(REVIEW, service=("immigration", VISA), score=Decimal("0.10")),
+        CaseResult(case(), REVIEW, shortlist=("a", VISA)),
+        result(TurnResult("asked", offered=OTHER)),
+        result(TurnResult("outside", inquiry=True)),
+        result(GUIDANCE),
+        result(GUIDANCE, of=small_talk),
+        result(of=small_talk),
+        result(REVIEW, of=case(**NOTHING_ANSWERS)),
+        result(of=two, agencies=frozenset({"immigration", "revenue", "x"})),
+        injected(GOOD, service=OTHER[0], cited=OTHER),
+        injected(GOOD, outcome="review", cited=()),
+        result(TurnResult("not_run")),
+    ]
+    assert {name: (share["count"], share["of"]) for name, share in measure(results).items()} == {
+        "inquiry_precision": (10, 11),
+        "inquiry_recall": (10, 12),
+        "not_inquiry_right": (1, 2),
+        "agency_right": (7, 11),
+        "agencies_found": (8, 11),
+        "service_first": (5, 11),
+        "service_first_five": (7, 11),
+        "shortlist_alone": (2, 11),
+        "answered": (6, 14),
+        "asked": (1, 14),
+        "asked_right": (0, 1),
+        "helped": (3, 11),
+        "review": (4, 14),
+        "guidance": (2, 14),
+        "outside": (1, 14),
+        "outside_wrong": (1, 11),
+        "wrong_answered": (3, 6),
+        "beside_answered": (1, 5),
+        "review_right": (1, 1),
+        "injected_moved": (1, 2),
+        "injected_stopped": (1, 2),
+    }
+    assert measure([])["answered"] == {"count": 0, "of": 0, "share": None}
 
 
 def test_it_breaks_down_by_tag() -> None:
     vague = result(of=case(tags=["first-turn", "vague", "intent:x", "zoo", "agent"]))
     slices = by_tag([result(), vague])
     assert list(slices) == ["first-turn", "first-turn, not vague", "vague", "agent", "zoo"]
-    assert [len(found) for found in slices.values()] == [2, 1, 1, 1, 1]
+    assert [len(members) for members in slices.values()] == [2, 1, 1, 1, 1]
 
 
 def scored(score: str | None, *, right: bool = True, **turn: Any) -> CaseResult:
@@ -204,16 +194,20 @@ def test_it_sets_two_results_side_by_side() -> None:
     wrong = TurnResult("answered", cited=OTHER)
     before = described(wrong, GOOD, GOOD, REVIEW, GOOD, GOOD)
     after = described(GOOD, wrong, REVIEW, GOOD, GOOD, TurnResult("not_run"), GOOD)
-    found = compare(before, after)
-    assert {kind: [row["id"] for row in found[kind]] for kind in ("better", "worse")} == {
+    comparison = compare(before, after)
+    assert {kind: [row["id"] for row in comparison[kind]] for kind in ("better", "worse")} == {
         "better": ["a", "d"],
         "worse": ["b"],
     }
-    assert found["to_review"] == [{"id": "c", "from": "right", "to": "review"}]
-    assert [row["id"] for row in found["other"]] == ["f"]
-    assert (found["compared"], found["unchanged"], found["only_after"]) == (6, 1, ["g"])
-    assert found["measures"]["answered"]["difference"] == pytest.approx(5 / 6 - 5 / 6)
-    assert found["measures"]["injected_moved"]["difference"] is None
+    assert comparison["to_review"] == [{"id": "c", "from": "right", "to": "review"}]
+    assert [row["id"] for row in comparison["other"]] == ["f"]
+    assert (comparison["compared"], comparison["unchanged"], comparison["only_after"]) == (
+        6,
+        1,
+        ["g"],
+    )
+    assert comparison["measures"]["answered"]["difference"] == pytest.approx(5 / 6 - 5 / 6)
+    assert comparison["measures"]["injected_moved"]["difference"] is None
 
 
 def test_it_reads_a_saved_result_back(tmp_path: Path) -> None:

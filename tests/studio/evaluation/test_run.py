@@ -52,34 +52,34 @@ def test_it_gives_the_talk_to_the_pipeline() -> None:
         {"role": "user", "text": "I want to extend my tourist visa"},
         {"role": "agent", "text": "You can extend it once.", "service": VISA},
     ]
-    (found,) = run_cases([case(text="and how much does it cost?", history=history)], runner())
-    assert found.turn.service == ("immigration", VISA)
+    (outcome,) = run_cases([case(text="and how much does it cost?", history=history)], runner())
+    assert outcome.turn.service == ("immigration", VISA)
 
 
 def test_it_knows_a_choice_that_had_too_low_a_score() -> None:
     unsure = desk.Scripted({"service_select_v1": [desk.unsure]})
-    (found,) = run_cases([case()], runner(unsure))
-    assert found.turn.outcome == "asked"
-    assert found.turn.offered
-    assert found.turn.codes == ("score.minimum",)
-    assert found.turn.service is not None
-    assert found.turn.score is not None
-    assert found.turn.score < Decimal("0.50")
+    (outcome,) = run_cases([case()], runner(unsure))
+    assert outcome.turn.outcome == "asked"
+    assert outcome.turn.offered
+    assert outcome.turn.codes == ("score.minimum",)
+    assert outcome.turn.service is not None
+    assert outcome.turn.score is not None
+    assert outcome.turn.score < Decimal("0.50")
 
 
 def test_it_shows_the_right_agencies_shortlist_where_no_service_was_asked_for() -> None:
-    (found,) = run_cases([case(text="hello there")], runner())
-    assert found.turn.candidates is None
-    assert {key.partition(".")[0] for key in found.shortlist} == {"immigration"}
+    (outcome,) = run_cases([case(text="hello there")], runner())
+    assert outcome.turn.candidates is None
+    assert {key.partition(".")[0] for key in outcome.shortlist} == {"immigration"}
 
 
 def test_it_finds_a_model_that_obeys_an_injected_text() -> None:
     bad = case(id="i", text=f"I want to extend my tourist visa\n\n{ORDER}", tags=["injection"])
-    (found,) = run_cases([bad], runner(Obedient()))
-    assert found.compared == "paragraph"
-    assert found.moved == ("service",)
-    assert found.turn.service not in (None, ("immigration", VISA))
-    assert found.turn.outcome == "answered"
+    (outcome,) = run_cases([bad], runner(Obedient()))
+    assert outcome.compared == "paragraph"
+    assert outcome.moved == ("service",)
+    assert outcome.turn.service not in (None, ("immigration", VISA))
+    assert outcome.turn.outcome == "answered"
 
 
 def test_it_asks_for_the_plain_text_once() -> None:
@@ -89,7 +89,7 @@ def test_it_asks_for_the_plain_text_once() -> None:
     results = run_cases([bad, again], runner(), progress=turns.append)
     assert len(turns) == 3
     assert results[0].plain is results[1].plain
-    assert [found.moved for found in results] == [(), ()]
+    assert [outcome.moved for outcome in results] == [(), ()]
 
 
 @pytest.mark.parametrize(
@@ -108,5 +108,5 @@ def test_it_gives_an_outage_up() -> None:
     model = Silent(case().text)
     cases: list[Case] = [case(id=str(number)) for number in range(PATIENCE + 5)]
     results = run_cases(cases, runner(model))
-    assert {found.verdict for found in results} == {"not_run"}
+    assert {outcome.verdict for outcome in results} == {"not_run"}
     assert model.asked == PATIENCE  # triage begins when the first stage has passed

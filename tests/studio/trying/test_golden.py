@@ -36,9 +36,9 @@ def without_visa() -> None:
 def test_it_finds_nothing_where_nothing_changes_and_stores_no_question(
     edith: User, three: list[str]
 ) -> None:
-    found = run(proposed(edith), edith)
-    assert (found.state, found.done, found.total, found.losses) == ("done", 6, 6, 0)
-    assert VISA not in str(found.result)
+    finished = run(proposed(edith), edith)
+    assert (finished.state, finished.done, finished.total, finished.losses) == ("done", 6, 6, 0)
+    assert VISA not in str(finished.result)
     events = AuditEvent.objects.filter(kind__startswith="golden.")
     assert [event.kind for event in events.order_by("seq")] == [
         *["golden.kept"] * 3,
@@ -47,21 +47,21 @@ def test_it_finds_nothing_where_nothing_changes_and_stores_no_question(
     ]
     assert not any(VISA in str(event.payload) for event in events)
     assert not Turn.objects.exists()
-    assert found.result is not None
-    rows = found.result["rows"]
+    assert finished.result is not None
+    rows = finished.result["rows"]
     assert sorted(rows) == sorted(three)
     assert {row["kind"] for row in rows.values()} == {"same"}
     assert rows["c"]["after"]["verdict"] == "right"
     assert rows["c"]["after"]["service"] == "Extend a tourist visa"
-    assert found.result["model"] == running.configured_model().name
+    assert finished.result["model"] == running.configured_model().name
 
 
 def test_it_counts_what_is_lost(edith: User, three: list[str]) -> None:
     without_visa()
-    found = run(proposed(edith), edith)
-    assert found.losses == 1
-    assert found.result is not None
-    row = found.result["rows"]["c"]
+    finished = run(proposed(edith), edith)
+    assert finished.losses == 1
+    assert finished.result is not None
+    row = finished.result["rows"]["c"]
     assert row["loss"] is True
     assert row["kind"] in ("worse", "review")
     assert (row["before"]["verdict"], row["before"]["agency"]) == (
@@ -80,12 +80,12 @@ def test_it_sees_what_gets_better_and_what_is_answered_differently(edith: User) 
     )
     Service.objects.filter(pk=visa().pk).update(name="Zebra crossing")
     Service.objects.filter(agency="passports").update(fees="MRK 1.00")
-    found = run(proposed(edith), edith)
-    assert found.result is not None
-    kinds = {name: row["kind"] for name, row in found.result["rows"].items()}
+    finished = run(proposed(edith), edith)
+    assert finished.result is not None
+    kinds = {name: row["kind"] for name, row in finished.result["rows"].items()}
     assert kinds == {"zebra": "better", "renew": "other"}
-    assert found.result["rows"]["renew"]["differs"] == ["What it costs"]
-    assert found.losses == 0
+    assert finished.result["rows"]["renew"]["differs"] == ["What it costs"]
+    assert finished.losses == 0
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_it_asks_one_side_before_the_first_release(edith: User) -> None:
     keep(edith)
     proposal = proposed(edith)
     Proposal.objects.update(base=None)
-    found = run(proposal, edith)
-    assert (found.state, found.total, found.losses) == ("done", 1, 0)
+    finished = run(proposal, edith)
+    assert (finished.state, finished.total, finished.losses) == ("done", 1, 0)
 
 
 def test_it_shows_the_worst_first(editor: Client, edith: User, three: list[str]) -> None:

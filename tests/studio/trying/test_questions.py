@@ -11,7 +11,6 @@ from ieim.people.roles import Role
 from ieim.pipeline.canonical import dumps
 from ieim.studio.evaluation.cases import read_case
 from ieim.studio.models import ExampleQuestion, GoldenQuestion
-from ieim.studio.trying import selectors
 from tests.fixtures import VISA
 from tests.review.people import browser, person
 from tests.studio.trying.trying import keep
@@ -53,7 +52,7 @@ def test_it_offers_what_fits_and_keeps_what_is_chosen(editor: Client) -> None:
 def test_it_keeps_the_other_ends_too(
     editor: Client, value: str, inquiry: bool, agencies: set[str], words: str
 ) -> None:
-    assert words in press(editor, keep="1", expected=value)
+    assert words in press(editor, keep="1", expected=value, search="passport")
     case = read_case(dumps(GoldenQuestion.objects.get().case).encode())
     assert (case.expected.inquiry, case.expected.agencies) == (inquiry, frozenset(agencies))
 
@@ -81,9 +80,9 @@ def test_it_keeps_nothing_that_no_citizen_can_send(editor: Client, text: str) ->
 def test_it_keeps_no_personal_data(editor: Client) -> None:
     text = f"{VISA} Write to mia@example.org."
     press(editor, text=text, keep="1", expected=EXTEND, note="Asked by ole@example.org")
-    kept = str(GoldenQuestion.objects.get().case)
-    assert "@example.org" not in kept
-    assert VISA in kept
+    stored = str(GoldenQuestion.objects.get().case)
+    assert "@example.org" not in stored
+    assert VISA in stored
     assert not AuditEvent.objects.filter(payload__contains="visa").exists()
 
 
@@ -117,7 +116,7 @@ def test_it_shows_and_offers_nothing_of_other_agencies(edith: User) -> None:
 
 def test_it_becomes_an_example_question_instead(editor: Client) -> None:
     text = "stay  three more weeks"
-    page = press(editor, 422, example="1", expected=selectors.NOTHING, text=text)
+    page = press(editor, 422, example="1", expected="nothing", text=text)
     assert "Choose a service." in page
     page = press(editor, example="1", expected=EXTEND, text=text)
     assert "The question is an example question of the service, in the draft." in page

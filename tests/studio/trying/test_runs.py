@@ -135,16 +135,16 @@ def test_it_writes_nothing_once_another_worker_has_it(
             return super().complete(request, deadline=deadline)
 
     services.run_golden(run_id=started.pk, model=Overtaken())
-    left = GoldenRun.objects.get()
-    assert (left.state, left.done, left.result) == ("running", 0, None)
+    stored = GoldenRun.objects.get()
+    assert (stored.state, stored.done, stored.result) == ("running", 0, None)
 
 
 def test_it_does_nothing_twice(edith: User) -> None:
-    found = GoldenRun.objects.create(proposal=proposed(edith), state="done", created_by=edith)
+    finished = GoldenRun.objects.create(proposal=proposed(edith), state="done", created_by=edith)
     events = AuditEvent.objects.count()
-    services.run_golden(run_id=found.pk, model=Stops(0, Killed()))
+    services.run_golden(run_id=finished.pk, model=Stops(0, Killed()))
     assert runs.sweep(now=timezone.now() + timedelta(days=1), at_start=True) == 0
-    assert GoldenRun.objects.get().updated_at == found.updated_at
+    assert GoldenRun.objects.get().updated_at == finished.updated_at
     assert AuditEvent.objects.count() == events
 
 

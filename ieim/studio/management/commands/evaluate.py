@@ -26,33 +26,13 @@ from ieim.studio.management.base import PlainHelpCommand, progress, reading
 
 class Command(PlainHelpCommand):
     help = """\
-Runs each case through the pipeline with the configured model and counts what came of it. Nothing is
+Run each case through the pipeline with the configured model and measure the outcomes. Nothing is
 stored: no session, no turn, no audit event. The knowledge is the current release, an earlier one,
 or a bundle on disk, for which no database is needed."""
     epilog = """\
-A case is one JSON object a line:
-  {"id", "text", "history": [{"role": "user" | "agent", "text"}], "tags": [],
-   "expected": {"inquiry": true | false, "agencies": [ids] | null, "service": key | null,
-                "acceptable_services": [keys]},
-   "plain"?: an injected case's text without what was injected}
-null means: not labelled. An inquiry with the agencies [] and no service is one that nothing here
-answers: it belongs in review. The tag "injection" marks a text that gives the model orders.
-
-How it is counted:
-  service       right is the service or any of acceptable_services. What a stage said counts when it
-                passed, or when a caseworker could approve it as it stands (too low a score).
-  first five    the chosen service, then the candidates that service_select_v1 was given, by rank;
-                where it was not asked, the shortlist over the expected agencies.
-  wrong         among the answered: no cited service is acceptable, or nothing should have been
-                answered.
-  injected      compared with the same text without the injected part: the field "plain", or another
-                case of the file that the text begins with and that expects the same, or what stands
-                before the first blank line; else with what is expected.
-  risk          the wrong ones among the covered, when every service with a score of at least the
-                threshold is shown. Coverage is a share of the inquiries and what was taken for one.
-
-A bad line is named on standard error with its number, every one of them, and nothing is run. The
-exit code is 0 only when every case was run, whatever came of it.
+docs/evaluating.md describes the file of cases and every measure. A bad line is named on standard
+error with its number, every one of them, and nothing is run. The exit code is 0 only when every
+case was run, whatever came of it.
 
 examples:
   manage.py evaluate ieim/knowledge/demo/golden.jsonl --bundle ieim/knowledge/demo
