@@ -336,7 +336,7 @@ def _page(
         "open": stored.state == Proposal.State.OPEN,
         "mine": stored.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
-        "beyond": beyond(stored, request.user) if stored.state == Proposal.State.OPEN else "",
+        "beyond": beyond(changed, request.user) if stored.state == Proposal.State.OPEN else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
             changed,

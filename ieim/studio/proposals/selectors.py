@@ -25,13 +25,13 @@ def changes(proposal: Proposal) -> list[Difference]:
     return differences(before, drafts.release_of(proposal))
 
 
-def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
-    """Return the agencies that ``proposal`` touches outside the scope of ``user``, as words."""
+def beyond(changed: Iterable[Difference], user: AbstractBaseUser | AnonymousUser) -> str:
+    """Return the agencies of changes outside the scope of ``user``, as words; "" for none."""
     scope = agencies_of(user)
     if scope is None:
         return ""
     # "" is the agency of entries of no single one, such as labels.
-    others = sorted({change.agency for change in changes(proposal)} - scope)
+    others = sorted({change.agency for change in changed} - scope)
     return ", ".join(agency or gettext("what all agencies share") for agency in others)
 
 

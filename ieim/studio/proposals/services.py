@@ -274,7 +274,7 @@ def _decidable(proposal_id: int, by: User, *, publish: bool) -> Proposal:
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id == by.pk:
         raise ProposalError([gettext(_AUTHOR[publish])])
-    if others := beyond(proposal, by):
+    if others := beyond(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
     return proposal
 
