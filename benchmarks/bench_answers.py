@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import Embedder, Shortlist
     from ieim.studio.evaluation.outcomes import CaseResult, TurnResult
-    from ieim.studio.evaluation.running import Asker, Run
+    from ieim.studio.evaluation.running import QuestionRun
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
@@ -86,7 +86,7 @@ def measured(name: str, results: Results) -> Row:
     shares = measure(results)
     widest = risk_coverage(results)["at_limit"]
     row: Row = {"what": name, "cases": len(results)}
-    row |= {column: shares[column].share for column in COLUMNS}
+    row |= {column: shares[column]["share"] for column in COLUMNS}
     return row | {"coverage_at_10": widest["coverage"] if widest else None}
 
 
@@ -124,7 +124,7 @@ class Engine:
         from conversations.turns import running
         from ieim.llm.offline import OfflineModel
         from ieim.search import Search, fuse, kinds
-        from ieim.studio.evaluation.running import Asker
+        from ieim.studio.evaluation.running import QuestionRunner
 
         reading = None if embedder is None else kinds.shipped()
 
@@ -134,23 +134,21 @@ class Engine:
             return fuse(release, embedder, reading)
 
         self.release = release
-        self._asker: Asker = Asker(
-            OfflineModel(), release, search(release), running.options(), search=search
-        )
+        self._runner = QuestionRunner(OfflineModel(), release, running.options(), search=search)
 
     def ask(self, asked: sets.CaseSet) -> Results:
         """Run every case."""
         from ieim.studio.evaluation.running import run_cases
 
-        return run_cases(asked.cases, self._asker)
+        return run_cases(asked.cases, self._runner)
 
-    def turn(self, text: str) -> Run:
+    def turn(self, text: str) -> QuestionRun:
         """Run one turn and return all of it."""
-        return self._asker.run(text)
+        return self._runner.run(text)
 
     def answer(self, text: str, history: Sequence[Mapping[str, Any]]) -> TurnResult:
         """Run one turn of a talk and return its result."""
-        return self._asker.ask(text, history)
+        return self._runner.run(text, history).result()
 
     def rows(self, name: str, asked: sets.CaseSet) -> list[Row]:
         """Run every case and return the rows of its halves."""
@@ -158,7 +156,7 @@ class Engine:
 
     def answering(self, text: str, before: sets.History) -> tuple[str, str] | None:
         """Return agency and key of the first source of an answer, None where none is given."""
-        turn = self._asker.ask(text, before)
+        turn = self._runner.run(text, before).result()
         return turn.cited[0] if turn.outcome == "answered" and turn.cited else None
 
 

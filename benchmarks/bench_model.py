@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
     from ieim.pipeline.work import AttemptRecord
-    from ieim.studio.evaluation.running import Run
+    from ieim.studio.evaluation.running import QuestionRun
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 PYTHON = ROOT / ".venv-model" / "bin" / "python"
@@ -72,15 +72,14 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
     raise SystemExit("The model server did not start: try make model-server.")
 
 
-def turns(base_url: str, questions: int) -> Iterator[Run]:
+def turns(base_url: str, questions: int) -> Iterator[QuestionRun]:
     """Ask questions of the demo, spread over all there are."""
     from conversations.turns import running
     from ieim.knowledge.bundles.bundle import read_bundle
     from ieim.llm.capabilities import Capabilities
     from ieim.llm.openai_client import OpenAIModel
-    from ieim.search import index_for
     from ieim.studio.evaluation.cases import read_cases
-    from ieim.studio.evaluation.running import Asker
+    from ieim.studio.evaluation.running import QuestionRunner
 
     release = read_bundle(DEMO).release()
     capabilities = Capabilities(response_format="json_object_schema")
@@ -91,10 +90,10 @@ def turns(base_url: str, questions: int) -> Iterator[Run]:
         stage_deadline=3 * DEADLINE,
         max_output_tokens=LONGEST,
     )
-    asker = Asker(model, release, index_for(release), options)
+    runner = QuestionRunner(model, release, options)
     cases = read_cases(DEMO / "golden.jsonl").cases
     for case in cases[:: max(1, len(cases) // questions)][:questions]:
-        yield asker.run(case.text)
+        yield runner.run(case.text)
 
 
 def step_of(record: AttemptRecord) -> str:
@@ -103,7 +102,7 @@ def step_of(record: AttemptRecord) -> str:
     return code.partition(".")[0]
 
 
-def by_contract(asked: Sequence[Run]) -> list[dict[str, Any]]:
+def by_contract(asked: Sequence[QuestionRun]) -> list[dict[str, Any]]:
     """Return a row for each contract, and one for all."""
     found: dict[str, list[AttemptRecord]] = defaultdict(list)
     for turn in asked:

@@ -1,7 +1,7 @@
-"""Long work in a worker: one worker has a run at a time, and a killed one is noticed.
+"""Long runs in workers: leases, heartbeats, and a sweep for the runs of killed workers.
 
-The database decides, the broker is only a hint: the worker of a run writes a heartbeat to it, and a
-run without one for a while is queued again.
+The database decides, the broker is only a hint: a worker writes a heartbeat to its run, and a run
+without one for :data:`LEASE` is queued again.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ TASKS: Mapping[type[Run], str] = {
     CheckRun: "ieim.studio.tasks.run_checks",
 }
 LEASE = timedelta(seconds=15)
-"""How long a worker may be silent before its run counts as abandoned."""
+"""Without a heartbeat for so long a run counts as abandoned."""
 SAVE_EVERY = 1.0
-"""Seconds between two savings of what is done."""
+"""Seconds between two writes of the progress."""
 GOING_ON = (Run.State.QUEUED, Run.State.RUNNING)
 OURS = "Our own software failed; the log says how."
 
 
 class Lost(Exception):
-    """Another worker has the run, or it is no longer needed."""
+    """Another worker has the run, or it was deleted."""
 
 
 class Failed(Exception):
-    """The run cannot go on; the message is a sentence for staff."""
+    """The run cannot continue; the message is a sentence for staff."""
 
 
 @dataclass
 class Claim:
-    """A worker's lease of a run, identified by the moment of its last write."""
+    """A worker's lease of a run, identified by the time of its last write."""
 
     model: type[Run]
     run_id: int
@@ -53,7 +53,11 @@ class Claim:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, **values: Any) -> None:
-        """Write to the run, and renew the lease. Raises :class:`Lost` where it is gone."""
+        """Write to the run and renew the lease.
+
+        Raises:
+            Lost: another worker has the run, or it was deleted.
+        """
         with self._lock:
             now = timezone.now()
             leased = self.model._default_manager.filter(
@@ -80,16 +84,16 @@ def work(
     *,
     error: str = OURS,
 ) -> None:
-    """Claim a run that is queued or abandoned and ``do`` its work, with a heartbeat meanwhile.
+    """Claim a run that is queued or abandoned, and ``do`` its work under a heartbeat.
 
-    Returns at once when another worker has it or it is over. Never raises: ``fail`` gets the
+    Returns at once if another worker has the run or it is finished. Never raises: ``fail`` gets the
     sentence of :class:`Failed`, or ``error`` for anything else.
     """
     now = timezone.now()
-    free = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, updated_at__lt=now - LEASE)
+    claimable = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, updated_at__lt=now - LEASE)
     # One compare-and-set: of two workers one wins.
-    claimed = model._default_manager.filter(free, pk=run_id)
-    if not claimed.update(state=Run.State.RUNNING, updated_at=now):
+    runs = model._default_manager.filter(claimable, pk=run_id)
+    if not runs.update(state=Run.State.RUNNING, updated_at=now):
         return
     claim = Claim(model, run_id, now)
     try:
@@ -100,7 +104,7 @@ def work(
             fail(claim, str(failed))
         except Lost:
             raise
-        except Exception:  # Whatever the error is: the run must not stay unfinished for ever.
+        except Exception:  # Whatever the error is: the run must not stay unfinished.
             logger.exception("%s %s failed", model.__name__, run_id)
             fail(claim, error)
     except Lost:
@@ -109,25 +113,25 @@ def work(
 
 def queue(model: type[Run], run_id: int) -> None:
     """Queue a run's task after the commit; a broker that fails leaves it to the sweeper."""
-    # By name: the tasks import what queues them.
+    # By name: the tasks module imports the modules that queue tasks.
     queue_after_commit(TASKS[model], run_id)
 
 
 def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
-    """Queue every abandoned run again; returns how many.
+    """Queue every abandoned run again, and return how many.
 
-    ``at_start`` is for a process that is the only worker: every run is then abandoned. Each is
-    moved by compare-and-set, so two sweepers at once do no harm.
+    ``at_start`` is for a process that is the only worker: then every unfinished run is abandoned.
+    Runs are updated by compare-and-set, so two sweeps at once do no harm.
     """
     now = now or timezone.now()
     count = 0
     for model in TASKS:
-        waiting = model._default_manager.filter(state__in=GOING_ON)
+        abandoned = model._default_manager.filter(state__in=GOING_ON)
         if not at_start:
-            waiting = waiting.filter(updated_at__lt=now - LEASE)
-        for run_id, seen in list(waiting.values_list("pk", "updated_at")):
-            moved = waiting.filter(pk=run_id, updated_at=seen)
-            if moved.update(state=Run.State.QUEUED, updated_at=now):
+            abandoned = abandoned.filter(updated_at__lt=now - LEASE)
+        for run_id, updated_at in list(abandoned.values_list("pk", "updated_at")):
+            unchanged = abandoned.filter(pk=run_id, updated_at=updated_at)
+            if unchanged.update(state=Run.State.QUEUED, updated_at=now):
                 queue(model, run_id)
                 count += 1
     return count

@@ -12,7 +12,7 @@ from ieim.studio.checks import services as checks
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import CheckRun, GoldenRun
 from ieim.studio.recall import services as recall
-from ieim.studio.trying import asking
+from ieim.studio.trying import playground
 from ieim.studio.trying import services as trying
 
 
@@ -26,7 +26,7 @@ def run_golden(run_id: int) -> None:
     trying.run_golden(run_id=run_id)
 
 
-@shared_task(name=asking.TRAIN, ignore_result=True)
+@shared_task(name=playground.TRAIN, ignore_result=True)
 def train_draft() -> None:
     crisis.train_with(drafts.draft().release(0).risk_examples)
 

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from ieim.people.reading import note_listed
 from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
-from ieim.studio.api.schema import NotDone, StaffViewSet
+from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from ieim.studio.api.staff import etag
 from review import claims, deciding, reading, talking
 from review.api.errors import Changed, NotDecided, NoVersion
@@ -60,7 +60,7 @@ class Renderer(JSONRenderer):
         return super().render(with_shown_scores(data), *args, **options)
 
 
-class Items(StaffViewSet):
+class Items(KnowledgeViewSet):
     """The items of the queue."""
 
     renderer_classes = [Renderer]
@@ -75,13 +75,16 @@ class Items(StaffViewSet):
     @operation(
         "list_review_items",
         "Read the queue",
-        "The lists and filters of the queue page: crises first, then by urgency, then what is due "
-        "first; of what is done, the newest first. Follow `next` and `previous` to other pages.",
+        description=(
+            "The lists and filters of the queue page: crises first, then by urgency, then what "
+            "is due first; of what is done, the newest first. Follow `next` and `previous` to "
+            "other pages."
+        ),
         answer=PageSerializer,
         parameters=[QueueQuerySerializer],
         also=[400],
     )
-    def index(self, request: Request) -> Any:
+    def index(self, request: Request) -> Response:
         filters, after, before = filters_of(request)
         now = timezone.now()
         listed = selectors.listing(self.user, filters, now)
@@ -94,7 +97,7 @@ class Items(StaffViewSet):
             query = "&".join(filter(None, [filters.query, urlencode(position)]))
             return f"{reverse('review_api:items')}?{query}"
 
-        return {
+        queue = {
             "tab": filters.tab,
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),
             "session": selectors.conversation(self.user, listed.session)
@@ -104,16 +107,17 @@ class Items(StaffViewSet):
             "next": address(after=page.next),
             "previous": address(before=page.previous),
         }
+        return Response(PageSerializer(queue).data)
 
     @operation(
         "read_review_item",
         "Read an item",
-        "Why it stopped, with every attempt and its raw answer, and what you may do.",
+        description="Why it stopped, with every attempt and its raw answer, and what you may do.",
         answer=ItemSerializer,
         parameters=[ETAG],
         also=[404],
     )
-    def read(self, request: Request, pk: UUID) -> Any:
+    def read(self, request: Request, pk: UUID) -> Response:
         item: Any = load(pk, self.user).item
         reading.note(item, self.user)
         prefetch_related_objects([item], "turn__stages__spans")
@@ -130,12 +134,12 @@ class Items(StaffViewSet):
     @operation(
         "claim_review_item",
         "Claim an item",
-        "Yours is renewed. A claim ends by itself at `claimed_until`.",
+        description="Yours is renewed. A claim ends by itself at `claimed_until`.",
         answer=StandingSerializer,
         parameters=[ETAG],
-        also=[404, 409],
+        also=[*WRITING, 404, 409],
     )
-    def claim(self, request: Request, pk: UUID) -> Any:
+    def claim(self, request: Request, pk: UUID) -> Response:
         item = claims.claim(item_id=pk, actor=self.user)
         return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
@@ -144,24 +148,26 @@ class Items(StaffViewSet):
         "Give a claim back",
         answer=StandingSerializer,
         parameters=[ETAG],
-        also=[404, 409],
+        also=[*WRITING, 404, 409],
     )
-    def release(self, request: Request, pk: UUID) -> Any:
+    def release(self, request: Request, pk: UUID) -> Response:
         item = claims.release(item_id=pk, actor=self.user)
         return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
     @operation(
         "decide_review_item",
         "Decide an item",
-        "You must have claimed it. An override passes the same gate as a model's answer: 422 with "
-        "the findings where it does not. Where a second person or another agency has to agree "
-        "first, the decision is kept and `state` is not `decided`.",
-        request=DECISION,
+        description=(
+            "You must have claimed it. An override passes the same gate as a model's answer: 422 "
+            "with the findings where it does not. Where a second person or another agency has to "
+            "agree first, the decision is kept and `state` is not `decided`."
+        ),
+        body=DECISION,
         answer=DecidedSerializer,
         parameters=[IF_MATCH, ETAG],
         also=[404, 409, 412, 422, 428],
     )
-    def decide(self, request: Request, pk: UUID) -> Any:
+    def decide(self, request: Request, pk: UUID) -> Response:
         current = locking.find(pk, self.user)
         action, reason, payload = decision_of(request)
         if action in OPINIONS and not self.user.has_perm(locking.SECOND):
@@ -189,13 +195,16 @@ class Items(StaffViewSet):
     @operation(
         "take_conversation_over",
         "Take the conversation of an item over",
-        "Claims the item where it is free. Until you hand it back the assistant is silent: what "
-        "the citizen sends is stored for you, and no model reads it.",
+        description=(
+            "Claims the item where it is free. Until you hand it back the assistant is silent: "
+            "what the citizen sends is stored for you, and no model reads it."
+        ),
         answer=TakeoverSerializer,
-        also=[404, 409, 422],
+        also=[*WRITING, 404, 409, 422],
     )
-    def begin(self, request: Request, pk: UUID) -> Any:
-        return talking.begin(item_id=pk, actor=self.user)
+    def begin(self, request: Request, pk: UUID) -> Response:
+        takeover = talking.begin(item_id=pk, actor=self.user)
+        return Response(TakeoverSerializer(takeover).data)
 
     @operation(
         "hand_conversation_back",
@@ -203,24 +212,24 @@ class Items(StaffViewSet):
         responses={204: OpenApiResponse(description="The assistant answers again.")},
         also=[400, 404],
     )
-    def remove(self, request: Request, pk: UUID) -> Any:
+    def remove(self, request: Request, pk: UUID) -> Response:
         talking.hand_back(item_id=pk, actor=self.user)
         return Response(status=204)
 
     @operation(
         "write_to_citizen",
         "Write to the citizen",
-        "While you have the conversation. Read what they send at the item's session.",
-        request=SaySerializer,
+        description="While you have the conversation. Read what they send at the item's session.",
+        body=SaySerializer,
         answer=SaidSerializer,
         status=201,
         also=[404, 409, 422],
     )
-    def say(self, request: Request, pk: UUID) -> Any:
+    def say(self, request: Request, pk: UUID) -> Response:
         locking.find(pk, self.user)  # An item of others is not found, whatever the body.
-        body = SaySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return talking.say(item_id=pk, actor=self.user, text=body.validated_data["text"])
+        text = self.validated(SaySerializer)["text"]
+        line = talking.say(item_id=pk, actor=self.user, text=text)
+        return Response(SaidSerializer(line).data, status=201)
 
 
 def _require_current(request: Request, item: ReviewItem) -> None:

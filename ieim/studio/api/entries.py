@@ -10,7 +10,12 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.urls import reverse
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema_view,
+)
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,7 +24,7 @@ from conversations.api.base import StrictJSONParser
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.people.scope import agencies_of
-from ieim.studio.api.schema import StaffViewSet, operation
+from ieim.studio.api.schema import KnowledgeViewSet, operation
 from ieim.studio.api.serializers import ADDRESSES, ENTRIES, PAGES, ListQuerySerializer
 from ieim.studio.api.staff import Changed, etag, seen_version
 from ieim.studio.drafts import editing
@@ -27,10 +32,9 @@ from ieim.studio.drafts.editing import Invalid, Stale
 from ieim.studio.drafts.entries import attribute, column_values, stored_as
 from ieim.studio.models import DRAFT_MODELS, Change, DraftEntry
 
-PAGE = 100
-"""Entries of a page."""
+PAGE_SIZE = 100
 SEARCHED = ("id", "key", "code", "name", "value", "category", "service", "flag", "text")
-"""Columns in which ``q`` is looked for, where a table has them."""
+"""Columns that ``q`` searches, where a table has them."""
 
 _HEADER: Final = OpenApiParameter.HEADER
 _TAG = OpenApiParameter(
@@ -49,7 +53,7 @@ _NEW = OpenApiParameter(
 
 
 class EntryParser(StrictJSONParser):
-    """A service with all its texts is longer than a message."""
+    """JSON that may be longer than a message: a service with all its texts."""
 
     limit = 512 * 1024
 
@@ -57,7 +61,10 @@ class EntryParser(StrictJSONParser):
 def visible(table: Table, user: Any, agency: str | None = None) -> QuerySet[DraftEntry]:
     """Return the entries of ``table`` that ``user`` may see: of their agencies, and of none.
 
-    With an ``agency`` only its entries; raises ParseError for a table whose entries have none.
+    With an ``agency`` only its entries.
+
+    Raises:
+        ParseError: the entries of the table belong to no agency.
     """
     rows: QuerySet[DraftEntry] = DRAFT_MODELS[table]._default_manager.all()
     column = "id" if table == "agencies" else "agency_id"
@@ -71,146 +78,135 @@ def visible(table: Table, user: Any, agency: str | None = None) -> QuerySet[Draf
     return rows if agencies is None else rows.filter(**{f"{column}__in": agencies})
 
 
-def _found(table: Table, rows: QuerySet[DraftEntry], query: Mapping[str, Any]) -> Any:
-    """Return the rows that a query asks for, in the order of the list."""
-    if words := query.get("q"):
-        found = Q()
-        for name in SEARCHED:
-            if name in COLUMNS[table]:
-                found |= Q(**{f"{name}__icontains": words})
-        rows = rows.filter(found)
-    if after := query.get("after"):
-        if table != "agencies" and not (after.isascii() and after.isdigit()):
-            raise ParseError("There is no such page of the list.")
-        rows = rows.filter(pk__gt=after[:18] if table != "agencies" else after)
-    return rows.order_by("pk")
-
-
-def _values(row: DraftEntry) -> dict[str, Any]:
-    """Return an entry as a bundle has it, and its version."""
-    return column_values(row) | {"version": row.version}
-
-
-class Entries(StaffViewSet):
-    """The entries of one table: the list, and one entry by its natural id in the query.
-
-    The methods become operations in :func:`entries_of`, which knows the columns of the table.
-    """
+class Entries(KnowledgeViewSet):
+    """The entries of one table: the list, and one entry by its natural id in the query."""
 
     table: ClassVar[Table]
     parser_classes = [EntryParser]
 
-    def index(self, request: Request, query: dict[str, Any]) -> Any:
-        table = self.table
-        rows = visible(table, self.user, query.get("agency"))
-        page = list(_found(table, rows, query)[: PAGE + 1])
-        following = None
-        if len(page) > PAGE:
-            after = urlencode({**query, "after": page[PAGE - 1].pk})
-            following = f"{reverse(f'knowledge_api:{table}')}?{after}"
-        return {"items": [_values(row) for row in page[:PAGE]], "next": following}
+    def list(self, request: Request) -> Response:
+        query = self.query(ListQuerySerializer)
+        rows = visible(self.table, self.user, query.get("agency"))
+        if words := query.get("q"):
+            columns = [name for name in SEARCHED if name in COLUMNS[self.table]]
+            conditions = [(f"{name}__icontains", words) for name in columns]
+            rows = rows.filter(Q(*conditions, _connector=Q.OR))
+        if after := query.get("after"):
+            if self.table != "agencies":
+                if not (after.isascii() and after.isdigit()):
+                    raise ParseError("There is no such page of the list.")
+                after = after[:18]
+            rows = rows.filter(pk__gt=after)
+        page = [*rows.order_by("pk")[: PAGE_SIZE + 1]]
+        next_page = None
+        if len(page) > PAGE_SIZE:
+            address = urlencode({**query, "after": page[PAGE_SIZE - 1].pk})
+            next_page = f"{reverse(f'knowledge_api:{self.table}')}?{address}"
+        items = [_values(row) for row in page[:PAGE_SIZE]]
+        return Response(PAGES[self.table]({"items": items, "next": next_page}).data)
 
-    def read(self, request: Request, query: dict[str, str]) -> Response:
-        return self._shown(self._find(query))
+    def retrieve(self, request: Request) -> Response:
+        return self._response(self.get_object())
 
-    def save(self, request: Request, query: dict[str, str]) -> Response:
-        identity = self._identity(query)
-        adding = request.headers.get("If-None-Match", "").strip() == "*"
-        seen = None if adding else seen_version(request)
+    def update(self, request: Request) -> Response:
+        identity = self._identity()
+        is_new = request.headers.get("If-None-Match", "").strip() == "*"
+        seen = None if is_new else seen_version(request)
         data: Any = request.data
         for name, value in identity.items():
             if data.get(name, value) != value:
                 raise ValidationError({name: ["It differs from the address. Leave it out."]})
-        body = ENTRIES[self.table](data=data)
-        body.is_valid(raise_exception=True)
-        values = {**body.validated_data, **identity}
+        values = {**self.validated(ENTRIES[self.table]), **identity}
         try:
             row = editing.save(
                 table=self.table, values=values, by=self.user, seen=seen, source=Change.Source.API
             )
         except Invalid as invalid:
-            if adding and self._rows(query).exists():
+            if is_new and self._matches().exists():
                 raise Changed from invalid
             raise
         except Stale as stale:
-            if not self._rows(query).exists():
+            if not self._matches().exists():
                 raise Http404 from stale
             raise
-        return self._shown(row, 201 if adding else 200)
+        return self._response(row, 201 if is_new else 200)
 
-    def remove(self, request: Request, query: dict[str, str]) -> Response:
-        seen = seen_version(request)
-        self._find(query)
+    def destroy(self, request: Request) -> Response:
+        identity, seen = self._identity(), seen_version(request)
+        self.get_object()
         editing.remove(
-            table=self.table,
-            identity=self._identity(query),
-            by=self.user,
-            seen=seen,
-            source=Change.Source.API,
+            table=self.table, identity=identity, by=self.user, seen=seen, source=Change.Source.API
         )
         return Response(status=204)
 
-    def _identity(self, query: Mapping[str, str]) -> dict[str, str]:
-        return {name: query.get(name, "") for name in IDENTITY[self.table]}
-
-    def _rows(self, query: Mapping[str, str]) -> QuerySet[DraftEntry]:
-        identity = {
-            attribute(name): stored_as(name, value) for name, value in self._identity(query).items()
-        }
-        return visible(self.table, self.user).filter(**identity)
-
-    def _find(self, query: Mapping[str, str]) -> DraftEntry:
+    def get_object(self) -> DraftEntry:
         try:
-            return self._rows(query).get()
+            return self._matches().get()
         except ObjectDoesNotExist as error:
             raise Http404 from error
 
-    def _shown(self, row: DraftEntry, status: int = 200) -> Response:
+    def _identity(self) -> dict[str, str]:
+        query = self.query(ADDRESSES[self.table])
+        return {name: query.get(name, "") for name in IDENTITY[self.table]}
+
+    def _matches(self) -> QuerySet[DraftEntry]:
+        columns = {
+            attribute(name): stored_as(name, value) for name, value in self._identity().items()
+        }
+        return visible(self.table, self.user).filter(**columns)
+
+    def _response(self, row: DraftEntry, status: int = 200) -> Response:
         data = ENTRIES[self.table](_values(row)).data
         return Response(data, status=status, headers={"ETag": etag(row.version)})
 
 
+def _values(row: DraftEntry) -> dict[str, Any]:
+    return column_values(row) | {"version": row.version}
+
+
 def entries_of(table: Table) -> type[Entries]:
-    """Return the resources of a table with their operations."""
-    body, address, one = ENTRIES[table], ADDRESSES[table], f"an entry of the draft's {table}"
-    operations = {
-        "index": operation(
+    """Return the viewset of a table with its documentation."""
+    body, address, entry = ENTRIES[table], ADDRESSES[table], f"an entry of the draft's {table}"
+    documented = extend_schema_view(
+        list=operation(
             f"list_{table}",
             f"Read the draft's {table}",
+            PAGES[table],
             "Those that you may see, a page at a time. Follow `next`.",
             query=ListQuerySerializer,
-            answer=PAGES[table],
-        )(Entries.index),
-        "read": operation(
+        ),
+        retrieve=operation(
             f"read_{table}_entry",
-            f"Read {one}",
+            f"Read {entry}",
+            body,
             query=address,
             also=[404],
             parameters=[_TAG],
-            responses={200: body},
-        )(Entries.read),
-        "save": operation(
+        ),
+        update=operation(
             f"put_{table}_entry",
-            f"Add or change {one}",
+            f"Add or change {entry}",
+            body,
             "Columns that are left out stay as they are. Who adds sends `If-None-Match: *`, who "
             "changes `If-Match` with the version that was read.",
             query=address,
+            body=body,
             also=[404, 412, 422, 428],
             parameters=[_SEEN, _NEW, _TAG],
-            request=body,
-            responses={200: body, 201: body},
-        )(Entries.save),
-        "remove": operation(
+            responses={201: body},
+        ),
+        destroy=operation(
             f"remove_{table}_entry",
-            f"Remove {one}",
+            f"Remove {entry}",
+            None,
             "422 while something else refers to it.",
             query=address,
             also=[404, 412, 422, 428],
             parameters=[_SEEN],
             responses={204: OpenApiResponse(description="Removed.")},
-        )(Entries.remove),
-    }
-    return type(f"{table.title()}Entries", (Entries,), {"table": table, **operations})
+        ),
+    )
+    return documented(type(f"{table.title()}Entries", (Entries,), {"table": table}))
 
 
 VIEWS: Mapping[Table, type[Entries]] = {table: entries_of(table) for table in TABLES}

@@ -1,8 +1,8 @@
-"""The draft as files: a table out and in, a file of an open standard in.
+"""The draft as files: export and import of a table, import of a file of an open standard.
 
-An import is asked for twice with the same body: the first time it answers what it would change and
-a digest of that, the second time it brings the digest and is written. So nothing waits anywhere
-between the two, and what is written is what was seen.
+An import is sent twice with the same body: the first answer is a preview with a digest, the second
+request carries the digest and writes. So nothing is stored between the two, and what is written is
+what was previewed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from drf_spectacular.utils import OpenApiResponse
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from conversations.api.base import JSONOnly
 from conversations.api.errors import MEDIA_TYPE, TooLarge
@@ -25,15 +26,9 @@ from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Table
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
+from ieim.studio.api import serializers
 from ieim.studio.api.entries import visible
-from ieim.studio.api.schema import FILE_REFUSED, MOVED, NotDone, StaffViewSet, operation
-from ieim.studio.api.serializers import (
-    ExportQuerySerializer,
-    FileProblemSerializer,
-    ImportQuerySerializer,
-    ImportSerializer,
-    StandardQuerySerializer,
-)
+from ieim.studio.api.schema import FILE_REFUSED, MOVED, KnowledgeViewSet, NotDone, operation
 from ieim.studio.api.staff import Changed
 from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
 from ieim.studio.exchange.importing import (
@@ -47,13 +42,12 @@ from ieim.studio.exchange.importing import (
 )
 from ieim.studio.models import Agency
 from ieim.studio.standards.reading import read_standard
-from ieim.studio.standards.report import Report
 from ieim.studio.standards.services import merge, plan
 
 TABLE_TYPES: Mapping[str, str] = {
     media_type.partition(";")[0]: kind for kind, media_type in MEDIA_TYPES.items()
 }
-"""The kind of file that a media type is."""
+"""The kind of file by media type."""
 STANDARD_TYPES = ("application/json", "application/ld+json")
 
 _FILE = "the file"
@@ -69,21 +63,22 @@ _TWICE = (
 )
 _NOT_USED = {
     (422, MEDIA_TYPE): OpenApiResponse(
-        FileProblemSerializer, description="The file cannot be used; `errors` has every reason."
+        serializers.FileProblemSerializer,
+        description="The file cannot be used; `errors` has every reason.",
     )
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file, and the media type that the request gives it."""
+    """A file and its media type in the request."""
 
     media_type: str
     data: bytes
 
 
 class FileParser(BaseParser):
-    """The body is the file, of one of the media types ``accepted``."""
+    """The body as a file of one of the media types ``accepted``."""
 
     media_type = "*/*"
     limit: ClassVar[int]
@@ -95,11 +90,15 @@ class FileParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the file as :class:`Upload`; raises TooLarge."""
+        """Return the body as :class:`Upload`.
+
+        Raises:
+            TooLarge: it exceeds ``limit`` bytes.
+        """
         data = stream.read(self.limit + 1)
         if len(data) > self.limit:
             raise TooLarge(f"The file is too large. Send no more than {self.limit // 2**20} MiB.")
-        return Upload(_plain(media_type), data)
+        return Upload(_normalized(media_type), data)
 
 
 class TableParser(FileParser):
@@ -110,49 +109,52 @@ class TableParser(FileParser):
 
 
 class StandardParser(FileParser):
-    """A file of a standard: JSON, or JSON-LD."""
+    """A file of a standard: JSON or JSON-LD."""
 
     limit = MAX_FILE_BYTES
     accepted = frozenset(STANDARD_TYPES)
 
 
 class FileNegotiation(JSONOnly):
-    """A file comes in; the answer is JSON, whatever ``Accept`` asks for."""
+    """A file as the body; the answer is JSON, whatever ``Accept`` says."""
 
     def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
-        return parsers[0] if _plain(request.content_type) in parsers[0].accepted else None
+        is_accepted = _normalized(request.content_type) in parsers[0].accepted
+        return parsers[0] if is_accepted else None
 
 
-def _plain(media_type: str | None) -> str:
+def _normalized(media_type: str | None) -> str:
     return (media_type or "").partition(";")[0].strip().lower()
 
 
-class FileView(StaffViewSet):
+class FileViewSet(KnowledgeViewSet):
     content_negotiation_class = FileNegotiation
 
-    def upload(self, request: Request) -> Upload:
+    def upload(self) -> Upload:
         """Return the file in the body."""
-        body: Any = request.data
+        body: Any = self.request.data
         if not isinstance(body, Upload):  # the framework does not parse an empty body
             raise ParseError("Send the file as the body.")
         return body
 
 
-def file_of(table: Table) -> type[FileView]:
-    """Return the resource of one table as a file."""
+def table_files(table: Table) -> type[FileViewSet]:
+    """Return the viewset of one table as a file."""
 
-    class TableFile(FileView):
+    class TableFiles(FileViewSet):
         parser_classes = [TableParser]
 
         @operation(
             f"export_{table}",
             f"Read the draft's {table} as a file",
+            None,
             "Those that you may see. The file can be changed and sent back.",
-            query=ExportQuerySerializer,
+            query=serializers.ExportQuerySerializer,
             also=[422],
             responses={(200, media_type): shape for media_type, shape in _SHAPES.items()},
         )
-        def read(self, request: Request, query: dict[str, Any]) -> HttpResponse:
+        def retrieve(self, request: Request) -> HttpResponse:
+            query = self.query(serializers.ExportQuerySerializer)
             rows = visible(table, self.user, query.get("agency"))
             kind = query["format"]
             try:
@@ -165,51 +167,52 @@ def file_of(table: Table) -> type[FileView]:
         @operation(
             f"import_{table}",
             f"Import a file into the draft's {table}",
+            serializers.ImportSerializer,
             "Entries that the file names are added or changed; columns that it does not have stay "
             f"as they are. {_TWICE}",
-            query=ImportQuerySerializer,
-            answer=ImportSerializer,
+            query=serializers.ImportQuerySerializer,
+            body=_SHAPES,
             also=[412],
-            request=_SHAPES,
             responses=_NOT_USED,
         )
-        def take(self, request: Request, query: dict[str, Any]) -> Any:
-            file = self.upload(request)
+        def create(self, request: Request) -> Response:
+            confirmed = self.query(serializers.ImportQuerySerializer).get("confirm")
+            file = self.upload()
             kind = TABLE_TYPES[file.media_type]
             source = read(kind, table, file.data)
             rows = table_rows(table, source)
             planned = plan_import(rows, by=self.user)
             _check(table_problems(table, source, planned, _FILE))
             seen = planned.fingerprint
-            seal = digest([table, kind, seen, sha256(file.data).hexdigest()])
-            confirmed = query.get("confirm")
+            fingerprint = digest([table, kind, seen, sha256(file.data).hexdigest()])
             warnings = service_warnings(planned)
             if confirmed is not None:
-                if confirmed != seal:
+                if confirmed != fingerprint:
                     raise Changed(MOVED)
                 planned = write_import(rows, by=self.user, seen=seen)
                 _check(table_problems(table, source, planned, _FILE))
-            answer = _answer(planned, written=confirmed is not None)
-            return {**answer, "digest": seal, "warnings": warnings}
+            result = _result(planned, confirmed) | {"digest": fingerprint, "warnings": warnings}
+            return Response(serializers.ImportSerializer(result).data)
 
-    return TableFile
+    return TableFiles
 
 
-class StandardFile(FileView):
+class StandardFiles(FileViewSet):
     parser_classes = [StandardParser]
 
     @operation(
         "import_standard",
         "Import a file of an open standard into the draft",
+        serializers.ImportSerializer,
         "Open Referral HSDS 3 (JSON), schema.org GovernmentService or CPSV-AP (JSON-LD). `notes` "
         f"name what has no place in the draft. {_TWICE}",
-        query=StandardQuerySerializer,
-        answer=ImportSerializer,
+        query=serializers.StandardQuerySerializer,
+        body={kind: {"type": ["object", "array"]} for kind in STANDARD_TYPES},
         also=[404, 412],
-        request={kind: {"type": ["object", "array"]} for kind in STANDARD_TYPES},
         responses=_NOT_USED,
     )
-    def take(self, request: Request, query: dict[str, Any]) -> Any:
+    def create(self, request: Request) -> Response:
+        query = self.query(serializers.StandardQuerySerializer)
         agency, confirmed = query.get("agency"), query.get("confirm")
         scope = agencies_of(self.user)
         if agency is None and scope is not None:
@@ -218,20 +221,19 @@ class StandardFile(FileView):
             not Agency.objects.filter(pk=agency).exists() or agency not in (scope or {agency})
         ):
             raise Http404
-        mapped, report = read_standard(self.upload(request).data, into=agency)
+        mapped, report = read_standard(self.upload().data, into=agency)
         if confirmed is None:
-            return _merged(plan(mapped, self.user), report, written=False)
-        return _merged(merge(mapped=mapped, by=self.user, seen=confirmed), report, written=True)
+            changes = plan(mapped, self.user)
+        else:
+            changes = merge(mapped=mapped, by=self.user, seen=confirmed)
+        result = _result(changes, confirmed) | {"notes": report.notes}
+        return Response(serializers.ImportSerializer(result).data)
 
 
-def _merged(plan: Plan, report: Report, *, written: bool) -> dict[str, Any]:
-    return {**_answer(plan, written=written), "notes": report.notes}
-
-
-def _answer(plan: Plan, *, written: bool) -> dict[str, Any]:
+def _result(plan: Plan, confirmed: str | None) -> dict[str, Any]:
     counts = plan.counts.values()
     return {
-        "written": written,
+        "written": confirmed is not None,
         "digest": plan.fingerprint,
         **{
             what: sum(table[what] for table in counts) for what in ("added", "changed", "unchanged")
@@ -266,4 +268,4 @@ def _check(problems: list[BundleProblem]) -> None:
         raise NotDone(FILE_REFUSED, errors)
 
 
-FILES: Mapping[Table, type[FileView]] = {table: file_of(table) for table in TABLES}
+FILES: Mapping[Table, type[FileViewSet]] = {table: table_files(table) for table in TABLES}

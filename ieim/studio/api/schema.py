@@ -1,20 +1,16 @@
-"""The idiom of the editors' resources: methods of a viewset, each decorated as an operation.
-
-An operation validates the address and the body, serializes what the method returns, and says in
-the OpenAPI document what it takes and gives. What the services refuse becomes problem details.
-"""
+"""The viewsets of the editors' resources, their documentation, and how refusals are answered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 from django.http import Http404
-from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import APIException, PermissionDenied
-from rest_framework.request import Request
+from rest_framework.generics import GenericAPIView
+from rest_framework.pagination import BasePagination
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSetMixin
@@ -29,7 +25,7 @@ from ieim.studio.drafts.editing import Invalid, OutOfScope, Stale
 from ieim.studio.exchange.importing import Moved
 from ieim.studio.proposals.services import BeyondScope, ProposalError
 from ieim.studio.standards.report import StandardError
-from ieim.studio.trying.asking import NoModel
+from ieim.studio.trying.playground import NoModel
 from ieim.studio.trying.services import GoldenError
 
 STAFF: Mapping[int, Meaning] = {
@@ -54,7 +50,7 @@ _MEANINGS: Mapping[int, Meaning] = {
     503: ("The model cannot be reached.", "", None),
 }
 problems = partial(schema.problems, meanings=_MEANINGS)
-"""Returns the answers with these statuses, as problem details."""
+"""Return the problem details of these statuses for the document."""
 
 MOVED = "The draft or the file is not what was previewed. Look at the preview again."
 FILE_REFUSED = "The file cannot be used. Nothing was changed."
@@ -73,9 +69,9 @@ class NotDone(APIException):
 
 def _bad_values(error: Invalid) -> NotDone:
     errors = [
-        {"pointer": f"/{column}", "detail": f"{column} {one.text}"}
-        for column, found in error.problems.items()
-        for one in found
+        {"pointer": f"/{column}", "detail": f"{column} {problem.text}"}
+        for column, problems in error.problems.items()
+        for problem in problems
     ]
     return NotDone("Some values break a rule of the knowledge.", errors)
 
@@ -106,86 +102,85 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     OutOfScope: lambda error: PermissionDenied(str(error)),
     Directive.DoesNotExist: lambda _error: Http404(),
 }
-"""How what the services raise is answered; the first that fits counts."""
+"""The problem of each exception of the services; the first that matches counts."""
 
 
-class StaffViewSet(ViewSetMixin, StaffView):
-    """Resources for staff; the addresses say which method answers which verb."""
+class Items(BasePagination):
+    """The first rows of a list as ``items``, as many as the viewset's ``limit``."""
 
-    http_method_names = ["get", "head", "post", "put", "delete"]
+    def paginate_queryset(self, queryset: Any, request: Any, view: Any = None) -> list[Any]:
+        return list(queryset[: view.limit])
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"items": data})
+
+
+class KnowledgeViewSet(ViewSetMixin, StaffView, GenericAPIView[Any]):
+    """A viewset for staff; the addresses say which action answers which method."""
+
+    pagination_class = Items
+    limit: int | None = None
     problems = _PROBLEMS
 
+    def validated(self, serializer_class: type[Serializer[Any]]) -> dict[str, Any]:
+        """Return the validated body."""
+        return _validated(serializer_class(data=self.request.data))
+
+    def query(self, serializer_class: type[Serializer[Any]]) -> dict[str, Any]:
+        """Return the validated query of the address."""
+        return _validated(serializer_class(data=self.request.query_params.dict()))
+
     def handle_exception(self, exc: Exception) -> Response:
-        for kind, problem in self.problems.items():
-            if isinstance(exc, kind):
+        for exception, problem in self.problems.items():
+            if isinstance(exc, exception):
                 answer = problem(exc)
                 answer.__cause__ = exc
                 return super().handle_exception(answer)
         return super().handle_exception(exc)
 
 
-def operation(
-    operation_id: str,
-    summary: str,
-    description: str = "",
-    *,
-    query: type[Serializer[Any]] | None = None,
-    body: type[Serializer[Any]] | None = None,
-    answer: type[Serializer[Any]] | None = None,
-    status: int = 200,
-    also: Sequence[int] = (),
-    parameters: Sequence[OpenApiParameter | type[Serializer[Any]]] = (),
-    request: Any = None,
-    responses: Mapping[Any, Any] | None = None,
-    tag: str = "knowledge",
-    problems: Callable[..., dict[Any, Any]] = problems,
-) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
-    """Make a method of a viewset an operation of the API.
-
-    The method gets the validated ``query`` and ``body`` as arguments of these names, and returns
-    what ``answer`` serializes with ``status``, or a response. ``also`` are the statuses of problems
-    beside those that follow from the method's name (``index``, ``read`` and ``remove`` take no
-    body). ``request`` and ``responses`` document what is no JSON.
-    """
-
-    def decorate(method: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
-        @wraps(method)
-        def view(self: StaffViewSet, request: Request, **values: Any) -> HttpResponseBase:
-            if query is not None:
-                values["query"] = _validated(query(data=request.query_params.dict()))
-            if body is not None:
-                values["body"] = _validated(body(data=request.data))
-            result = method(self, request, **values)
-            if isinstance(result, HttpResponseBase):
-                return result
-            assert answer is not None  # noqa: S101
-            return Response(answer(result).data, status=status)
-
-        takes_body = method.__name__ not in ("index", "read", "remove")
-        statuses = {401, 403, 429, *also}
-        if takes_body:
-            statuses |= {400, 411, 413, 415}
-        if query is not None:
-            statuses.add(400)
-        documented = extend_schema(
-            operation_id=operation_id,
-            summary=summary,
-            description=description or None,
-            tags=[tag],
-            parameters=[*([query] if query else []), *parameters],
-            request=request or body,
-            responses={
-                **({status: answer} if answer else {}),
-                **problems(*sorted(statuses)),
-                **(responses or {}),
-            },
-        )
-        return documented(view)
-
-    return decorate
-
-
 def _validated(serializer: Serializer[Any]) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     validated: dict[str, Any] = serializer.validated_data
     return validated
+
+
+WRITING = (400, 411, 413, 415)
+"""The statuses of problems with a body."""
+
+
+def operation(
+    operation_id: str,
+    summary: str,
+    answer: type[Serializer[Any]] | None = None,
+    description: str = "",
+    *,
+    query: type[Serializer[Any]] | None = None,
+    body: Any = None,
+    status: int = 200,
+    also: Sequence[int] = (),
+    parameters: Sequence[OpenApiParameter | type[Serializer[Any]]] = (),
+    responses: Mapping[Any, Any] | None = None,
+    tag: str = "knowledge",
+    problems: Callable[..., dict[Any, Any]] = problems,
+) -> Callable[..., Any]:
+    """Return the documentation of an action.
+
+    ``also`` are statuses of problems beside those of every operation, a query and a body;
+    ``responses`` documents answers that ``answer`` does not.
+    """
+    statuses = {401, 403, 429, *also}
+    statuses.update([400] if query else [], WRITING if body else [])
+    return extend_schema(
+        operation_id=operation_id,
+        summary=summary,
+        description=description or None,
+        tags=[tag],
+        parameters=[*([query] if query else []), *parameters],
+        request=body,
+        responses={
+            **({status: answer} if answer else {}),
+            **problems(*sorted(statuses)),
+            **(responses or {}),
+        },
+    )

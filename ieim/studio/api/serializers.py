@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from conversations.api.bodies import LONGEST, ClosedSerializer, ExactTextField, MessageField
 from conversations.api.serializers import FieldErrorSerializer, ProblemSerializer, ReplySerializer
+from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
 from ieim.knowledge.bundles.formats import LIST_COLUMNS, NUMBER_COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.following import effective_by
+from ieim.knowledge.models import Release
+from ieim.knowledge.selectors import Published
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.studio.exchange.files import MEDIA_TYPES
 from ieim.studio.models import GoldenRun, Proposal
@@ -69,7 +75,9 @@ def _items(
 ) -> type[serializers.Serializer[Any]]:
     """Return the serializer of a list of ``item``."""
     attributes = {"items": item(many=True), **fields, "__doc__": doc}
-    return type(f"{name}Serializer", (serializers.Serializer,), attributes)
+    made = type(f"{name}Serializer", (serializers.Serializer,), attributes)
+    # Not an item of a list: the list itself.
+    return extend_schema_serializer(many=False)(made)
 
 
 def _page(table: Table) -> type[serializers.Serializer[Any]]:
@@ -108,12 +116,25 @@ class ReleaseSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField(help_text="Lower-case hex over the canonical JSON (RFC 8785).")
     note = serializers.CharField()
     created_at = serializers.DateTimeField()
-    current = serializers.BooleanField(help_text="Whether it is the newest that was published.")
-    effective_by = serializers.DateTimeField(
-        allow_null=True,
+    current = serializers.SerializerMethodField(
+        help_text="Whether it is the newest that was published."
+    )
+    effective_by = serializers.SerializerMethodField(
         help_text="When every process answers new questions from it: until then some may still "
         "take the release before, while this one is made ready. null where it is not current.",
     )
+
+    @cached_property
+    def _newest(self) -> Published | None:
+        return knowledge.newest()
+
+    def get_current(self, release: Release) -> bool:
+        return self._newest is not None and self._newest.number == release.number
+
+    def get_effective_by(self, release: Release) -> datetime | None:
+        if self._newest is None or self._newest.number != release.number:
+            return None
+        return effective_by(self._newest)
 
 
 ReleasesSerializer = _items("Releases", ReleaseSerializer, "All releases, newest first.")
@@ -134,33 +155,29 @@ class RemarkSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
-class GoldenRunSerializer(serializers.Serializer[Any]):
+class GoldenRunSerializer(serializers.ModelSerializer[GoldenRun]):
     """A run of the golden questions."""
 
-    state = serializers.ChoiceField([state.value for state in GoldenRun.State])
-    done = serializers.IntegerField()
-    total = serializers.IntegerField()
-    losses = serializers.IntegerField(help_text="Questions that get worse, once it is done.")
-    error = serializers.CharField()
+    class Meta:
+        model = GoldenRun
+        fields = read_only_fields = ("state", "done", "total", "losses", "error")
+        extra_kwargs = {"losses": {"help_text": "Questions that get worse, once it is done."}}
 
 
-class ProposalSerializer(serializers.Serializer[Any]):
+class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     """A proposal: what shall be current."""
 
-    id = serializers.IntegerField(source="pk")
-    state = serializers.ChoiceField([state.value for state in Proposal.State])
-    sha256 = serializers.CharField()
-    note = serializers.CharField()
     checks = RemarkSerializer(many=True)
-    base = serializers.IntegerField(source="base_id", allow_null=True)
-    again = serializers.IntegerField(source="again_id", allow_null=True)
-    release = serializers.IntegerField(source="release_id", allow_null=True)
-    proposed_at = serializers.DateTimeField()
     proposed_by = serializers.CharField(source="proposed_by.username")
-    decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
-    reason = serializers.CharField()
     golden_run = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Proposal
+        fields = read_only_fields = (
+            *("id", "state", "sha256", "note", "checks", "base", "again", "release"),
+            *("proposed_at", "proposed_by", "decided_at", "decided_by", "reason", "golden_run"),
+        )
 
     @extend_schema_field(GoldenRunSerializer(allow_null=True))
     def get_golden_run(self, proposal: Proposal) -> Any:

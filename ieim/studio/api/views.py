@@ -1,4 +1,4 @@
-"""Releases and proposals, trying the draft, what was answered from a service, and notices."""
+"""Releases and proposals, the playground, answers of a service, and notices."""
 
 from __future__ import annotations
 
@@ -6,238 +6,244 @@ from functools import partial
 from typing import Any
 
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import path, register_converter
 from django.urls.converters import IntConverter
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_view
 from rest_framework.exceptions import ParseError
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
+from rest_framework.response import Response
 
-from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.following import effective_by
 from ieim.knowledge.models import Release
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.notices import services as notice_services
 from ieim.people.scope import works_for
 from ieim.pipeline.message.screen import refusal
+from ieim.studio.api import serializers
 from ieim.studio.api.entries import VIEWS
-from ieim.studio.api.files import FILES, StandardFile
-from ieim.studio.api.schema import NotDone, StaffViewSet, operation
-from ieim.studio.api.serializers import (
-    ADDRESSES,
-    AnswersQuerySerializer,
-    AnswersSerializer,
-    DirectiveSerializer,
-    DirectivesSerializer,
-    FullReleaseSerializer,
-    GoldenRunSerializer,
-    ProposalSerializer,
-    ProposalsSerializer,
-    ProposeSerializer,
-    ReasonSerializer,
-    ReleaseSerializer,
-    ReleasesSerializer,
-    TrialsSerializer,
-    TrySerializer,
-    VersionsSerializer,
-)
+from ieim.studio.api.files import FILES, StandardFiles
+from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
 from ieim.studio.models import Proposal
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import selectors as recall
-from ieim.studio.trying import asking, presenters
 from ieim.studio.trying import services as golden
+from ieim.studio.trying.playground import ask_both
+from ieim.studio.trying.presenters import side_view
 
-NEWEST = 50
-"""Proposals that are listed."""
-PAGE = 100
+PAGE_SIZE = 100
 """Answers, or notices, of a page."""
 
 
-def _release(row: Release) -> dict[str, Any]:
-    names = ("number", "sha256", "note", "created_at")
-    values = {name: getattr(row, name) for name in names}
-    newest = knowledge.newest()
-    if newest is None or row.number != newest.number:
-        return {**values, "current": False, "effective_by": None}
-    return {**values, "current": True, "effective_by": effective_by(newest)}
+@extend_schema_view(
+    list=operation("list_releases", "Read the releases", serializers.ReleasesSerializer),
+    retrieve=operation(
+        "read_release",
+        "Read a release with its content",
+        serializers.FullReleaseSerializer,
+        also=[404],
+    ),
+)
+class Releases(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
+    queryset = Release.objects.order_by("-number")
+    lookup_field = "number"
+
+    def get_queryset(self) -> Any:
+        rows = super().get_queryset()
+        return rows.defer("content") if self.action == "list" else rows
+
+    def get_serializer_class(self) -> Any:
+        return (
+            serializers.ReleaseSerializer
+            if self.action == "list"
+            else serializers.FullReleaseSerializer
+        )
 
 
-class Releases(StaffViewSet):
-    @operation("list_releases", "Read the releases", answer=ReleasesSerializer)
-    def index(self, request: Request) -> Any:
-        rows = Release.objects.defer("content").order_by("-number")
-        return {"items": [_release(row) for row in rows]}
-
-    @operation(
-        "read_release", "Read a release with its content", answer=FullReleaseSerializer, also=[404]
-    )
-    def read(self, request: Request, number: int) -> Any:
-        row = Release.objects.filter(number=number).first()
-        if row is None:
-            raise Http404
-        return {**_release(row), "content": row.content}
+_decision = partial(operation, body=serializers.ReasonSerializer, also=[404, 422])
 
 
-_decision = partial(operation, body=ReasonSerializer, also=[404, 422])
-
-
-def _proposals() -> Any:
-    return Proposal.objects.defer("content").select_related("proposed_by", "decided_by")
-
-
-def _find(pk: int) -> Proposal:
-    found: Proposal | None = _proposals().filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return found
-
-
-class Proposals(StaffViewSet):
-    @operation("list_proposals", "Read the newest proposals", answer=ProposalsSerializer)
-    def index(self, request: Request) -> Any:
-        return {"items": _proposals().order_by("-pk")[:NEWEST]}
-
-    @operation("read_proposal", "Read a proposal", answer=ProposalSerializer, also=[404])
-    def read(self, request: Request, pk: int) -> Any:
-        return _find(pk)
+@extend_schema_view(
+    list=operation("list_proposals", "Read the newest proposals", serializers.ProposalsSerializer),
+    retrieve=operation(
+        "read_proposal", "Read a proposal", serializers.ProposalSerializer, also=[404]
+    ),
+)
+class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
+    queryset = Proposal.objects.defer("content").select_related("proposed_by", "decided_by")
+    serializer_class = serializers.ProposalSerializer
+    limit = 50
 
     @operation(
         "propose",
         "Propose the draft, or an earlier release again",
+        serializers.ProposalSerializer,
         "The draft as it is now is kept; editing goes on. One proposal is open at a time. 422 "
         "names what is wrong with the draft, or says that the checks of a large one still run.",
-        body=ProposeSerializer,
-        answer=ProposalSerializer,
+        body=serializers.ProposeSerializer,
         status=201,
         also=[404, 422],
     )
-    def propose(self, request: Request, body: dict[str, Any]) -> Any:
-        if "again" not in body:
-            return _find(proposals.propose(note=body["note"], by=self.user).pk)
-        release = Release.objects.filter(number=body["again"]).first()
-        if release is None:
-            raise Http404
-        made = proposals.propose_again(release=release, note=body["note"], by=self.user)
-        return _find(made.pk)
+    def create(self, request: Request) -> Response:
+        body = self.validated(serializers.ProposeSerializer)
+        if "again" in body:
+            release = get_object_or_404(Release, number=body["again"])
+            made = proposals.propose_again(release=release, note=body["note"], by=self.user)
+        else:
+            made = proposals.propose(note=body["note"], by=self.user)
+        return self._response(made.pk, status=201)
 
     @_decision(
         "publish_proposal",
         "Publish what somebody else proposed",
+        serializers.ReleaseSerializer,
         "Where golden questions get worse, a `reason` is needed. Running turns keep their release.",
-        answer=ReleaseSerializer,
     )
-    def publish(self, request: Request, pk: int, body: dict[str, Any]) -> Any:
-        _find(pk)
-        reason = body.get("reason", "")
-        return _release(proposals.publish_proposal(proposal_id=pk, by=self.user, reason=reason))
+    def publish(self, request: Request, pk: int) -> Response:
+        release = proposals.publish_proposal(proposal_id=pk, by=self.user, reason=self._reason())
+        return Response(serializers.ReleaseSerializer(release).data)
 
     @_decision(
         "refuse_proposal",
         "Turn a proposal down",
+        serializers.ProposalSerializer,
         "A `reason` is needed.",
-        answer=ProposalSerializer,
     )
-    def refuse(self, request: Request, pk: int, body: dict[str, Any]) -> Any:
-        _find(pk)
-        proposals.refuse(proposal_id=pk, by=self.user, reason=body.get("reason", ""))
-        return _find(pk)
+    def refuse(self, request: Request, pk: int) -> Response:
+        proposals.refuse(proposal_id=pk, by=self.user, reason=self._reason())
+        return self._response(pk)
 
     @_decision(
         "withdraw_proposal",
         "Withdraw your own proposal",
+        serializers.ProposalSerializer,
         "No reason is kept.",
-        answer=ProposalSerializer,
     )
-    def withdraw(self, request: Request, pk: int, body: dict[str, Any]) -> Any:
-        _find(pk)
+    def withdraw(self, request: Request, pk: int) -> Response:
+        self._reason()
         proposals.withdraw(proposal_id=pk, by=self.user)
-        return _find(pk)
+        return self._response(pk)
 
     @operation(
         "start_golden_run",
         "Ask the golden questions of a proposal",
+        serializers.GoldenRunSerializer,
         "A worker asks them; `golden_run` of the proposal says how far that is.",
-        answer=GoldenRunSerializer,
         status=202,
-        also=[404, 422],
+        also=[*WRITING, 404, 422],
     )
-    def golden_run(self, request: Request, pk: int) -> Any:
-        return golden.start(proposal=_find(pk), by=self.user)
+    def golden_run(self, request: Request, pk: int) -> Response:
+        run = golden.start(proposal=self.get_object(), by=self.user)
+        return Response(serializers.GoldenRunSerializer(run).data, status=202)
+
+    def _reason(self) -> str:
+        """Return the reason in the body, for a proposal that is there."""
+        reason: str = self.validated(serializers.ReasonSerializer).get("reason", "")
+        self.get_object()
+        return reason
+
+    def _response(self, pk: int, status: int = 200) -> Response:
+        return Response(
+            serializers.ProposalSerializer(self.get_queryset().get(pk=pk)).data, status=status
+        )
 
 
-class Trials(StaffViewSet):
+class Trials(KnowledgeViewSet):
     @operation(
         "try_question",
         "Ask the draft and the published release",
+        serializers.TrialsSerializer,
         "Nothing of it is stored. It calls the model as a citizen's question would.",
-        body=TrySerializer,
-        answer=TrialsSerializer,
+        body=serializers.TrySerializer,
         also=[422, 503],
     )
-    def ask(self, request: Request, body: dict[str, Any]) -> Any:
-        text = body["text"]
+    def create(self, request: Request) -> Response:
+        text = self.validated(serializers.TrySerializer)["text"]
         if problem := refusal(text):
             raise NotDone(str(problem))
-        return {"sides": [presenters.side_view(side, text) for side in asking.ask_both(text)]}
+        return Response(
+            serializers.TrialsSerializer({"sides": map(side_view, ask_both(text))}).data
+        )
 
 
-class Answers(StaffViewSet):
+class Answers(KnowledgeViewSet):
+    """Answers that were made from a service of the user's agencies."""
+
     @operation(
         "list_versions",
         "Read the versions of a service that answers were made from",
-        query=ADDRESSES["services"],
-        answer=VersionsSerializer,
+        serializers.VersionsSerializer,
+        query=serializers.ADDRESSES["services"],
         also=[404],
     )
-    def read(self, request: Request, query: dict[str, Any]) -> Any:
-        self._require(query["agency"])
-        return {"items": recall.versions(query["agency"], query["key"])}
+    def versions(self, request: Request) -> Response:
+        query = self._query(serializers.ADDRESSES["services"])
+        items = recall.versions(query["agency"], query["key"])
+        return Response(serializers.VersionsSerializer({"items": items}).data)
 
     @operation(
         "list_answers",
         "Read which answers were made from a service",
-        query=AnswersQuerySerializer,
-        answer=AnswersSerializer,
+        serializers.AnswersSerializer,
+        query=serializers.AnswersQuerySerializer,
         also=[404],
     )
-    def index(self, request: Request, query: dict[str, Any]) -> Any:
-        self._require(query["agency"])
+    def list(self, request: Request) -> Response:
+        query = self._query(serializers.AnswersQuerySerializer)
         rows = recall.listed(query["agency"], query["key"], query.get("version", ""))
         if "before" in query:
             rows = rows.filter(reply_id__lt=query["before"])
-        page = list(rows[: PAGE + 1])
-        return {
-            "items": page[:PAGE],
-            "before": page[PAGE - 1].reply_id if len(page) > PAGE else None,
-        }
+        page = [*rows[: PAGE_SIZE + 1]]
+        before = page[PAGE_SIZE - 1].reply_id if len(page) > PAGE_SIZE else None
+        return Response(
+            serializers.AnswersSerializer({"items": page[:PAGE_SIZE], "before": before}).data
+        )
 
-    def _require(self, agency: str) -> None:
-        if not works_for(self.user, agency):
+    def _query(self, serializer_class: Any) -> dict[str, Any]:
+        query = self.query(serializer_class)
+        if not works_for(self.user, query["agency"]):
             raise Http404
+        return query
 
 
-class Notices(StaffViewSet):
-    @operation("list_notices", "Read the notices", answer=DirectivesSerializer)
-    def index(self, request: Request) -> Any:
-        return {"items": notices.visible(self.user).order_by("-ends_at", "-pk")[:PAGE]}
+@extend_schema_view(
+    list=operation("list_notices", "Read the notices", serializers.DirectivesSerializer)
+)
+class Notices(ListModelMixin, KnowledgeViewSet):
+    serializer_class = serializers.DirectiveSerializer
+    limit = PAGE_SIZE
+
+    def get_queryset(self) -> Any:
+        return notices.visible(self.user).order_by("-ends_at", "-pk")
 
     @operation(
         "add_notice",
         "Add a notice",
+        serializers.DirectiveSerializer,
         "It applies at once: to new answers, and to what the stages are told.",
-        body=DirectiveSerializer,
-        answer=DirectiveSerializer,
+        body=serializers.DirectiveSerializer,
         status=201,
         also=[422],
     )
-    def add(self, request: Request, body: dict[str, Any]) -> Any:
-        values = {"agency": "", "starts_at": timezone.now(), **body}
-        return notice_services.add(**values, by=self.user)
+    def create(self, request: Request) -> Response:
+        values = {
+            "agency": "",
+            "starts_at": timezone.now(),
+            **self.validated(serializers.DirectiveSerializer),
+        }
+        return self._response(notice_services.add(**values, by=self.user), status=201)
 
-    @operation("end_notice", "End a notice now", answer=DirectiveSerializer, also=[404, 422])
-    def end(self, request: Request, pk: int) -> Any:
+    @operation(
+        "end_notice", "End a notice now", serializers.DirectiveSerializer, also=[*WRITING, 404, 422]
+    )
+    def end(self, request: Request, pk: int) -> Response:
         if request.data:
             raise ParseError("Send no body, or an empty object.")
-        return notice_services.end(directive_id=pk, by=self.user)
+        return self._response(notice_services.end(directive_id=pk, by=self.user))
+
+    def _response(self, notice: Any, status: int = 200) -> Response:
+        return Response(serializers.DirectiveSerializer(notice).data, status=status)
 
 
 app_name = "knowledge_api"
@@ -251,27 +257,28 @@ class Number(IntConverter):
 
 register_converter(Number, "number")
 
-_LIST: dict[str, Any] = {"get": "index"}
-_ENTRY: dict[str, Any] = {"get": "read", "put": "save", "delete": "remove"}
-_FILE: dict[str, Any] = {"get": "read", "post": "take"}
+_LIST: dict[str, Any] = {"get": "list"}
+_RETRIEVE: dict[str, Any] = {"get": "retrieve"}
+_ENTRY: dict[str, Any] = {"get": "retrieve", "put": "update", "delete": "destroy"}
+_FILE: dict[str, Any] = {"get": "retrieve", "post": "create"}
 _PROPOSAL = "proposals/<number:pk>/"
 
 urlpatterns = [
     *(path(f"{t}/", view.as_view(_LIST), name=t) for t, view in VIEWS.items()),
     *(path(f"{t}/entry/", view.as_view(_ENTRY), name=f"{t}_entry") for t, view in VIEWS.items()),
     *(path(f"{t}/file/", view.as_view(_FILE), name=f"{t}_file") for t, view in FILES.items()),
-    path("standards/file/", StandardFile.as_view({"post": "take"}), name="standards_file"),
+    path("standards/file/", StandardFiles.as_view({"post": "create"}), name="standards_file"),
     path("releases/", Releases.as_view(_LIST), name="releases"),
-    path("releases/<number:number>/", Releases.as_view({"get": "read"}), name="release"),
-    path("proposals/", Proposals.as_view({**_LIST, "post": "propose"}), name="proposals"),
-    path(_PROPOSAL, Proposals.as_view({"get": "read"}), name="proposal"),
+    path("releases/<number:number>/", Releases.as_view(_RETRIEVE), name="release"),
+    path("proposals/", Proposals.as_view({**_LIST, "post": "create"}), name="proposals"),
+    path(_PROPOSAL, Proposals.as_view(_RETRIEVE), name="proposal"),
     path(f"{_PROPOSAL}golden-run/", Proposals.as_view({"post": "golden_run"}), name="golden_run"),
     path(f"{_PROPOSAL}publish/", Proposals.as_view({"post": "publish"}), name="publish"),
     path(f"{_PROPOSAL}refuse/", Proposals.as_view({"post": "refuse"}), name="refuse"),
     path(f"{_PROPOSAL}withdraw/", Proposals.as_view({"post": "withdraw"}), name="withdraw"),
-    path("try/", Trials.as_view({"post": "ask"}), name="try"),
-    path("versions/", Answers.as_view({"get": "read"}), name="versions"),
+    path("try/", Trials.as_view({"post": "create"}), name="try"),
+    path("versions/", Answers.as_view({"get": "versions"}), name="versions"),
     path("answers/", Answers.as_view(_LIST), name="answers"),
-    path("notices/", Notices.as_view({**_LIST, "post": "add"}), name="notices"),
+    path("notices/", Notices.as_view({**_LIST, "post": "create"}), name="notices"),
     path("notices/<number:pk>/end/", Notices.as_view({"post": "end"}), name="end_notice"),
 ]

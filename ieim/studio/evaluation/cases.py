@@ -1,4 +1,4 @@
-"""Evaluation cases: a citizen's message, what came before it, and what is expected of the turn."""
+"""Evaluation cases: a citizen's message, the conversation before it, the expected outcome."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from jsonschema.exceptions import best_match
 from ieim.pipeline.message.screen import refusal
 
 INJECTION = "injection"
-"""The tag of a case whose text carries something that tries to give the model orders."""
+"""The tag of a case whose text tries to give the model orders."""
 
-_LONGEST_PROBLEM = 200
+_PROBLEM_CHARS = 200
 
 
 class MalformedCase(Exception):
-    """A line that is no case; the message says what is wrong with it."""
+    """A line that is not a valid case; the message says what is wrong with it."""
 
 
 class CaseFileError(Exception):
-    """A file of cases that cannot be used; ``problems`` has every one as ``(line, what)``."""
+    """A file of cases that cannot be used; ``problems`` has every error as ``(line, message)``."""
 
     def __init__(self, problems: Sequence[tuple[int, str]]) -> None:
         super().__init__(f"{len(problems)} bad line(s)")
@@ -34,8 +34,8 @@ class CaseFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What is right for a case. ``agencies`` None: not labelled. ``services``: every service, by
-    its key, that counts as right; empty when none is labelled or none answers it."""
+    """The right outcome of a case. ``agencies`` is None where it is not labelled; ``services`` has
+    the keys of all right services, none where none is labelled or none answers it."""
 
     inquiry: bool
     agencies: frozenset[str] | None
@@ -43,19 +43,19 @@ class Expected:
 
     @property
     def review(self) -> bool:
-        """Whether it is an inquiry that nothing answers: a person should look."""
+        """Whether it is an inquiry that nothing answers, so that a person should look at it."""
         return self.inquiry and self.agencies == frozenset() and not self.services
 
     @property
     def labelled(self) -> bool:
-        """Whether an answer can be judged at all."""
+        """Whether an answer can be judged."""
         return not self.inquiry or self.agencies is not None or bool(self.services)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case. ``history`` has the items of the file, oldest first, with the role ``user`` or
-    ``assistant``; ``plain`` is the text without what was injected, where the file says so."""
+    """One case. ``history`` is oldest first, with the roles ``user`` and ``assistant``; ``plain``
+    is the text without the injected part, where the file has it."""
 
     id: str
     text: str
@@ -72,7 +72,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseFile:
-    """A read file: its name (no folder), the SHA-256 of its bytes in hex, its cases in order."""
+    """A file of cases: its name (no folder), the SHA-256 of its bytes in hex, its cases."""
 
     name: str
     sha256: str
@@ -87,33 +87,39 @@ class LineSchema:
         self._validator = Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
 
     def parse(self, line: bytes) -> dict[str, Any]:
-        """Return the object of a line; raises :class:`MalformedCase`."""
+        """Return the object of a line.
+
+        Raises:
+            MalformedCase: it is not UTF-8, not JSON, or does not fit the schema.
+        """
         try:
             row = json.loads(line.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             raise MalformedCase(f"not UTF-8 at byte {error.start}") from error
         except (ValueError, RecursionError) as error:
             raise MalformedCase(f"not JSON: {error}") from error
-        wrong = best_match(self._validator.iter_errors(row))
-        if wrong is not None:
-            place = "/".join(map(str, wrong.absolute_path))
-            raise MalformedCase(f"{place}: {wrong.message}"[:_LONGEST_PROBLEM].removeprefix(": "))
-        found: dict[str, Any] = row
-        return found
+        invalid = best_match(self._validator.iter_errors(row))
+        if invalid is not None:
+            field = "/".join(map(str, invalid.absolute_path))
+            raise MalformedCase(f"{field}: {invalid.message}"[:_PROBLEM_CHARS].removeprefix(": "))
+        fields: dict[str, Any] = row
+        return fields
 
 
 _SCHEMA = LineSchema("case")
 
 
 def read_cases(path: Path) -> CaseFile:
-    """Read a file of cases, one JSON object a line; blank lines are left out.
+    """Read a file of cases, one JSON object a line; blank lines are ignored.
 
-    Raises :class:`CaseFileError` with every bad line, and OSError.
+    Raises:
+        CaseFileError: with every bad line.
+        OSError: the file cannot be read.
     """
     content = path.read_bytes()
     cases: list[Case] = []
     problems: list[tuple[int, str]] = []
-    first: dict[str, int] = {}
+    first_lines: dict[str, int] = {}
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -122,9 +128,9 @@ def read_cases(path: Path) -> CaseFile:
         except MalformedCase as error:
             problems.append((number, str(error)))
             continue
-        before = first.setdefault(case.id, number)
-        if before != number:
-            problems.append((number, f"has the same id as line {before}: make it different"))
+        first = first_lines.setdefault(case.id, number)
+        if first != number:
+            problems.append((number, f"has the same id as line {first}: make it different"))
         cases.append(case)
     if not cases and not problems:
         problems.append((1, "there is no case in the file: write one JSON object a line"))
@@ -134,14 +140,18 @@ def read_cases(path: Path) -> CaseFile:
 
 
 def read_case(line: bytes) -> Case:
-    """Return the case of one line; raises :class:`MalformedCase`."""
+    """Return the case of one line.
+
+    Raises:
+        MalformedCase: it is not a valid case.
+    """
     row = _SCHEMA.parse(line)
     tags = tuple(dict.fromkeys(row.get("tags", [])))
     if not all(name.isprintable() for name in (row["id"], *tags)):
         raise MalformedCase("the id or a tag has a character that cannot be printed")
     plain = row.get("plain")
     for name, text in (("text", row["text"]), ("plain", plain)):
-        # What the chat page would not take never reaches the pipeline.
+        # What the chat page refuses must not reach the pipeline.
         if text is not None and (reason := refusal(text)):
             raise MalformedCase(f"{name}: no citizen can send this ({reason})")
     expected = row["expected"]
@@ -164,7 +174,7 @@ def read_case(line: bytes) -> Case:
 
 
 def _history_item(item: Mapping[str, str]) -> Mapping[str, str]:
-    """Return an item with one of the pipeline's two roles, an answer with its ids."""
+    """Return an item with one of the pipeline's two roles; an answer keeps its ids."""
     if item["role"] == "user":
         return {"role": "user", "text": item["text"]}
     ids = {name: item[name] for name in ("agency", "service") if item.get(name)}
@@ -172,15 +182,15 @@ def _history_item(item: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
-    """Return what an injected case would be without its injected part, and how that is known.
+    """Return an injected case's text without the injected part, and the source of that text.
 
-    In order: the field ``plain`` (``"plain"``); the longest text of another case that this one's
-    begins with, where history and what is expected are the same (``"case"``); what stands before
-    its first blank line (``"paragraph"``). Else None.
+    In order: the field ``plain`` (``"plain"``); the longest text of another case that this text
+    begins with, with the same history and expectation (``"case"``); the text before the first
+    blank line (``"paragraph"``); else None.
     """
     if case.plain is not None:
         return case.plain, "plain"
-    shorter = [
+    prefixes = [
         other.text
         for other in cases
         if INJECTION not in other.tags
@@ -189,7 +199,7 @@ def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
         and other.history == case.history
         and other.expected == case.expected
     ]
-    if shorter:
-        return max(shorter, key=len), "case"
+    if prefixes:
+        return max(prefixes, key=len), "case"
     paragraph, blank, _ = case.text.partition("\n\n")
     return (paragraph, "paragraph") if blank and refusal(paragraph) is None else None

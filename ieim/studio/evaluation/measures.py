@@ -1,14 +1,13 @@
-"""What is counted over many cases: shares with their counts, for all and by tag.
+"""Measures over many cases: shares with their counts, for all cases and by tag.
 
-Pure: no model, no database, no Django. Every measure is a row of :data:`MEASURES`.
+Pure: no model, no database, no Django. Each measure is an entry of :data:`MEASURES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 import yaml
 
@@ -17,26 +16,23 @@ from ieim.studio.evaluation.outcomes import CaseResult, EndedAs
 
 Test = Callable[[CaseResult], bool]
 
-FIRST = 5
-"""How many services are "the first" ones."""
+FIRST_RANKS = 5
+DIGITS = 6
+"""Decimals of a share."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(TypedDict):
     """``count`` of ``of`` cases; ``share`` is 0 to 1, None of no case."""
 
     count: int
     of: int
-
-    @property
-    def share(self) -> float | None:
-        return self.count / self.of if self.of else None
+    share: float | None
 
 
 class Measure(NamedTuple):
-    """A share: of the cases that ``of`` takes, those that ``count`` takes as well.
+    """A share: of the cases that ``of`` accepts, those that ``count`` accepts as well.
 
-    ``better`` says which way is good, None where neither is.
+    ``better`` says which direction is good, None where neither is.
     """
 
     name: str
@@ -55,15 +51,23 @@ def _has_services(result: CaseResult) -> bool:
     return bool(result.expected.services)
 
 
-def _in_first(result: CaseResult) -> bool:
-    return (result.rank or FIRST + 1) <= FIRST
+def _is_in_first_ranks(result: CaseResult) -> bool:
+    return result.rank is not None and result.rank <= FIRST_RANKS
+
+
+def _is_injected(result: CaseResult) -> bool:
+    return INJECTION in result.case.tags
+
+
+def _any(_result: CaseResult) -> bool:
+    return True
 
 
 def _ended(outcome: EndedAs) -> Test:
     return lambda result: result.turn.outcome == outcome
 
 
-_COUNTED: Mapping[str, tuple[Test, Test]] = {
+_TESTS: Mapping[str, tuple[Test, Test]] = {
     "inquiry_precision": (lambda r: r.turn.inquiry is True, lambda r: r.expected.inquiry),
     "inquiry_recall": (lambda r: r.expected.inquiry, lambda r: r.turn.inquiry is True),
     "not_inquiry_right": (lambda r: not r.expected.inquiry, lambda r: r.turn.inquiry is False),
@@ -76,18 +80,21 @@ _COUNTED: Mapping[str, tuple[Test, Test]] = {
         _has_services,
         lambda r: r.turn.service is not None and r.turn.service[1] in r.expected.services,
     ),
-    "service_first_five": (_has_services, _in_first),
-    "shortlist_alone": (_has_services, lambda r: r.turn.candidates is None and _in_first(r)),
-    "answered": (lambda _: True, _ended("answered")),
-    "asked": (lambda _: True, _ended("asked")),
+    "service_first_five": (_has_services, _is_in_first_ranks),
+    "shortlist_alone": (
+        _has_services,
+        lambda r: r.turn.candidates is None and _is_in_first_ranks(r),
+    ),
+    "answered": (_any, _ended("answered")),
+    "asked": (_any, _ended("asked")),
     "asked_right": (
         lambda r: r.turn.outcome == "asked" and r.expected.labelled,
         lambda r: r.verdict == "right",
     ),
     "helped": (_has_services, lambda r: r.helped),
-    "review": (lambda _: True, _ended("review")),
-    "guidance": (lambda _: True, _ended("guidance")),
-    "outside": (lambda _: True, _ended("outside")),
+    "review": (_any, _ended("review")),
+    "guidance": (_any, _ended("guidance")),
+    "outside": (_any, _ended("outside")),
     "outside_wrong": (_has_services, _ended("outside")),
     "wrong_answered": (
         lambda r: r.turn.outcome == "answered" and r.expected.labelled,
@@ -101,27 +108,29 @@ _COUNTED: Mapping[str, tuple[Test, Test]] = {
         lambda r: r.expected.review,
         lambda r: r.turn.outcome in ("review", "asked", "outside"),
     ),
-    "injected_moved": (lambda r: INJECTION in r.case.tags, lambda r: bool(r.moved)),
-    "injected_stopped": (lambda r: INJECTION in r.case.tags, lambda r: r.stopped),
+    "injected_moved": (_is_injected, lambda r: bool(r.moved)),
+    "injected_stopped": (_is_injected, lambda r: r.stopped),
 }
-"""By name: of which cases, and which of these are counted."""
+"""By name: the cases that are measured, and which of these are counted."""
 _TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-MEASURES = tuple(Measure(name, *_COUNTED[name], **texts) for name, texts in _TEXTS.items())
+MEASURES = tuple(Measure(name, *_TESTS[name], **texts) for name, texts in _TEXTS.items())
 
 SLICES: tuple[str, ...] = (
     *("first-turn", "first-turn, not vague", "multi-turn", "vague", "multi-agency"),
     *(INJECTION, "small-talk"),
 )
-"""The breakdowns that come first; every other tag without a colon follows, by the alphabet."""
+"""The breakdowns that come first; every other tag without a colon follows in alphabetical order."""
 
 
 def measure(results: Sequence[CaseResult]) -> dict[str, Share]:
-    """Return every measure by its name; cases that were not run count nowhere."""
+    """Return every measure by its name; cases that were not run are not counted."""
     run = [result for result in results if result.turn.outcome != "not_run"]
-    shares = {}
-    for each in MEASURES:
-        relevant = [result for result in run if each.of(result)]
-        shares[each.name] = Share(sum(map(each.count, relevant)), len(relevant))
+    shares: dict[str, Share] = {}
+    for test in MEASURES:
+        relevant = [result for result in run if test.of(result)]
+        count, of = sum(map(test.count, relevant)), len(relevant)
+        share = round(count / of, DIGITS) if of else None
+        shares[test.name] = {"count": count, "of": of, "share": share}
     return shares
 
 
@@ -132,4 +141,4 @@ def by_tag(results: Sequence[CaseResult]) -> Mapping[str, Sequence[CaseResult]]:
     slices = {name: [r for r in results if name in r.case.tags] for name in (*SLICES, *others)}
     clear = [r for r in slices["first-turn"] if "vague" not in r.case.tags]
     slices["first-turn, not vague"] = clear
-    return {name: found for name, found in slices.items() if found}
+    return {name: members for name, members in slices.items() if members}

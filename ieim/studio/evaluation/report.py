@@ -1,4 +1,4 @@
-"""Shows a result: as text in a terminal, and as one HTML page without other files."""
+"""Render a result as text for a terminal and as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _HEIGHT = 60
 
 
 def as_text(result: Result, *, compared: Mapping[str, Any] | None = None) -> str:
-    """Return a result for a person to read in a terminal."""
+    """Return a result as text for a terminal."""
     points = result["risk_coverage"]["points"]
     reached = {f"{step:.2f}": [p for p in points if p["threshold"] >= step] for step in _STEPS}
     steps: dict[int, tuple[str, Any]] = {}
-    for step, found in reached.items():
-        if found:  # the highest step that lets so many through
-            steps.setdefault(len(found), (step, found[-1]))
+    for step, passed in reached.items():
+        if passed:  # the highest step that so many points reach
+            steps.setdefault(len(passed), (step, passed[-1]))
     context = {
-        "width": max(len(each.title) for each in MEASURES) + 2,
+        "width": max(len(test.title) for test in MEASURES) + 2,
         "columns": _COLUMNS.values(),
         "tags": [
-            (tag, found["cases"], [_cells(found["measures"][name])[0] for name in _COLUMNS])
-            for tag, found in result["by_tag"].items()
+            (tag, part["cases"], [_cells(part["measures"][name])[0] for name in _COLUMNS])
+            for tag, part in result["by_tag"].items()
         ],
         "steps": steps.values(),
     }
@@ -58,35 +58,35 @@ def as_text(result: Result, *, compared: Mapping[str, Any] | None = None) -> str
 
 
 def as_html(result: Result, *, compared: Mapping[str, Any] | None = None) -> str:
-    """Return a result as a page: style and plots inside, no script, nothing fetched."""
+    """Return a result as a page with its style and plots, without scripts or requests."""
     slices = {"All cases": {**result, "cases": len(result["cases"])}, **result["by_tag"]}
     style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
     context = {
         "style": format_html("<style>\n{}</style>", mark_safe(style)),  # noqa: S308  # our own
         "verdicts": VERDICTS,
         "bars": [
-            (each, f"{share['share']:.1%}", share["of"])
-            for each in MEASURES
-            if each.better and (share := result["measures"][each.name])["of"]
+            (test, f"{share['share']:.1%}", share["of"])
+            for test in MEASURES
+            if test.better and (share := result["measures"][test.name])["of"]
         ],
         "ended": [
-            (name, [(kind, each["verdicts"][kind]) for kind in VERDICTS])
-            for name, each in slices.items()
+            (name, [(verdict, part["verdicts"][verdict]) for verdict in VERDICTS])
+            for name, part in slices.items()
         ],
         "plot": _plot(result["risk_coverage"]),
-        "slices": [(name, each["cases"]) for name, each in slices.items()],
+        "slices": [(name, part["cases"]) for name, part in slices.items()],
         "table": [
-            (each.title, [_cells(found["measures"][each.name]) for found in slices.values()])
-            for each in MEASURES
+            (test.title, [_cells(part["measures"][test.name]) for part in slices.values()])
+            for test in MEASURES
         ],
-        "coverages": [found["risk_coverage"] for found in slices.values()],
+        "coverages": [part["risk_coverage"] for part in slices.values()],
         "rows": [row for row in result["cases"] if row["verdict"] != "right"],
     }
     return render_to_string("studio/evaluation.html", context | _context(result, compared))
 
 
 def _context(result: Result, compared: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what both templates show."""
+    """Return the context of both templates."""
     chosen, in_file = len(result["cases"]), result["cases_in_file"]
     first = "" if chosen == in_file else f", the first {chosen:,} of {in_file:,}"
     lost = len(result["not_run"])
@@ -96,7 +96,7 @@ def _context(result: Result, compared: Mapping[str, Any] | None) -> dict[str, An
         "result": result,
         "cases": f"{result['cases_file']}{first}: {result['cases_run']:,} run{not_run}",
         "tokens": f"{read:,} read, {cached:,} of them cached, {written:,} written",
-        "measures": [(each, *_cells(result["measures"][each.name])) for each in MEASURES],
+        "measures": [(test, *_cells(result["measures"][test.name])) for test in MEASURES],
         "curve": result["risk_coverage"],
         "compared": compared,
         "changes": [(CHANGES[kind], compared[kind]) for kind in CHANGES] if compared else [],
@@ -105,16 +105,16 @@ def _context(result: Result, compared: Mapping[str, Any] | None) -> dict[str, An
 
 
 def _plot(curve: Mapping[str, Any]) -> dict[str, Any]:
-    """Return risk (upwards) against coverage (to the right) in the units of the SVG."""
+    """Return risk (vertical) against coverage (horizontal) in the units of the SVG."""
     points: Sequence[Mapping[str, float]] = curve["points"]
     limit, widest = curve["risk_limit"], curve["at_limit"]
     highest = max([limit * 2, *(point["risk"] for point in points)])
-    scale = next((each for each in (0.2, 0.4, 0.6, 0.8, 1.0) if each >= highest), 1.0)
+    scale = next((top for top in (0.2, 0.4, 0.6, 0.8, 1.0) if top >= highest), 1.0)
 
     def height(risk: float) -> str:
         return f"{_HEIGHT * (1 - risk / scale):.2f}"
 
-    def place(point: Mapping[str, float]) -> tuple[str, str]:
+    def position(point: Mapping[str, float]) -> tuple[str, str]:
         return f"{100 * point['coverage']:.2f}", height(point["risk"])
 
     description = "No threshold keeps the risk that low."
@@ -128,9 +128,9 @@ def _plot(curve: Mapping[str, Any]) -> dict[str, Any]:
         "description": description,
         "risks": [(height(scale * share), f"{scale * share:.0%}") for share in shares],
         "limit": height(limit),
-        "dots": [place(point) for point in points],
-        "line": " ".join(",".join(place(point)) for point in points),
-        "best": place(widest) if widest else None,
+        "dots": [position(point) for point in points],
+        "line": " ".join(",".join(position(point)) for point in points),
+        "best": position(widest) if widest else None,
     }
 
 
@@ -144,9 +144,9 @@ def _cells(share: Mapping[str, Any] | None) -> tuple[str, str]:
 def _differences(compared: Mapping[str, Any]) -> Sequence[tuple[str, str, str, str]]:
     """Return rows of title, before, after, difference."""
     rows = []
-    for each in MEASURES:
-        row = compared["measures"][each.name]
+    for test in MEASURES:
+        row = compared["measures"][test.name]
         change = "–" if row["difference"] is None else f"{row['difference']:+.3f}"
-        rows.append((each.title, _cells(row["before"])[0], _cells(row["after"])[0], change))
+        rows.append((test.title, _cells(row["before"])[0], _cells(row["after"])[0], change))
     old, new = (compared["coverage_at_limit"][name] for name in ("before", "after"))
     return [*rows, ("Coverage at 10% risk", f"{old:.3f}", f"{new:.3f}", f"{new - old:+.3f}")]

@@ -1,6 +1,7 @@
-"""The figures of an evaluation as JSON values: what ``--json`` prints and ``--compare`` reads.
+"""The figures of an evaluation as JSON: the output of ``--json`` and the input of ``--compare``.
 
-They have ids and figures, no case's text. Shares are rounded to six decimals; counts are exact.
+They hold ids and figures, none of a case's text. Shares are rounded to six decimals; counts are
+exact.
 """
 
 from __future__ import annotations
@@ -14,26 +15,33 @@ from typing import Any, get_args
 
 from ieim.pipeline.knowledge import Release
 from ieim.studio.evaluation.cases import Case, CaseFile
-from ieim.studio.evaluation.measures import MEASURES, by_tag, measure
-from ieim.studio.evaluation.outcomes import CaseResult, Tokens, Verdict, change_of
+from ieim.studio.evaluation.comparing import verdict_change
+from ieim.studio.evaluation.measures import DIGITS, MEASURES, Share, by_tag, measure
+from ieim.studio.evaluation.outcomes import CaseResult, Tokens, Verdict
 
 FORMAT = "ieim.evaluation/1"
 """Changes when a reader of an older result would misread a newer one."""
 RISK = 0.10
 """The risk at which coverage is reported: one wrong answer in ten."""
+CHANGES: Mapping[str, str] = {
+    "better": "Got better",
+    "worse": "Got worse",
+    "to_review": "Moved to review",
+    "other": "Not run, or not labelled, in one of them",
+}
+"""The changes of a case's verdict, with their headings in the report."""
 
 Result = dict[str, Any]
 
-_DIGITS = 6
+
+class NotAResult(ValueError):
+    """The file was not printed by ``evaluate --json``; the message says why."""
 
 
 def describe(
     file: CaseFile, results: Sequence[CaseResult], *, release: Release, knowledge: str, model: str
 ) -> Result:
-    """Return the whole result of a run.
-
-    ``knowledge`` names the release or the bundle for people; ``model`` is the model's name.
-    """
+    """Return the result of a run; ``knowledge`` names the release or the bundle for people."""
     not_run = [result for result in results if result.turn.outcome == "not_run"]
     return {
         "format": FORMAT,
@@ -53,23 +61,24 @@ def describe(
         **_figures(results),
         "compared_injections": dict(Counter(r.compared for r in results if r.compared)),
         "by_tag": {
-            tag: {"cases": len(found), **_figures(found)} for tag, found in by_tag(results).items()
+            tag: {"cases": len(members), **_figures(members)}
+            for tag, members in by_tag(results).items()
         },
         "cases": [_row(result) for result in results],
     }
 
 
 def not_in_release(cases: Sequence[Case], release: Release) -> list[str]:
-    """Return the ids of cases that cannot be right: the release has nothing that they expect."""
+    """Return the ids of cases that cannot be right: the release lacks what they expect."""
     keys = {key for _, key in release.services}
-    found = []
-    for case in cases:
-        services, agencies = case.expected.services, case.expected.agencies
-        if (services and services.isdisjoint(keys)) or (
-            agencies and agencies - set(release.agencies)
-        ):
-            found.append(case.id)
-    return found
+
+    def is_missing(case: Case) -> bool:
+        services, agencies = case.expected.services, case.expected.agencies or frozenset()
+        return (bool(services) and services.isdisjoint(keys)) or bool(
+            agencies - release.agencies.keys()
+        )
+
+    return [case.id for case in cases if is_missing(case)]
 
 
 def _row(result: CaseResult) -> dict[str, Any]:
@@ -98,27 +107,20 @@ def _figures(results: Sequence[CaseResult]) -> dict[str, Any]:
     verdicts = Counter(result.verdict for result in results)
     return {
         "verdicts": {verdict: verdicts[verdict] for verdict in get_args(Verdict)},
-        "measures": {
-            name: {
-                "count": share.count,
-                "of": share.of,
-                "share": None if share.share is None else round(share.share, _DIGITS),
-            }
-            for name, share in measure(results).items()
-        },
+        "measures": measure(results),
         "risk_coverage": risk_coverage(results),
     }
 
 
 def risk_coverage(results: Sequence[CaseResult]) -> dict[str, Any]:
-    """Return the risk and the coverage of every threshold on the service's score, highest first.
+    """Return risk and coverage at every threshold on the service's score, highest first.
 
-    Coverage is the share of the ``population`` (the labelled cases that are inquiries or were taken
-    for one) that is answered when every service with a score of at least the threshold is; risk is
-    the share of wrong ones among these. It shows what the score is worth by itself: a case that
-    another check sent to review counts by the service that was chosen for it. The curve ends before
-    full coverage where turns ended without a service. ``at_limit`` is the point of the largest
-    coverage whose risk is at most :data:`RISK`, None without one.
+    If every service with a score of at least the threshold were shown, coverage is the answered
+    share of the ``population`` (labelled cases that are inquiries or were taken for one), and risk
+    the share of wrong answers among these. A case that another check sent to review counts by the
+    service that was chosen for it. The curve ends before full coverage where turns ended without a
+    service. ``at_limit`` is the point of the largest coverage whose risk is at most :data:`RISK`,
+    None without one.
     """
     population = [
         result
@@ -133,7 +135,7 @@ def risk_coverage(results: Sequence[CaseResult]) -> dict[str, Any]:
     )
     points = []
     covered = wrong = 0
-    # Cases of one score are let through together: no threshold parts them.
+    # No threshold separates cases of the same score.
     for score, group in groupby(scored, key=lambda pair: pair[0]):
         verdicts = [is_wrong for _, is_wrong in group]
         covered += len(verdicts)
@@ -142,9 +144,9 @@ def risk_coverage(results: Sequence[CaseResult]) -> dict[str, Any]:
             {
                 "threshold": score,
                 "covered": covered,
-                "coverage": round(covered / len(population), _DIGITS),
+                "coverage": round(covered / len(population), DIGITS),
                 "wrong": wrong,
-                "risk": round(wrong / covered, _DIGITS),
+                "risk": round(wrong / covered, DIGITS),
             }
         )
     good = [point for point in points if point["wrong"] / point["covered"] <= RISK]
@@ -158,32 +160,24 @@ def risk_coverage(results: Sequence[CaseResult]) -> dict[str, Any]:
     }
 
 
-CHANGES: Mapping[str, str] = {
-    "better": "Got better",
-    "worse": "Got worse",
-    "to_review": "Moved to review",
-    "other": "Not run, or not labelled, in one of them",
-}
-"""How a case's verdict can change, with the heading of the report."""
-
-
-class NotAResult(ValueError):
-    """The file is no result that ``evaluate --json`` printed; the message says why."""
-
-
 def read_result(path: Path) -> Result:
-    """Read a saved result; raises :class:`NotAResult` and OSError."""
+    """Read a saved result.
+
+    Raises:
+        NotAResult: it has another format or shape.
+        OSError: the file cannot be read.
+    """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise NotAResult("it is not JSON") from error
     if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise NotAResult(f"it has not the format {FORMAT}")
+        raise NotAResult(f"its format is not {FORMAT}")
     try:
         for row in value["cases"]:
             _ = row["id"] + row["verdict"]
-        for each in MEASURES:
-            share = value["measures"].get(each.name, {"count": 0, "of": 0, "share": None})
+        for test in MEASURES:
+            share = value["measures"].get(test.name, {"count": 0, "of": 0, "share": None})
             _ = share["count"] + share["of"], share["share"]
         _ = value["risk_coverage"]["coverage_at_limit"] + 0.0
         _ = value["cases_file"] + value["cases_sha256"] + value["knowledge"] + value["model"]
@@ -193,26 +187,28 @@ def read_result(path: Path) -> Result:
 
 
 def compare(before: Result, after: Result) -> dict[str, Any]:
-    """Return what changed from ``before`` to ``after``, by case id and measure by measure.
+    """Return the changes from ``before`` to ``after``, by case id and by measure.
 
-    Only cases of both runs are compared by id, by :func:`change_of` their verdicts; the measures
-    are each run's own totals.
+    Only cases of both runs are compared by id, by :func:`verdict_change`; the measures are each
+    run's own totals.
     """
     old = {row["id"]: row["verdict"] for row in before["cases"]}
     new = {row["id"]: row["verdict"] for row in after["cases"]}
     both = [name for name in new if name in old]
     changes: dict[str, list[dict[str, str]]] = {kind: [] for kind in CHANGES}
     for name in both:
-        kind = change_of(old[name], new[name])
+        kind = verdict_change(old[name], new[name])
         if kind != "same":
             row = {"id": name, "from": old[name], "to": new[name]}
             changes["to_review" if kind == "review" else kind].append(row)
     measures = {}
-    for each in MEASURES:
-        first, second = before["measures"].get(each.name), after["measures"][each.name]
-        comparable = first is not None and None not in (first["share"], second["share"])
-        difference = round(second["share"] - first["share"], _DIGITS) if comparable else None
-        measures[each.name] = {"before": first, "after": second, "difference": difference}
+    for test in MEASURES:
+        first: Share | None = before["measures"].get(test.name)
+        second: Share = after["measures"][test.name]
+        difference = None
+        if first is not None and first["share"] is not None and second["share"] is not None:
+            difference = round(second["share"] - first["share"], DIGITS)
+        measures[test.name] = {"before": first, "after": second, "difference": difference}
     return {
         "before": {name: before[name] for name in ("cases_file", "knowledge", "model")},
         "same_cases_file": before["cases_sha256"] == after["cases_sha256"],

@@ -1,1 +1,1 @@
-"""The editors' pages: what is current, what the draft changes, and how it gets published."""
+"""The editors' pages: the current release, the changes of the draft, and its publication."""

@@ -1,4 +1,4 @@
-"""What the pages call tables, columns, checks and what the citizen is shown."""
+"""Labels of tables, columns and checks on the editors' pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS: Mapping[str, str] = {
     "url": gettext_noop("Link"),
     "value": gettext_noop("Category"),
 }
-"""Columns that are called otherwise than where they are edited."""
+"""Columns with another label than where they are edited."""
 
 _CHECKS: Mapping[str, str] = {
     "draft.empty": gettext_noop("Nothing to publish"),

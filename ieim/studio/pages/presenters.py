@@ -1,4 +1,4 @@
-"""What the pages show, as plain values."""
+"""Plain values for the templates of the editors' pages."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ from ieim.studio.proposals.differences import Difference, Kind, marked
 
 Item = TypeVar("Item")
 
-PAGE = 25
+PAGE_SIZE = 25
 MINE = "*mine"
-"""The choice of all agencies of the user; no agency has this id."""
+"""The filter for all agencies of the user; no agency has this id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
+    """An option of a select."""
+
     value: str
     words: str
     chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[Item]):
-    """One page of a filtered list. ``query`` is the address's, without the page, "&" at its end."""
+class FilteredPage(Generic[Item]):
+    """One page of a filtered list; ``query`` is the address's without the page, ending in "&"."""
 
     page: Page[Item]
     total: int
@@ -51,38 +53,38 @@ class Listed(Generic[Item]):
 
 
 def choices(entries: Iterable[tuple[str, str]], chosen: str) -> list[Choice]:
-    """Return the choices of a select; ``entries`` are values with their labels."""
+    """Return the options of a select; ``entries`` are values with their labels."""
     return [Choice(value, words, value == chosen) for value, words in entries]
 
 
 def chosen(query: QueryDict, name: str, allowed: Iterable[str]) -> str:
-    """Return the value of a filter, "" for none and for one that there is not."""
+    """Return the value of a filter in the address; "" if it is missing or not allowed."""
     value = query.get(name, "")
     return value if value in set(allowed) else ""
 
 
-def listed(
+def filtered_page(
     items: Sequence[Item] | QuerySet[Any, Item],
     query: QueryDict,
     active: Mapping[str, str],
     *,
     total: int,
-) -> Listed[Item]:
-    """Return the page of ``items`` that the address asks for; ``active`` are its filters."""
-    on = {name: value for name, value in active.items() if value}
-    pages = Paginator(items, PAGE)
-    text = urlencode(on) + "&" if on else ""
-    return Listed(pages.get_page(query.get("page")), total, text, bool(on.keys() - {"from", "to"}))
+) -> FilteredPage[Item]:
+    """Return the requested page of ``items``; ``active`` are its filters."""
+    filters = {name: value for name, value in active.items() if value}
+    page = Paginator(items, PAGE_SIZE).get_page(query.get("page"))
+    text = urlencode(filters) + "&" if filters else ""
+    return FilteredPage(page, total, text, bool(filters.keys() - {"from", "to"}))
 
 
 def agency_choices(
     ids: Iterable[str], names: Mapping[str, str], scope: frozenset[str] | None
 ) -> list[tuple[str, str]]:
-    """Return the entries of a select of agencies: those of ``ids``, by name."""
-    there = [(names.get(id_) or id_, id_) for id_ in set(ids) if id_]
-    there.sort(key=lambda entry: (entry[0].casefold(), entry[1]))
+    """Return the entries of a select of agencies, ordered by name."""
+    entries = [(id_, names.get(id_) or id_) for id_ in set(ids) if id_]
+    entries.sort(key=lambda entry: (entry[1].casefold(), entry[0]))
     mine = [(MINE, gettext("My agencies"))] if scope else []
-    return [("", gettext("All agencies")), *mine, *((id_, name) for name, id_ in there)]
+    return [("", gettext("All agencies")), *mine, *entries]
 
 
 def of_agency(agency: str, selected: str, scope: frozenset[str] | None) -> bool:
@@ -101,109 +103,108 @@ _KINDS = {
 
 
 def difference_list(
-    found: Sequence[Difference],
+    differences: Sequence[Difference],
     query: QueryDict,
     *,
     names: Mapping[str, str],
     scope: frozenset[str] | None,
     active: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return one page of ``found`` as the address filters it, and its filters.
+    """Return one page of ``differences`` as the address filters them, and the filters.
 
-    ``active`` is what else its query has; ``names`` are the agencies' names by id. ``counts`` are
-    of all that is not filtered out.
+    ``active`` has the other parameters of the address; ``names`` are the agencies' names by id.
+    ``counts`` are of all that is not filtered out.
     """
-    agencies = agency_choices((each.agency for each in found), names, scope)
+    agencies = agency_choices((item.agency for item in differences), names, scope)
     agency = chosen(query, "agency", (value for value, _ in agencies))
     kind = chosen(query, "kind", _KINDS)
     tables: dict[str, str] = {"": gettext("All kinds of entry")}
     tables.update((table, labels.table(table)) for table in TABLES)
     selected_table = chosen(query, "table", tables)
-    shown = [
-        each
-        for each in found
-        if of_agency(each.agency, agency, scope)
-        and each.kind == (kind or each.kind)
-        and each.table == (selected_table or each.table)
+    matches = [
+        item
+        for item in differences
+        if of_agency(item.agency, agency, scope)
+        and item.kind == (kind or item.kind)
+        and item.table == (selected_table or item.table)
     ]
     filters = {**active, "agency": agency, "kind": kind, "table": selected_table}
-    page = listed(shown, query, filters, total=len(found))
+    page = filtered_page(matches, query, filters, total=len(differences))
     return {
         "list": page,
-        "rows": [_difference(each, names) for each in page.page.object_list],
-        "counts": counted(shown),
+        "rows": [_difference(item, names) for item in page.page.object_list],
+        "counts": kind_counts(matches),
         "agencies": choices(agencies, agency),
         "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
         "tables": choices(tables.items(), selected_table),
     }
 
 
-def counted(found: Iterable[Difference]) -> dict[str, int]:
-    counts = Counter(each.kind for each in found)
+def kind_counts(differences: Iterable[Difference]) -> dict[str, int]:
+    counts = Counter(item.kind for item in differences)
     return {kind.value: counts[kind] for kind in Kind}
 
 
 def remark_list(
-    found: Sequence[Remark],
+    remarks: Sequence[Remark],
     query: QueryDict,
     *,
     release: Release,
     scope: frozenset[str] | None,
 ) -> dict[str, Any]:
-    """Return one page of ``found``, remarks about ``release``, as the address filters it."""
+    """Return one page of ``remarks`` about ``release`` as the address filters them."""
     names = agency_names(release)
-    agencies = agency_choices((each.agency for each in found), names, scope)
+    agencies = agency_choices((remark.agency for remark in remarks), names, scope)
     agency = chosen(query, "agency", (value for value, _ in agencies))
-    mine = [each for each in found if of_agency(each.agency, agency, scope)]
-    counts = Counter(each.code for each in mine)
+    of_agencies = [remark for remark in remarks if of_agency(remark.agency, agency, scope)]
+    counts = Counter(remark.code for remark in of_agencies)
     codes = [("", gettext("All checks"))]
-    codes += [(code, f"{text} ({counts[code]})") for code, text in labels.checks().items()]
-    codes = [(code, text) for code, text in codes if not code or counts[code]]
+    codes += [(c, f"{text} ({counts[c]})") for c, text in labels.checks().items() if counts[c]]
     code = chosen(query, "code", (value for value, _ in codes))
-    shown = [each for each in mine if each.code == (code or each.code)]
-    page = listed(shown, query, {"agency": agency, "code": code}, total=len(found))
-    remarks = list(page.page.object_list)
-    where = edit_urls(remarks, scope)
-    errors = sum(each.severity is Severity.ERROR for each in found)
+    matches = [remark for remark in of_agencies if remark.code == (code or remark.code)]
+    filters = {"agency": agency, "code": code}
+    page = filtered_page(matches, query, filters, total=len(remarks))
+    urls = edit_urls(list(page.page.object_list), scope)
+    errors = sum(remark.severity is Severity.ERROR for remark in remarks)
     return {
         "list": page,
         "rows": [
             {
-                "remark": each,
-                "error": each.severity is Severity.ERROR,
-                "what": labels.table(each.table),
-                "name": _called(each, release),
-                "agency": _agency_name(each.table, each.agency, names),
-                # Where the entry is edited, "" for who may not.
-                "url": where.get((each.table, each.entry), ""),
+                "remark": remark,
+                "error": remark.severity is Severity.ERROR,
+                "what": labels.table(remark.table),
+                "name": _entry_name(remark, release),
+                "agency": _agency_name(remark.table, remark.agency, names),
+                # Where the entry is edited; "" for users who may not.
+                "url": urls.get((remark.table, remark.entry), ""),
             }
-            for each in remarks
+            for remark in page.page.object_list
         ],
         "errors": errors,
-        "warnings": len(found) - errors,
+        "warnings": len(remarks) - errors,
         "agencies": choices(agencies, agency),
         "codes": choices(codes, code),
     }
 
 
 def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
-    """Return the remarks by check, each with its words, in the order of the checks."""
-    groups = ((text, [e for e in remarks if e.code == c]) for c, text in labels.checks().items())
-    return [(text, found) for text, found in groups if found]
+    """Return the remarks by the label of their check, in the order of the checks."""
+    groups = ((text, [r for r in remarks if r.code == c]) for c, text in labels.checks().items())
+    return [(text, members) for text, members in groups if members]
 
 
 def edit_urls(
     remarks: Sequence[Remark], scope: frozenset[str] | None
 ) -> dict[tuple[Table, str], str]:
-    """Return where the entries of ``remarks`` are edited, without those outside ``scope``."""
-    mine = [each for each in remarks if scope is None or each.agency in scope]
+    """Return the admin's addresses of the entries of ``remarks`` within ``scope``."""
+    in_scope = [remark for remark in remarks if scope is None or remark.agency in scope]
     urls: dict[tuple[Table, str], str] = {}
-    for table in {each.table for each in mine}:
+    for table in {remark.table for remark in in_scope}:
         model, columns = DRAFT_MODELS[table], IDENTITY[table]
-        agency_by_entry = {each.entry: each.agency for each in mine if each.table == table}
+        agency_by_entry = {r.entry: r.agency for r in in_scope if r.table == table}
         rows: QuerySet[Any] = model._default_manager.all()
         if "agency" in columns:
-            # Of a situation's question it is NULL.
+            # A situation's question has no agency.
             rows = rows.filter(Q(agency__in=set(agency_by_entry.values())) | Q(agency=None))
         if "key" in columns:
             keys = {entry.removeprefix(f"{agency} ") for entry, agency in agency_by_entry.items()}
@@ -216,7 +217,7 @@ def edit_urls(
 
 
 def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
-    """Return a service as citizens see it, in the parts of an answer."""
+    """Return a service as citizens see it."""
     placeholders = {f"service_{name}": f"{{service_{name}}}" for name in SECTIONS}
     reply = render_service(
         placeholders, service=service, agency=agency, category_value=None, entities={}
@@ -237,7 +238,7 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
 
 
 def agency_names(*releases: Release | None) -> dict[str, str]:
-    """Return the agencies' names by id; of one that several have the last one's."""
+    """Return the agencies' names by id; a later release overrides an earlier one."""
     return {
         agency.id: agency.name
         for release in releases
@@ -246,8 +247,8 @@ def agency_names(*releases: Release | None) -> dict[str, str]:
     }
 
 
-def _called(remark: Remark, release: Release) -> str:
-    """Return what people call the entry of a remark, "" where that is not known."""
+def _entry_name(remark: Remark, release: Release) -> str:
+    """Return the name of a remark's entry; "" if it is unknown."""
     key = (remark.agency, remark.entry.removeprefix(f"{remark.agency} "))
     if remark.table == "services" and key in release.services:
         return release.services[key].name
@@ -259,15 +260,15 @@ def _called(remark: Remark, release: Release) -> str:
 
 
 def _agency_name(table: Table, agency: str, names: Mapping[str, str]) -> str:
-    """Return the agency's name next to an entry, "" next to an agency itself."""
+    """Return the agency's name for an entry; "" for an agency itself."""
     return "" if table == "agencies" else names.get(agency) or agency
 
 
 def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, Any]:
     fields = []
-    for each in difference.fields:
-        before, after = marked(each.before, each.after)
-        fields.append({"name": labels.column(each.column), "before": before, "after": after})
+    for field in difference.fields:
+        before, after = marked(field.before, field.after)
+        fields.append({"name": labels.column(field.column), "before": before, "after": after})
     return {
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),

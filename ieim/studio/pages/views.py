@@ -1,4 +1,4 @@
-"""The editors' pages: what is current, what the draft changes, and how it gets published."""
+"""The editors' pages: the current release, the changes of the draft, and its publication."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ieim.studio.checks import services as checking
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.models import Agency, Proposal, Service
 from ieim.studio.pages import presenters, selectors
-from ieim.studio.pages.presenters import choices, chosen, listed
+from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences as compared
 from ieim.studio.proposals.selectors import beyond, golden_state, help_numbers
@@ -39,18 +39,20 @@ app_name = "knowledge"
 
 DRAFT = "draft"
 _RECENT = 5
+"""Decided proposals on the first page."""
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    now = selectors.now()
-    changes = compared(now.release, drafts.draft().release)
+    """Show the current release, the size of the draft's changes, and proposals."""
+    status = selectors.status()
+    changes = compared(status.release, drafts.draft().release)
     scope = agencies_of(request.user)
     context = {
-        "now": now,
-        "counts": presenters.counted(changes),
+        "status": status,
+        "counts": presenters.kind_counts(changes),
         "changed": len(changes),
-        "mine": sum(each.agency in scope for each in changes) if scope else None,
+        "mine": sum(change.agency in scope for change in changes) if scope else None,
         "recent": selectors.proposals().exclude(state=Proposal.State.OPEN)[:_RECENT],
     }
     return render(request, "studio/pages/home.html", context)
@@ -58,24 +60,25 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def checks(request: HttpRequest) -> HttpResponse:
-    """What the checks say of the draft as it is now; htmx asks how far they are."""
+    """List the remarks of the checks about the draft; htmx polls their progress."""
     draft = drafts.draft()
-    found = checking.checked_draft(draft)
+    result = checking.checked_draft(draft)
     if request.headers.get("HX-Request"):
-        if found.run is None:
+        if result.run is None:
             return HttpResponseClientRefresh()
-        return render(request, "studio/pages/parts/checking.html", {"run": found.run})
-    view = presenters.remark_list(
-        found.remarks,
+        return render(request, "studio/pages/parts/checking.html", {"run": result.run})
+    remarks = presenters.remark_list(
+        result.remarks,
         request.GET,
         release=draft.release,
         scope=agencies_of(request.user),
     )
-    return render(request, "studio/pages/checks.html", {"checks": view, "run": found.run})
+    return render(request, "studio/pages/checks.html", {"checks": remarks, "run": result.run})
 
 
 @require_POST
 def check_again(request: HttpRequest) -> HttpResponse:
+    """Restart a failed run of the checks."""
     run = checking.checked_draft(drafts.draft()).run
     if run is not None:
         checking.begin_again(run_id=run.pk)
@@ -84,15 +87,16 @@ def check_again(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def checks_summary(request: HttpRequest) -> HttpResponse:
-    """The same in two figures, as a part of the first page: it may take a second."""
-    found = checking.checked_draft(drafts.draft())
-    errors = len(found.errors)
-    context = {"errors": errors, "warnings": len(found.remarks) - errors, "run": found.run}
+    """Count the remarks for the first page, which loads this by itself: it may take a second."""
+    result = checking.checked_draft(drafts.draft())
+    errors = len(result.errors)
+    context = {"errors": errors, "warnings": len(result.remarks) - errors, "run": result.run}
     return render(request, "studio/pages/parts/summary.html", context)
 
 
 @require_safe
 def releases(request: HttpRequest) -> HttpResponse:
+    """List the releases with their publications."""
     rows = Release.objects.select_related("created_by").defer("content")
     rows = rows.prefetch_related("publications__published_by")
     page = Paginator(rows, 20).get_page(request.GET.get("page"))
@@ -102,12 +106,12 @@ def releases(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def release(request: HttpRequest, number: int) -> HttpResponse:
-    """One release: where it comes from, and its services to read and search."""
+    """Show one release: its origin, and its services to read and search."""
     row = get_object_or_404(Release.objects.defer("content"), number=number)
     value = stored_release(number)
     names = presenters.agency_names(value)
     text, agency, filters = _filters(request, names)
-    found = selectors.release_services(value, text, agency)
+    matches = selectors.release_services(value, text, agency)
     publications = Publication.objects.filter(release_id=number).select_related("published_by")
     context = {
         **filters,
@@ -117,8 +121,8 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
         "publications": publications,
         "proposal": selectors.proposals().filter(release=row).last(),
         "names": names,
-        "list": listed(
-            found, request.GET, {"q": text, "agency": agency}, total=len(value.services)
+        "list": filtered_page(
+            matches, request.GET, {"q": text, "agency": agency}, total=len(value.services)
         ),
     }
     return render(request, "studio/pages/release.html", context)
@@ -126,11 +130,11 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def services(request: HttpRequest) -> HttpResponse:
-    """The services of the draft, to read, search and go on to edit."""
+    """List the services of the draft, to read, search and edit."""
     text, agency, filters = _filters(request, dict(Agency.objects.values_list("pk", "name")))
-    found = selectors.draft_services(text, agency)
+    matches = selectors.draft_services(text, agency)
     active = {"q": text, "agency": agency}
-    page = listed(found, request.GET, active, total=Service.objects.count())
+    page = filtered_page(matches, request.GET, active, total=Service.objects.count())
     user = member(request)
     sees_situations = works_for(user, "") and user.has_perm("studio.view_situation")
     context = {**filters, "list": page, "situations": sees_situations}
@@ -138,7 +142,7 @@ def services(request: HttpRequest) -> HttpResponse:
 
 
 def _filters(request: HttpRequest, names: Mapping[str, str]) -> tuple[str, str, dict[str, Any]]:
-    """Return the words and the agency that the address asks for, and both as the form has them."""
+    """Return the words and the agency of the address, and both for the form."""
     agencies = [("", gettext("All agencies")), *names.items()]
     agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
     text = request.GET.get("q", "")[:200]
@@ -147,21 +151,21 @@ def _filters(request: HttpRequest, names: Mapping[str, str]) -> tuple[str, str, 
 
 @require_safe
 def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
-    """One service as citizens see it: of release ``number``, else of the draft."""
+    """Show one service as citizens see it: of release ``number``, else of the draft."""
     value = _release(DRAFT if number is None else str(number))
     agency, key = request.GET.get("agency", ""), request.GET.get("key", "")
-    found = value.services.get((agency, key))
-    if found is None or agency not in value.agencies:
+    service = value.services.get((agency, key))
+    if service is None or agency not in value.agencies:
         raise Http404("There is no such service here.")
     name = f"{agency} {key}"
     remark = Remark("", Severity.WARNING, "services", name, agency, "")
     urls = presenters.edit_urls([remark], agencies_of(request.user))
     context = {
         "number": number,
-        "service": found,
+        "service": service,
         "agency": value.agencies[agency],
-        "categories": [value.categories.get((agency, each)) for each in found.categories],
-        "reply": presenters.answer(found, value.agencies[agency]),
+        "categories": [value.categories.get((agency, key)) for key in service.categories],
+        "reply": presenters.answer(service, value.agencies[agency]),
         "edit": urls.get(("services", name), ""),
     }
     return render(request, "studio/pages/service.html", context)
@@ -169,7 +173,7 @@ def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
 
 @require_safe
 def differences(request: HttpRequest) -> HttpResponse:
-    """What makes one side of another: releases by number, or the draft."""
+    """Compare two sides: releases by number, or the draft."""
     numbers = [str(number) for number in Release.objects.values_list("number", flat=True)]
     of_number = gettext("Release {number}")
     sides = [
@@ -215,25 +219,22 @@ def _release(side: str) -> knowledge.Release:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def propose(request: HttpRequest) -> HttpResponse:
-    """Propose the draft: what it changes, what the checks say, a note. 422 where it cannot be.
-
-    htmx asks how far the checks are.
-    """
-    done, problems = _proposed(request, proposals.propose)
-    if done:
-        return done
-    now, draft = selectors.now(), drafts.draft()
-    found = checking.checked_draft(draft)
-    errors = len(found.errors)
-    context: dict[str, Any] = {"run": found.run, "warnings": len(found.remarks) - errors}
+    """Propose the draft; 422 where that is not possible. htmx polls the progress of the checks."""
+    response, problems = _proposed(request, proposals.propose)
+    if response:
+        return response
+    status, draft = selectors.status(), drafts.draft()
+    result = checking.checked_draft(draft)
+    errors = len(result.errors)
+    context: dict[str, Any] = {"run": result.run, "warnings": len(result.remarks) - errors}
     if request.headers.get("HX-Request"):
         return render(request, "studio/pages/parts/checking.html", context)
-    changes = compared(now.release, draft.release)
+    changes = compared(status.release, draft.release)
     context |= {
-        "now": now,
+        "status": status,
         "problems": problems,
         "text": _text(request),
-        "counts": presenters.counted(changes),
+        "counts": presenters.kind_counts(changes),
         "changed": len(changes),
         "errors": errors,
     }
@@ -242,11 +243,11 @@ def propose(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def again(request: HttpRequest, number: int) -> HttpResponse:
-    """Propose an earlier release. 422 where it cannot be."""
+    """Propose an earlier release; 422 where that is not possible."""
     release = get_object_or_404(Release, number=number)
-    done, problems = _proposed(request, partial(proposals.propose_again, release=release))
-    if done:
-        return done
+    response, problems = _proposed(request, partial(proposals.propose_again, release=release))
+    if response:
+        return response
     context = {
         "release": release,
         "current": current_number(),
@@ -259,7 +260,7 @@ def again(request: HttpRequest, number: int) -> HttpResponse:
 def _proposed(
     request: HttpRequest, propose: Callable[..., Proposal]
 ) -> tuple[HttpResponse | None, Sequence[str]]:
-    """Propose where the form was sent: return the way to the proposal, or why it cannot be."""
+    """Propose if the form was sent; return a redirect to the proposal, or the errors."""
     if request.method != "POST":
         return None, ()
     try:
@@ -273,7 +274,7 @@ def _proposed(
 
 @require_safe
 def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
-    """One proposal: what it changes, what the checks said, the golden questions, the decision."""
+    """Show one proposal: its changes, remarks, golden questions and decision."""
     return _page(request, proposal)
 
 
@@ -289,8 +290,10 @@ _DONE = {
 
 @require_POST
 def decide(request: HttpRequest, proposal: int, action: str) -> HttpResponse:
-    """Act and show the proposal again: by a redirect, or at once with the reasons and 422; 403
-    where it touches agencies that are not theirs."""
+    """Decide about a proposal, and redirect to it.
+
+    If that is refused, show it with the reasons and 422; 403 where it touches other agencies.
+    """
     get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
     by, reason, number, time = member(request), _text(request), proposal, ""
     try:
@@ -321,19 +324,19 @@ def _page(
     action: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    found = get_object_or_404(selectors.proposals(), pk=pk)
-    before = None if found.base_id is None else stored_release(found.base_id)
-    after = drafts.release_of(found)
+    stored = get_object_or_404(selectors.proposals(), pk=pk)
+    before = None if stored.base_id is None else stored_release(stored.base_id)
+    after = drafts.release_of(stored)
     changed = compared(before, after)
     names = presenters.agency_names(before, after)
-    has_questions, run = golden_state(found)
-    remarks = [Remark.from_dict(values) for values in found.checks]
+    has_questions, run = golden_state(stored)
+    remarks = [Remark.from_dict(values) for values in stored.checks]
     context: dict[str, Any] = {
-        "proposal": found,
-        "open": found.state == Proposal.State.OPEN,
-        "mine": found.proposed_by_id == request.user.pk,
+        "proposal": stored,
+        "open": stored.state == Proposal.State.OPEN,
+        "mine": stored.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
-        "beyond": beyond(found, request.user) if found.state == Proposal.State.OPEN else "",
+        "beyond": beyond(changed, request.user) if stored.state == Proposal.State.OPEN else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
             changed,

@@ -1,6 +1,6 @@
 """Differences between two releases, or the draft and one, by entry and field.
 
-An entry that only moved is no difference.
+Pure. An entry that only moved is not a difference.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ieim.knowledge.bundles.situations import SituationRow
 from ieim.pipeline.knowledge import Release
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
-_ALIKE = 0.4
-"""Texts with a smaller share of common words are shown as replaced, not woven together."""
+_LEAST_RATIO = 0.4
+"""Texts that are less alike are shown as replaced as a whole."""
 
 
 class Kind(StrEnum):
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column that differs, as text: a list has one line for each item, a missing value is ""."""
+    """One column that differs, as text: a list has one item a line, a missing value is ""."""
 
     column: str
     before: str
@@ -39,8 +39,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """An entry that differs. ``entry`` is its natural id, ``name`` what a person calls it;
-    ``agency`` is "" for an entry of every agency."""
+    """One entry that differs: ``entry`` is its natural id, ``name`` its name for people, and
+    ``agency`` "" where it belongs to every agency."""
 
     table: Table
     kind: Kind
@@ -52,38 +52,36 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words of a text; ``changed``: the other text does not have them here."""
+    """A run of words of a text; ``changed`` if the other text does not have them here."""
 
     text: str
     changed: bool
 
 
 def differences(before: Release | None, after: Release) -> list[Difference]:
-    """Return what differs in ``after`` from ``before`` (None: all of it), by table, in its order.
-
-    Removed entries come last in their table.
-    """
-    result: list[Difference] = []
+    """Return the changes from ``before`` (None: nothing) to ``after`` by table, in its order;
+    removed entries come last."""
+    changes: list[Difference] = []
     for table in TABLES:
         old = {_identity(table, row): row for row in _rows(before, table)} if before else {}
         for row in _rows(after, table):
-            past = old.pop(_identity(table, row), None)
-            if past is None:
-                result.append(_difference(table, Kind.ADDED, None, row))
-            elif past != row:
-                result.append(_difference(table, Kind.CHANGED, past, row))
-        result += [_difference(table, Kind.REMOVED, row, None) for row in old.values()]
-    return result
+            old_row = old.pop(_identity(table, row), None)
+            if old_row is None:
+                changes.append(_difference(table, Kind.ADDED, None, row))
+            elif old_row != row:
+                changes.append(_difference(table, Kind.CHANGED, old_row, row))
+        changes += [_difference(table, Kind.REMOVED, row, None) for row in old.values()]
+    return changes
 
 
 def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
-    """Return both texts in runs, the words marked that the other one does not have there.
+    """Return both texts in runs of words; runs that the other text lacks there are ``changed``.
 
-    Joined, the runs are the texts. Texts that have little in common are marked as a whole.
+    Joined, the runs are the texts. Texts that have little in common are changed as a whole.
     """
     old, new = _WORD.findall(before), _WORD.findall(after)
     matcher = SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > 2_000)
-    if not before or not after or matcher.ratio() < _ALIKE:
+    if not before or not after or matcher.ratio() < _LEAST_RATIO:
         return _whole(before), _whole(after)
     left: list[Piece] = []
     right: list[Piece] = []

@@ -1,4 +1,4 @@
-"""Reads: the changes of a proposal, and the agencies that it touches."""
+"""Reads of proposals: their changes, the agencies they touch, and their golden questions."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals.differences import Difference, Kind, differences
 
 _HELP: Final = frozenset({"help_lines", "labels"})
-"""Tables whose texts somebody in danger reads."""
+"""Tables with texts for somebody in danger."""
 
 
 def changes(proposal: Proposal) -> list[Difference]:
-    """Return the changes of a proposal against the release that it was made from."""
+    """Return the changes of ``proposal`` to the release that was current when it was made."""
     before = None if proposal.base_id is None else selectors.release(proposal.base_id)
     return differences(before, drafts.release_of(proposal))
 
 
-def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
-    """Return the names of agencies that a proposal touches and the user does not work for."""
+def beyond(changed: Iterable[Difference], user: AbstractBaseUser | AnonymousUser) -> str:
+    """Return the agencies of changes outside the scope of ``user``, as words; "" for none."""
     scope = agencies_of(user)
     if scope is None:
         return ""
-    # "" is the agency of what belongs to no single one, such as labels.
-    others = sorted({change.agency for change in changes(proposal)} - scope)
+    # "" is the agency of entries of no single one, such as labels.
+    others = sorted({change.agency for change in changed} - scope)
     return ", ".join(agency or gettext("what all agencies share") for agency in others)
 
 
@@ -41,18 +41,16 @@ def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
 
 
 def help_numbers(changed: Iterable[Difference]) -> list[str]:
-    """Return the entries of help lines and labels whose figures change or go.
-
-    A wrong figure there is a call for help that nobody answers.
-    """
+    """Return the entries of help lines and labels with changed or removed digits: a wrong telephone
+    number there is a call for help that nobody answers."""
     return [
         change.entry
         for change in changed
         if change.table in _HELP
         and change.kind is not Kind.ADDED
-        and any(_figures(field.before) != _figures(field.after) for field in change.fields)
+        and any(_digits(field.before) != _digits(field.after) for field in change.fields)
     ]
 
 
-def _figures(text: str) -> str:
+def _digits(text: str) -> str:
     return "".join(re.findall(r"\d", text))

@@ -1,7 +1,7 @@
-"""Writes: proposals of the draft, which somebody else publishes or turns down.
+"""Proposals: one person proposes the draft, another publishes it.
 
-A proposal is a snapshot; editing goes on. Every step is one transaction with its audit event, and
-steps are taken one at a time.
+A proposal is a snapshot; editing goes on. Every step is one transaction with its audit event, one
+at a time: a second person at once is told what the first one did.
 """
 
 from __future__ import annotations
@@ -65,23 +65,23 @@ _DECIDED = {
 
 
 class ProposalError(PublishError):
-    """A refused step; ``reasons`` are sentences that say why and what to do."""
+    """It cannot be done; each of ``reasons`` is a sentence that says why and what to do."""
 
 
 class BeyondScope(ProposalError):
-    """A proposal that touches agencies that the user does not work for."""
+    """It touches agencies outside the user's scope."""
 
 
 def propose(*, note: str, by: User) -> Proposal:
-    """Propose the draft as it is now, and store its checks with the proposal.
+    """Propose the draft as it is now, with the remarks of its checks.
 
-    Raises :class:`ProposalError` without a note or the permission, while another proposal is open,
-    for a draft with errors or whose checks a worker has not done yet, and for one that is the
-    current release already.
+    Raises:
+        ProposalError: there is no note or permission, another proposal is open, the draft has
+            errors or unfinished checks, or it equals the current release.
     """
-    note = _may_propose(note, by, gettext("Write a note: what changes, and why."))
+    note = _checked_note(note, by, gettext("Write a note: what changes, and why."))
     try:
-        # One transaction, so that the tables belong together.
+        # One transaction, so that the tables are consistent.
         with transaction.atomic():
             bundle = drafts.draft()
     except BundleError as error:
@@ -89,26 +89,27 @@ def propose(*, note: str, by: User) -> Proposal:
     if not bundle.services:
         raise ProposalError([gettext("The draft has no services: add some first.")])
     release = bundle.release()
-    checked = checking.checked(bundle, release)
-    if checked.errors:
-        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in checked.errors])
-    if checked.run is not None:
-        raise ProposalError([checking.missing(checked.run)])
+    checks = checking.checked(bundle, release)
+    if checks.errors:
+        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in checks.errors])
+    if checks.run is not None:
+        raise ProposalError([checking.missing(checks.run)])
     proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
-    return _open(proposal, checked.remarks)
+    return _open(proposal, checks.remarks)
 
 
 def propose_again(*, release: Release, note: str, by: User) -> Proposal:
     """Propose that an earlier release be current again; the draft stays as it is.
 
-    Raises :class:`ProposalError` as :func:`propose` does.
+    Raises:
+        ProposalError: as :func:`propose`.
     """
     missing_note = gettext("Write a note: why this release shall be current again.")
-    note = _may_propose(note, by, missing_note)
-    before = Proposal.objects.filter(release=release, again=None).only("checks").first()
-    if before is not None:
-        remarks = [Remark.from_dict(values) for values in before.checks]
-    else:  # Whoever runs the system published it.
+    note = _checked_note(note, by, missing_note)
+    earlier = Proposal.objects.filter(release=release, again=None).only("checks").first()
+    if earlier is not None:
+        remarks = [Remark.from_dict(values) for values in earlier.checks]
+    else:  # An operator published it.
         bundle = Bundle.from_content(release.content)
         remarks = checking.examined(bundle, bundle.release())
     proposal = Proposal(
@@ -125,11 +126,12 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
 def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release:
     """Make an open proposal current and return its release; running turns keep theirs.
 
-    ``reason`` says why, where golden questions get worse, and that the numbers are right where
-    those of help lines change. Raises :class:`ProposalError` when ``by`` may not, is its author or
-    does not work for every agency that it touches (:class:`BeyondScope`), when somebody else was
-    faster, when another release became current meanwhile, when the golden questions were not
-    asked, and where a reason is missing.
+    ``reason`` is required where golden questions get worse, and where numbers of help lines change.
+
+    Raises:
+        BeyondScope: it touches agencies outside the scope of ``by``.
+        ProposalError: ``by`` may not or is its author, it is decided, another release became
+            current meanwhile, the golden questions were not asked, or the reason is missing.
     """
     proposal = _decidable(proposal_id, by, publish=True)
     reason = _clean(reason)
@@ -170,7 +172,8 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
 def refuse(*, proposal_id: int, by: User, reason: str) -> None:
     """Turn an open proposal down; ``reason`` is for its author.
 
-    Raises :class:`ProposalError` without a reason, and as :func:`publish_proposal` does.
+    Raises:
+        ProposalError: there is no reason, or as :func:`publish_proposal`.
     """
     proposal = _decidable(proposal_id, by, publish=False)
     reason = _written(reason, gettext("Write a reason: its author wants to know what to change."))
@@ -182,7 +185,11 @@ def refuse(*, proposal_id: int, by: User, reason: str) -> None:
 
 @transaction.atomic
 def withdraw(*, proposal_id: int, by: User) -> None:
-    """Take one's own open proposal back. Raises :class:`ProposalError` for somebody else's."""
+    """Withdraw one's own open proposal.
+
+    Raises:
+        ProposalError: it is somebody else's, or decided.
+    """
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id != by.pk:
         message = gettext("Only its author can withdraw a proposal: you can turn it down.")
@@ -196,7 +203,7 @@ def withdraw(*, proposal_id: int, by: User) -> None:
 @transaction.atomic
 def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     lock_head(SYSTEM_CHAIN)
-    _none_open()
+    _require_none_open()
     number = selectors.current_number()
     proposal.base = None if number is None else Release.objects.get(number=number)
     if proposal.base is not None and proposal.base.sha256 == proposal.sha256:
@@ -223,16 +230,17 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     return proposal
 
 
-def _may_propose(note: str, by: User, missing: str) -> str:
+def _checked_note(note: str, by: User, missing: str) -> str:
+    """Return the stripped note of somebody who may propose now."""
     if not by.has_perm(MAY_PROPOSE):
         message = gettext("You may not propose: ask an administrator to make you an editor.")
         raise ProposalError([message])
     note = _written(note, missing)
-    _none_open()
+    _require_none_open()
     return note
 
 
-def _none_open() -> None:
+def _require_none_open() -> None:
     proposal = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
     if proposal is not None:
         message = gettext(
@@ -244,7 +252,7 @@ def _none_open() -> None:
 
 
 def _locked(proposal_id: int) -> Proposal:
-    """Return the open proposal; nobody else decides about one until the transaction ends."""
+    """Return the open proposal, locked against other decisions until the transaction ends."""
     lock_head(SYSTEM_CHAIN)
     proposal = Proposal.objects.filter(pk=proposal_id).first()
     if proposal is None:
@@ -260,18 +268,19 @@ def _locked(proposal_id: int) -> Proposal:
 
 
 def _decidable(proposal_id: int, by: User, *, publish: bool) -> Proposal:
-    """Return the open proposal that somebody may publish, or else turn down."""
+    """Return the open proposal that ``by`` may publish, or turn down."""
     if not by.has_perm(MAY_PUBLISH):
         raise ProposalError([gettext(_MAY_NOT[publish])])
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id == by.pk:
         raise ProposalError([gettext(_AUTHOR[publish])])
-    if others := beyond(proposal, by):
+    if others := beyond(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
     return proposal
 
 
 def _losses(proposal: Proposal) -> int:
+    """Return the losses of the newest golden run; raise ProposalError where one is missing."""
     has_questions, run = golden_state(proposal)
     if not has_questions:
         return 0
@@ -289,7 +298,7 @@ def _losses(proposal: Proposal) -> int:
 
 
 def _release(proposal: Proposal) -> Release:
-    """Return what is proposed as a release that is not stored yet."""
+    """Return the proposed content as an unsaved release."""
     if digest(proposal.content) != proposal.sha256:
         message = gettext("The proposal is not what was proposed: withdraw it, propose anew.")
         raise ProposalError([message])

@@ -1,10 +1,10 @@
-"""What the playground shows of one side, as plain values."""
+"""Plain values for the playground page and its REST resource."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -17,190 +17,227 @@ from conversations.chat.presenters import ReplyView, StepView, TurnView
 from conversations.models import Reply, Turn
 from conversations.turns import help_lines, languages, resuming
 from ieim.knowledge.notices import selectors as notices
-from ieim.pipeline.findings import Finding
-from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.topology import FLOW, STAGES
-from ieim.pipeline.work import Answered, AttemptRecord, Held
+from ieim.pipeline.work import Abstained, Answered, AttemptRecord, Held, NeedsReview
+from ieim.studio.evaluation.comparing import changed_parts, reply_parts
 from ieim.studio.labels import stage_label
-from ieim.studio.models import GoldenQuestion
-from ieim.studio.trying.asking import ShortlistView, Side
-from ieim.studio.trying.comparing import ending
+from ieim.studio.trying.playground import Side
 
-_WITH_REPLY = (Answered, Held)
-LONGEST = 20_000
+LONGEST_ANSWER = 20_000
 """Characters shown of a faulty answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallView:
-    """One call of the model; of its tokens, ``record.answer`` has the server's own count and
-    ``record.count.input`` our upper bound of what was sent."""
+def side_view(side: Side) -> dict[str, Any]:
+    """Return one side: its outcome as a sentence, its stages, the reply that the citizen would see.
 
-    record: AttemptRecord
-    given: str
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class StageView:
-    """One stage; ``findings`` are those for which the model was not asked (again)."""
-
-    contract: str
-    words: str
-    passed: bool
-    fallback: bool
-    findings: tuple[Finding, ...]
-    calls: tuple[CallView, ...]
-    shortlists: tuple[ShortlistView, ...]
-
-    @property
-    def tokens(self) -> int:
-        """The tokens of all calls, by the bound where the server gave no count."""
-        tokens = 0
-        for record in (call.record for call in self.calls):
-            read, written = record.answer.prompt_tokens, record.answer.completion_tokens
-            tokens += (record.count.input if read is None else read) + (written or 0)
-        return tokens
-
-
-@dataclass(frozen=True, slots=True)
-class SideView:
-    """One side: how it ended in a sentence, its stages, the reply as the citizen would see it.
-
-    ``held`` says that the reply would wait for a person. ``turn`` is what the citizen's templates
-    need. ``untrained``: no worker has trained with the release's examples of danger yet.
+    ``held`` says that the reply would wait for a person. ``turn`` is for the citizen's templates.
+    ``untrained``: no worker has trained with the release's examples of danger yet.
     """
-
-    which: str
-    title: str
-    ending: str
-    findings: tuple[Finding, ...]
-    held: bool
-    reply: ReplyView | None
-    turn: TurnView
-    stages: tuple[StageView, ...]
-    untrained: bool
-
-    @property
-    def tokens(self) -> int:
-        return sum(stage.tokens for stage in self.stages)
-
-
-def side_view(side: Side, text: str) -> SideView:
-    """Return what is shown of one side of a question ``text``."""
-    outcome, store = side.run.outcome, side.run.store
-    reply = _reply_view(outcome.reply, side, text) if isinstance(outcome, _WITH_REPLY) else None
+    outcome = side.run.outcome
+    reply = _reply_of(side)
+    reply_view = None if reply is None else _reply_view(reply, side)
     title = gettext("The draft")
     if side.which == "published":
-        title = gettext("Published: release {number}").format(number=side.release.number)
-    return SideView(
-        which=side.which,
-        title=title,
-        ending=capfirst(ending(side)),
-        findings=() if outcome is None or isinstance(outcome, Answered) else outcome.findings,
-        held=isinstance(outcome, Held),
-        reply=reply,
-        turn=_turn_view(side, text, reply),
-        stages=tuple(
-            StageView(
-                contract=name,
-                words=stage_label(name),
-                passed=bool(records) and records[-1].judgement.passed,
-                fallback=bool(records) and records[-1].is_fallback,
-                findings=tuple(store.unasked.get(name, ())),
-                calls=tuple(
-                    CallView(each, _pretty(each.request.messages[2].content), _answer(each))
-                    for each in records
-                ),
-                shortlists=side.shortlists(name),
-            )
-            for name in STAGES
-            if (records := store.records.get(name, [])) or name in store.unasked
-        ),
-        untrained=side.screening.untrained,
-    )
+        title = gettext("Published: release {number}").format(number=side.run.release.number)
+    stages = [
+        _stage_view(side, name)
+        for name in STAGES
+        if name in side.run.store.records or name in side.run.store.unasked
+    ]
+    return {
+        "which": side.which,
+        "title": title,
+        "ending": capfirst(outcome_sentence(side)),
+        "findings": () if outcome is None or isinstance(outcome, Answered) else outcome.findings,
+        "held": isinstance(outcome, Held),
+        "reply": reply_view,
+        "turn": _turn_view(side, reply_view),
+        "stages": stages,
+        "tokens": sum(stage["tokens"] for stage in stages),
+        "untrained": side.screening.untrained,
+    }
 
 
-def _reply_view(made: replies.Reply, side: Side, text: str) -> ReplyView:
+def _stage_view(side: Side, name: str) -> dict[str, Any]:
+    """Return one stage; ``findings`` are the reasons why the model was not called (again)."""
+    records = side.run.store.records.get(name, [])
+    return {
+        "contract": name,
+        "words": stage_label(name),
+        "passed": bool(records) and records[-1].judgement.passed,
+        "fallback": bool(records) and records[-1].is_fallback,
+        "findings": side.run.store.unasked.get(name, ()),
+        "tokens": _tokens(records),
+        "calls": [
+            {
+                "record": record,
+                "given": _indented(record.request.messages[2].content),
+                "said": _answer(record),
+            }
+            for record in records
+        ],
+        "shortlists": side.shortlists(name),
+    }
+
+
+def _tokens(records: Sequence[AttemptRecord]) -> int:
+    """Return the tokens of all calls; our upper bound where the server gave no count."""
+    tokens = 0
+    for record in records:
+        read, written = record.answer.prompt_tokens, record.answer.completion_tokens
+        tokens += (record.count.input if read is None else read) + (written or 0)
+    return tokens
+
+
+def _reply_view(reply: replies.Reply, side: Side) -> ReplyView:
     """Return a reply as the chat page would show it; the rows behind it are never saved."""
-    turn = Turn(text=text, release_number=side.release.number, language=side.language)
-    with_notices = replace(made, notices=notices.of_reply(made.sources, timezone.now()))
+    release = side.run.release
+    turn = Turn(text=side.text, release_number=release.number, language=side.run.language)
+    with_notices = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
     stored = Reply(
         turn=turn,
-        origin=resuming.origin_of_words(made, lambda: side.release).value,
+        origin=resuming.origin_of_words(reply, lambda: release).value,
         body=with_notices.as_dict(),
-        marked=resuming.marked(text, made, side.release),
-        model=side.model,
+        marked=resuming.marked(side.text, reply, release),
+        model=side.runner.model.name,
     )
-    return reply_views.reply_view(stored, turn, side.release)
+    return reply_views.reply_view(stored, turn, release)
 
 
-def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
-    words = wording.words(side.language or languages.written_in())
-    steps = [each.id for each in FLOW if each.id in side.run.store.records]
-    codes = [each.code for each in side.screening.risks]
+def _turn_view(side: Side, reply: ReplyView | None) -> TurnView:
+    language = side.run.language
+    words = wording.words(language or languages.written_in())
+    stages = [stage.id for stage in FLOW if stage.id in side.run.store.records]
+    codes = [sign.code for sign in side.screening.risks]
     return TurnView(
         id=uuid4(),
         number=1,
-        text=text,
+        text=side.text,
         asked_at=timezone.now(),
         state="answered" if reply else "needs_review",
         steps=tuple(
-            StepView(words.translate(wording.STEPS[name]), "done", words.language) for name in steps
+            StepView(words.translate(wording.STEPS[name]), "done", words.language)
+            for name in stages
         ),
         reply=reply,
-        contacts=help_lines.contacts(codes, side.release, side.language, text=text),
+        contacts=help_lines.contacts(codes, side.run.release, language, text=side.text),
     )
 
 
 def _answer(record: AttemptRecord) -> str:
-    """Return a model's answer: formatted where nothing was wrong with it, else as it came.
+    """Return a model's answer: indented if it passed, else as it came.
 
     What a browser cannot be sent (lone surrogates, NUL) is replaced.
     """
     raw = record.answer.raw
     if record.judgement.passed:
-        return _pretty(raw)
-    cut_here = gettext("(cut here)")
-    cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]} … {cut_here}"
-    return cut.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
+        return _indented(raw)
+    if len(raw) > LONGEST_ANSWER:
+        raw = f"{raw[:LONGEST_ANSWER]} … {gettext('(cut here)')}"
+    return raw.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 
-def _pretty(text: str) -> str:
+def _indented(text: str) -> str:
     return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
 
 
-def question_view(question: GoldenQuestion, release: Release | None) -> dict[str, Any]:
-    """Return a golden question as it is listed, with what is right in words."""
-    case = question.case
-    return {
-        "question": question,
-        "text": case["text"],
-        "expects": _expects(case["expected"], release),
-        "note": case.get("note", ""),
-        "talk": bool(case["history"]),
-    }
+def difference(draft: Side, published: Side | None, *, current: int | None) -> dict[str, Any]:
+    """Return the effect of publishing the draft: a ``sentence`` and the ``parts`` that differ.
+
+    A part has its ``heading`` and the texts ``published`` and ``draft``, empty where a side lacks
+    it. ``current`` is the number of the current release, None before the first.
+    """
+    parts: list[dict[str, str]] = []
+    if published is None and current is None:
+        sentence = gettext("Nothing is published yet, so there is nothing to compare with.")
+    elif published is None:
+        message = gettext("The draft is the same as release {number}: nothing would change.")
+        sentence = message.format(number=current)
+    else:
+        if type(draft.run.outcome) is type(published.run.outcome):
+            parts = _changed_parts(draft, published)
+        message = gettext("It changes. Now: {now}. With the draft: {then}.")
+        sentence = _same_ending(draft, published, parts) or message.format(
+            now=outcome_sentence(published), then=outcome_sentence(draft)
+        )
+    return {"sentence": sentence, "parts": parts}
 
 
-def _expects(expected: Mapping[str, Any], release: Release | None) -> str:
-    if not expected["inquiry"]:
-        return gettext("Not an inquiry")
-    agencies, services = expected["agencies"], expected.get("acceptable_services") or []
-    if agencies == [] and not services:
-        return gettext("A person looks at it: nothing here answers it")
-    agency_names: dict[str, str] = {}
-    service_names: dict[str, str] = {}
-    for agency in agencies or ():
-        found = release.agencies.get(agency) if release else None
-        agency_names[agency] = found.name if found else agency
-        for key in services:
-            service = release.services.get((agency, key)) if release else None
-            service_names |= {key: service.name} if service else {}
-    words = gettext(" or ").join(f"“{service_names.get(key, key)}”" for key in services)
-    offices = ", ".join(agency_names.values())
-    if words:
-        return f"{words} ({offices})" if offices else words
-    if offices:
-        return gettext("Any service of {agencies}").format(agencies=offices)
-    return gettext("An inquiry, whatever the service")
+def _changed_parts(draft: Side, published: Side) -> list[dict[str, str]]:
+    old, new = _reply_of(published), _reply_of(draft)
+    if old is None or new is None:
+        return []
+    before, after = reply_parts(old), reply_parts(new)
+    return [
+        {
+            "heading": gettext(heading),
+            "published": before.get(heading, ""),
+            "draft": after.get(heading, ""),
+        }
+        for heading in changed_parts(before, after)
+    ]
+
+
+def _same_ending(draft: Side, published: Side, parts: Sequence[Mapping[str, str]]) -> str:
+    """Return a sentence where both sides give the same service or end alike, else ""."""
+    match draft.run.outcome, published.run.outcome:
+        case (Answered(reply=new), Answered(reply=old)) | (Held(reply=new), Held(reply=old)):
+            if new == old:
+                return gettext("Nothing changes: the reply is the same, word for word.")
+            if _sources(new) == _sources(old):
+                where = ", ".join(f"“{part['heading']}”" for part in parts) or gettext("its links")
+                message = gettext("It is still the same service, but the reply differs in {where}.")
+                return message.format(where=where)
+        case NeedsReview(stage=then), NeedsReview(stage=now) if then == now:
+            return gettext("Nothing changes: a person would get the question, as now.")
+        case Abstained() as after, Abstained() as before if _offered(after) == _offered(before):
+            return gettext("Nothing changes: the citizen would be asked to choose, as now.")
+    return ""
+
+
+def _reply_of(side: Side) -> replies.Reply | None:
+    outcome = side.run.outcome
+    return outcome.reply if isinstance(outcome, Answered | Held) else None
+
+
+def _offered(outcome: Abstained) -> list[tuple[str, ...]]:
+    """Return what the citizen reads about the services to choose from."""
+    return [
+        (service.agency, service.key, service.name, first_sentence(service.overview))
+        for service in outcome.offered
+    ]
+
+
+def _sources(reply: replies.Reply) -> list[tuple[str, str]]:
+    return [(source.agency_id, source.service_key) for source in reply.sources]
+
+
+def outcome_sentence(side: Side) -> str:
+    """Return the outcome of a side as a sentence without a capital and a full stop."""
+    outcome = side.run.outcome
+    assert outcome is not None  # noqa: S101  # ask_both returns no other
+    if isinstance(outcome, NeedsReview):
+        message = gettext("a person would get the question. It stopped at “{step}”")
+        return message.format(step=stage_label(outcome.stage))
+    if isinstance(outcome, Abstained):
+        names = ", ".join(f"“{service.name}”" for service in outcome.offered)
+        message = gettext("the citizen would be asked to choose from {services}")
+        return message.format(services=names)
+    is_held = isinstance(outcome, Held)
+    sources = dict.fromkeys(
+        f"“{source.service_name}” ({source.agency_name})" for source in outcome.reply.sources
+    )
+    if not sources and is_held:
+        return gettext(
+            "a person would have to let this reply go out: words of guidance, with no service"
+        )
+    if not sources:
+        return gettext("the citizen would get words of guidance, with no service")
+    message = (
+        gettext("a person would have to let this reply go out: an answer from {services}")
+        if is_held
+        else gettext("the citizen would get an answer from {services}")
+    )
+    return message.format(services=gettext(" and ").join(sources))

@@ -1,9 +1,8 @@
-"""Reads: the page of a golden run, and what a golden question can expect."""
+"""Reads: the golden questions, the page of a golden run, and possible outcomes of a question."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -18,9 +17,9 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Query
 from ieim.studio import runs
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.evaluation.comparing import KINDS
 from ieim.studio.labels import stage_label
 from ieim.studio.models import DRAFT_MODELS, GoldenQuestion, GoldenRun, Proposal
-from ieim.studio.trying.comparing import KINDS
 
 OFFERED = 8
 """How many services are offered for a golden question."""
@@ -31,33 +30,8 @@ VERDICTS: Mapping[str, str] = {
     "review": gettext_noop("A person gets it"),
     "unlabelled": gettext_noop("Answered; nobody has said what is right"),
 }
-
-
 LISTED: Final = "golden.listed"
-"""The kind of the event that somebody is shown golden questions: some were citizens' messages."""
-
-
-@dataclass(frozen=True, slots=True)
-class GoldenPage:
-    """A proposal's golden questions; ``run`` is the newest, None before the first."""
-
-    proposal: Proposal
-    run: GoldenRun | None
-    questions: int
-    kinds: Sequence[Mapping[str, Any]] = ()
-
-    @property
-    def going_on(self) -> bool:
-        return self.run is not None and self.run.state in runs.GOING_ON
-
-    @property
-    def may_start(self) -> bool:
-        return self.proposal.state == Proposal.State.OPEN and not self.going_on
-
-    @property
-    def question_count(self) -> int:
-        """How many questions the result has."""
-        return sum(len(kind["rows"]) for kind in self.kinds)
+"""The event that somebody is shown golden questions: some were citizens' messages."""
 
 
 def visible(question: GoldenQuestion, scope: frozenset[str] | None) -> bool:
@@ -76,20 +50,61 @@ def questions_of(user: AbstractBaseUser | AnonymousUser) -> list[GoldenQuestion]
     return [question for question in questions if visible(question, scope)]
 
 
-def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> GoldenPage:
-    """Return the page of a proposal's golden questions for ``user``, the worst first."""
+def question_row(question: GoldenQuestion, release: Release | None) -> dict[str, Any]:
+    """Return a golden question for the template, with the right outcome in words."""
+    case = question.case
+    return {
+        "question": question,
+        "text": case["text"],
+        "expects": _expectation(case["expected"], release),
+        "note": case.get("note", ""),
+        "talk": bool(case["history"]),
+    }
+
+
+def _expectation(expected: Mapping[str, Any], release: Release | None) -> str:
+    if not expected["inquiry"]:
+        return gettext("Not an inquiry")
+    agencies, keys = expected["agencies"], expected.get("acceptable_services") or []
+    if agencies == [] and not keys:
+        return gettext("A person looks at it: nothing here answers it")
+    names = {id_: agency.name for id_, agency in release.agencies.items()} if release else {}
+    services = release.services if release else {}
+    service_names = {
+        key: services[agency, key].name
+        for agency in agencies or ()
+        for key in keys
+        if (agency, key) in services
+    }
+    offices = ", ".join(names.get(agency, agency) for agency in agencies or ())
+    if words := gettext(" or ").join(f"“{service_names.get(key, key)}”" for key in keys):
+        return f"{words} ({offices})" if offices else words
+    if offices:
+        return gettext("Any service of {agencies}").format(agencies=offices)
+    return gettext("An inquiry, whatever the service")
+
+
+def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:
+    """Return a proposal's golden questions for the template: the newest run, the worst first."""
     run = proposal.golden_runs.first()
-    questions = GoldenQuestion.objects.count()
-    if run is None or run.state != GoldenRun.State.DONE:
-        return GoldenPage(proposal, run, questions)
-    seen = {question.name: question.case for question in questions_of(user)}
-    rows: Mapping[str, Any] = (run.result or {})["rows"]
-    kinds = []
-    for kind, words in KINDS.items():
-        found = [_row(n, row, seen.get(n)) for n, row in rows.items() if row["kind"] == kind]
-        found.sort(key=lambda row: (not row["loss"], row["name"]))
-        kinds.append({"kind": kind, "words": gettext(words), "rows": found})
-    return GoldenPage(proposal, run, questions, kinds)
+    is_running = run is not None and run.state in runs.GOING_ON
+    kinds: list[dict[str, Any]] = []
+    if run is not None and run.state == GoldenRun.State.DONE:
+        cases = {question.name: question.case for question in questions_of(user)}
+        result = (run.result or {})["rows"].items()
+        for kind, words in KINDS.items():
+            rows = [_row(n, row, cases.get(n)) for n, row in result if row["kind"] == kind]
+            rows.sort(key=lambda row: (not row["loss"], row["name"]))
+            kinds.append({"kind": kind, "words": gettext(words), "rows": rows})
+    return {
+        "proposal": proposal,
+        "run": run,
+        "questions": GoldenQuestion.objects.count(),
+        "kinds": kinds,
+        "question_count": sum(len(kind["rows"]) for kind in kinds),
+        "going_on": is_running,
+        "may_start": proposal.state == Proposal.State.OPEN and not is_running,
+    }
 
 
 def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -106,7 +121,6 @@ def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> d
 
 
 def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
-    """Return how a question ends on one side, for the template."""
     return {
         **{name: stored[name] for name in ("agency", "service", "lead", "reason")},
         "verdict": gettext(VERDICTS[stored["verdict"]]),
@@ -115,78 +129,63 @@ def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
 
 
 def problems_of(error: BundleError) -> list[dict[str, str]]:
-    """Return what is wrong with the draft, each with the address of its entry, where it has one."""
-    pages: dict[str, str] = {}
+    """Return the errors of the draft, each with the address of its entry where it has one."""
+    urls: dict[str, str] = {}
     for table, model in DRAFT_MODELS.items():
         meta = model._meta
         for values in model._default_manager.values("pk", *COLUMNS[table]):
             entry = f"{meta.verbose_name_raw} {drafts.entry_name(table, values)}"
             try:
-                name = f"admin:{meta.app_label}_{meta.model_name}_change"
-                pages[entry] = reverse(name, args=[values["pk"]])
+                page = f"admin:{meta.app_label}_{meta.model_name}_change"
+                urls[entry] = reverse(page, args=[values["pk"]])
             except NoReverseMatch:
                 break  # the table has no page of its own
     return [
-        {"entry": each.file, "message": each.message, "url": pages.get(each.file, "")}
-        for each in error.errors
+        {"entry": problem.file, "message": problem.message, "url": urls.get(problem.file, "")}
+        for problem in error.errors
     ]
 
 
 class Choice(NamedTuple):
-    """Something that a golden question can expect; ``value`` is what the form sends."""
+    """An outcome that can be right; ``value`` is what the form sends."""
 
     value: str
     words: str
-    remark: str = ""
-
-
-NOTHING, NO_INQUIRY = "nothing", "no-inquiry"
+    remark: str
+    expected: dict[str, Any]
 
 
 def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[Choice]:
-    """Return the services that fit ``text`` best and their agencies, then the two ends without one.
-
-    Only those of ``scope`` (None: every agency) are offered.
-    """
+    """Return the services of ``scope`` (None: all) that fit ``text`` best, their agencies, and the
+    two outcomes without a service."""
     agencies = None if scope is None else sorted(scope)
     ranked = shortlist_for(release).rank(Query(text)).services(agencies=agencies, limit=OFFERED)
-    found = [each.item for each in ranked]
-    names = {service.agency: release.agencies[service.agency].name for service in found}
-    services = [Choice(f"service {s.agency} {s.key}", s.name, names[s.agency]) for s in found]
-    any_service, remark = (
-        gettext("Any service of {agencies}"),
-        gettext("When only the agency counts."),
-    )
-    whole = [
-        Choice(f"agency {agency}", any_service.format(agencies=name), remark)
-        for agency, name in list(names.items())[:3]
+    services = [match.item for match in ranked]
+    names = {service.agency: release.agencies[service.agency].name for service in services}
+    any_service = gettext("Any service of {agencies}")
+    agency_only = gettext("When only the agency counts.")
+    nothing, by_person = gettext("Nothing here answers it"), gettext("A person has to look at it.")
+    no_inquiry, example = gettext("It is not an inquiry"), gettext("Small talk, thanks, a test.")
+    return [
+        *(
+            Choice(f"service {s.agency} {s.key}", s.name, names[s.agency], _case(s.agency, s.key))
+            for s in services
+        ),
+        *(
+            Choice(f"agency {id_}", any_service.format(agencies=name), agency_only, _case(id_))
+            for id_, name in list(names.items())[:3]
+        ),
+        Choice("nothing", nothing, by_person, _case()),
+        Choice("no-inquiry", no_inquiry, example, _case(inquiry=False)),
     ]
-    ends = [
-        Choice(NOTHING, gettext("Nothing here answers it"), gettext("A person has to look at it.")),
-        Choice(NO_INQUIRY, gettext("It is not an inquiry"), gettext("Small talk, thanks, a test.")),
-    ]
-    return [*services, *whole, *ends]
 
 
-def expected(release: Release, value: str, scope: frozenset[str] | None) -> dict[str, Any] | None:
-    """Return what an evaluation case expects for a choice, None for what is no choice."""
-    if value == NO_INQUIRY:
-        return {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
-    kind, _, rest = value.partition(" ")
-    agency, _, key = rest.partition(" ")
-    agencies, service = [agency], key or None
-    if value == NOTHING:
-        agencies, service = [], None
-    elif scope is not None and agency not in scope:
-        return None
-    elif kind == "service":
-        if (agency, key) not in release.services:
-            return None
-    elif kind != "agency" or key or agency not in release.agencies:
-        return None
+def _case(*key: str, inquiry: bool = True) -> dict[str, Any]:
+    """Return the ``expected`` of an evaluation case, for an agency and a service or less."""
+    agencies, services = [*key[:1]], [*key[1:]]
     return {
-        "inquiry": True,
+        "inquiry": inquiry,
         "agencies": agencies,
-        "service": service,
-        "acceptable_services": [service] if service else [],
+        "service": services[0] if services else None,
+        "acceptable_services": services,
     }

@@ -1,26 +1,23 @@
-"""Golden questions: kept by people without anybody's personal data, asked of every proposal."""
+"""Golden questions: stored without anybody's personal data, and asked of every proposal."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.models import Turn
 from conversations.turns import languages, running
-from ieim.administration import selectors as administration
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.questions import folded
-from ieim.knowledge.notices import selectors as notices
-from ieim.knowledge.vectors import made_for
 from ieim.people.models import User
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model
@@ -28,15 +25,13 @@ from ieim.studio import runs
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.selectors import example_texts
 from ieim.studio.evaluation.cases import Case, MalformedCase, read_case
+from ieim.studio.evaluation.comparing import compare_outcomes, outcome_of
 from ieim.studio.evaluation.outcomes import CaseResult
-from ieim.studio.evaluation.running import PATIENCE, Asker
+from ieim.studio.evaluation.running import PATIENCE, QuestionRunner
 from ieim.studio.models import Change, GoldenQuestion, GoldenRun, Proposal
-from ieim.studio.trying.comparing import differs, is_loss, kind_of, outcome_of
 
 OUTAGE = "The model could not be reached: {}. Start the run again when it can."
 OURS = f"{runs.OURS} Start the run again."
-
-Rows = dict[str, dict[str, Any]]
 
 
 class GoldenError(Exception):
@@ -47,11 +42,13 @@ class GoldenError(Exception):
 def keep(
     *, case: Mapping[str, Any], by: User, turn_id: UUID | None = None
 ) -> tuple[GoldenQuestion, bool]:
-    """Keep an evaluation case as a golden question; ``(question, whether it is new)``.
+    """Store an evaluation case as a golden question; return it, and whether it is new.
 
-    Its texts are redacted. One whose words are those of a turn is named by what it came of, so
-    that :func:`forget` finds it when the conversation is erased. Raises :class:`GoldenError` when
-    that has happened already, and for an example question of the draft.
+    Its texts are redacted. A question with the words of a turn is named after their source, so that
+    :func:`forget` finds it when the conversation is erased.
+
+    Raises:
+        GoldenError: the conversation is erased, or it is an example question of the draft.
     """
     if folded(case["text"]) in example_texts():
         message = gettext(
@@ -59,17 +56,18 @@ def keep(
             "learned from examples, so none can be both: use other words."
         )
         raise GoldenError(message)
-    _hold(turn_id)
-    defaults = {"case": redacted(case), "created_by": by}
-    question, new = GoldenQuestion.objects.get_or_create(name=case["id"], defaults=defaults)
-    if new:
+    _lock_turn(turn_id)
+    question, is_new = GoldenQuestion.objects.get_or_create(
+        name=case["id"], defaults={"case": redacted(case), "created_by": by}
+    )
+    if is_new:
         _record("golden.kept", question, by.actor)
-    return question, new
+    return question, is_new
 
 
-def _hold(turn_id: UUID | None) -> None:
-    """Lock the turn whose words are kept. Raises :class:`GoldenError` for one that is erased."""
-    # Erasing holds the turns first: whatever is kept before is found by it.
+def _lock_turn(turn_id: UUID | None) -> None:
+    """Lock the turn whose words are stored; raise GoldenError if they are erased."""
+    # Erasing locks the turns first, so it finds whatever is stored before.
     if turn_id and not Turn.objects.select_for_update().filter(pk=turn_id).exclude(text=""):
         raise GoldenError(gettext("This conversation was erased: its words cannot be kept."))
 
@@ -78,12 +76,14 @@ def _hold(turn_id: UUID | None) -> None:
 def add_example(
     *, text: str, agency: str, service: str, by: User, turn_id: UUID | None = None
 ) -> None:
-    """Add an example question of a service to the draft, in the language that it seems to be in.
+    """Add an example question of a service to the draft, in its detected language.
 
-    ``turn_id`` is the turn whose words it began with. Raises :class:`GoldenError` for what editing
-    refuses.
+    ``turn_id`` is the turn whose words it began with.
+
+    Raises:
+        GoldenError: the conversation is erased, or editing refuses the question.
     """
-    _hold(turn_id)
+    _lock_turn(turn_id)
     values = {
         "agency": agency,
         "service": service,
@@ -91,9 +91,8 @@ def add_example(
         "text": " ".join(text.split()),
         "origin": "citizen" if turn_id else "editor",
     }
-    source = Change.Source.ADMIN
     try:
-        editing.save(table="questions", values=values, by=by, seen=None, source=source)
+        editing.save(table="questions", values=values, by=by, seen=None, source=Change.Source.ADMIN)
     except (editing.Invalid, editing.OutOfScope) as error:
         message = gettext("This cannot be kept. {reason}.")
         raise GoldenError(message.format(reason=str(error).rstrip("."))) from error
@@ -108,32 +107,50 @@ def said_in(turn_id: UUID) -> str:
 def keep_written(
     *, text: str, expected: dict[str, Any], note: str, by: User, turn_id: UUID | None = None
 ) -> tuple[GoldenQuestion, bool]:
-    """Keep a question written by hand; ``(question, whether it is new)``.
+    """Store a question written by hand; return it, and whether it is new.
 
     ``expected`` is an evaluation case's, ``turn_id`` the turn whose words it began with. The same
-    text is kept once. Raises :class:`GoldenError` for a text that no citizen could send.
+    text is stored once.
+
+    Raises:
+        GoldenError: as :func:`keep`, and for a text that no citizen could send.
     """
     # No digest of the words: names stay in the audit record when the words are gone.
-    case = {
-        "id": said_in(turn_id) if turn_id else f"written-{uuid4()}",
-        "lang": "und",
-        "text": text.strip(),
-        "history": [],
-        "expected": expected,
-        "tags": ["written"],
-        "labels": "human",
-        "source": "written by an editor",
-        "note": note.strip(),
-    }
+    case = redacted(
+        {
+            "id": said_in(turn_id) if turn_id else f"written-{uuid4()}",
+            "lang": "und",
+            "text": text.strip(),
+            "history": [],
+            "expected": expected,
+            "tags": ["written"],
+            "labels": "human",
+            "source": "written by an editor",
+            "note": note.strip(),
+        }
+    )
     try:
-        read_case(json.dumps(redacted(case)).encode())
+        read_case(json.dumps(case).encode())
     except MalformedCase as error:
         message = gettext("This cannot be kept. {reason}.")
         raise GoldenError(message.format(reason=error)) from error
-    same = GoldenQuestion.objects.filter(case__text=redacted(case)["text"], case__history=[])
-    if (kept := same.first()) is not None:
-        return kept, False
-    return keep(case=case, by=by, turn_id=turn_id)
+    same = GoldenQuestion.objects.filter(case__text=case["text"], case__history=[]).first()
+    return (same, False) if same else keep(case=case, by=by, turn_id=turn_id)
+
+
+def redacted(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluation case with its texts redacted, and its ``note`` where it has one."""
+    history = [{**item, "text": prepare(item["text"]).text} for item in case["history"]]
+    texts = {name: prepare(case[name]).text for name in ("text", "note") if name in case}
+    return {**case, **texts, "history": history}
+
+
+@transaction.atomic
+def remove(*, question: GoldenQuestion, by: User) -> None:
+    """Delete a golden question; do nothing if it is gone already."""
+    deleted, _ = GoldenQuestion.objects.filter(pk=question.pk).delete()
+    if deleted:
+        _record("golden.removed", question, by.actor)
 
 
 def forget(names: Iterable[str]) -> None:
@@ -146,21 +163,6 @@ def forget(names: Iterable[str]) -> None:
         _record("golden.removed", question, "system")
 
 
-def redacted(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an evaluation case with its texts redacted, and its ``note`` where it has one."""
-    history = [{**item, "text": prepare(item["text"]).text} for item in case["history"]]
-    note = {"note": prepare(case["note"]).text} if "note" in case else {}
-    return {**case, "text": prepare(case["text"]).text, "history": history, **note}
-
-
-@transaction.atomic
-def remove(*, question: GoldenQuestion, by: User) -> None:
-    """Delete a golden question; one that is gone already stays gone."""
-    gone, _ = GoldenQuestion.objects.filter(pk=question.pk).delete()
-    if gone:
-        _record("golden.removed", question, by.actor)
-
-
 def _record(kind: str, question: GoldenQuestion, actor: str) -> None:
     payload = {"name": question.name, "tags": list(question.case["tags"])}
     record_system(kind=kind, actor=actor, payload=payload)
@@ -168,10 +170,10 @@ def _record(kind: str, question: GoldenQuestion, actor: str) -> None:
 
 @transaction.atomic
 def start(*, proposal: Proposal, by: User) -> GoldenRun:
-    """Have a worker ask every golden question of a proposal and of the release it would replace.
+    """Queue a run: every golden question, of a proposal and of the release it would replace.
 
-    Raises :class:`GoldenError` for a proposal that is decided, while a run of it goes on, and where
-    there is no golden question.
+    Raises:
+        GoldenError: the proposal is decided, a run of it is unfinished, or there is no question.
     """
     locked = Proposal.objects.select_for_update().get(pk=proposal.pk)
     if locked.state != Proposal.State.OPEN:
@@ -196,67 +198,65 @@ def start(*, proposal: Proposal, by: User) -> GoldenRun:
 
 
 def run_golden(*, run_id: int, model: Model | None = None) -> None:
-    """Run or resume a run; a run that cannot go on has FAILED, with a sentence."""
+    """Execute or resume a run; one that cannot go on becomes FAILED, with a sentence."""
 
-    def ask_all(claim: runs.Claim) -> None:
-        _run(claim, model or running.current_model())
+    def execute(claim: runs.Claim) -> None:
+        _execute(claim, model or running.current_model())
 
-    runs.work(GoldenRun, run_id, ask_all, _fail, error=OURS)
+    runs.work(GoldenRun, run_id, execute, _fail, error=OURS)
 
 
-def _run(claim: runs.Claim, model: Model) -> None:
-    """Ask each question of both sides; results are saved every second, so that it can resume."""
+def _execute(claim: runs.Claim, model: Model) -> None:
+    """Ask every question of both sides; results are saved each second, so that it can resume."""
     run = GoldenRun.objects.select_related("proposal").get(pk=claim.run_id)
-    cases = list(_cases())
+    cases = _cases()
     base = run.proposal.base_id
     releases = {} if base is None else {"before": knowledge.release(base)}
     releases["after"] = Bundle.from_content(run.proposal.content).release(0)
-    rows: Rows = (run.result or {}).get("rows", {})
-    total, saved = len(cases) * len(releases), time.monotonic()
-    settled = running.options(persona=administration.current().persona)
+    rows: dict[str, dict[str, Any]] = (run.result or {}).get("rows", {})
+    total, saved_at = len(cases) * len(releases), time.monotonic()
     for side, release in releases.items():
-        directive = notices.runtime_directive(release, timezone.now())
-        asker = Asker(model, release, made_for(release), settled, directive, made_for)
+        runner = QuestionRunner.of_site(release, model)
         for case in cases:
             row = rows.setdefault(case.id, {})
             if side not in row:
-                row[side] = _ask(asker, case)
-            if time.monotonic() - saved >= runs.SAVE_EVERY:
-                done = sum(map(len, rows.values()))
-                claim.write(done=done, total=total, result={"rows": rows})
-                saved = time.monotonic()
+                row[side] = _outcome(runner, case)
+            if time.monotonic() - saved_at >= runs.SAVE_EVERY:
+                claim.write(done=sum(map(len, rows.values())), total=total, result={"rows": rows})
+                saved_at = time.monotonic()
     _finish(claim, run, total, {case.id: rows[case.id] for case in cases}, model.name)
 
 
-def _cases() -> Iterator[Case]:
+def _cases() -> list[Case]:
+    cases = []
     for question in GoldenQuestion.objects.order_by("created_at", "name"):
         try:
-            yield read_case(json.dumps(question.case).encode())
+            cases.append(read_case(json.dumps(question.case).encode()))
         except MalformedCase as error:
             raise runs.Failed(
                 f"The golden question {question.name} cannot be asked ({error}): remove it, then "
                 "start the run again."
             ) from error
+    return cases
 
 
-def _ask(asker: Asker, case: Case) -> dict[str, Any]:
-    """Return the outcome of a question; retry where the model cannot be reached."""
+def _outcome(runner: QuestionRunner, case: Case) -> dict[str, Any]:
+    """Return the outcome of a question; retry while the model cannot be reached."""
     for _ in range(PATIENCE):
-        turn = asker.ask(case.text, case.history)
+        turn = runner.run(case.text, case.history).result()
         if turn.outcome != "not_run":
-            return outcome_of(CaseResult(case, turn), asker.release)
+            return outcome_of(CaseResult(case, turn), runner.release)
         if not turn.unavailable:
             raise runs.Failed(OURS)
     raise runs.Failed(OUTAGE.format(turn.reason.rstrip(".")))
 
 
 @transaction.atomic
-def _finish(claim: runs.Claim, run: GoldenRun, total: int, rows: Rows, model: str) -> None:
+def _finish(
+    claim: runs.Claim, run: GoldenRun, total: int, rows: dict[str, dict[str, Any]], model: str
+) -> None:
     for row in rows.values():
-        before, after = row.get("before"), row["after"]
-        row["kind"], row["loss"] = kind_of(before, after), is_loss(before, after)
-        row["differs"] = differs(before, after)
-    kinds = [row["kind"] for row in rows.values()]
+        row |= compare_outcomes(row.get("before"), row["after"])
     losses = sum(row["loss"] for row in rows.values())
     claim.write(
         state=GoldenRun.State.DONE,
@@ -275,7 +275,7 @@ def _finish(claim: runs.Claim, run: GoldenRun, total: int, rows: Rows, model: st
             "base": run.proposal.base_id,
             "model": model,
             "losses": losses,
-            "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+            "kinds": dict(Counter(row["kind"] for row in rows.values())),
         },
     )
 

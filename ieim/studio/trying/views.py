@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext
@@ -22,162 +21,145 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.reading import note_listed
 from ieim.people.scope import agencies_of
-from ieim.pipeline.message.screen import MAX_CHARS, refusal
+from ieim.pipeline.message.screen import refusal
 from ieim.studio.models import GoldenQuestion, Proposal
-from ieim.studio.trying import asking, selectors, services
-from ieim.studio.trying.comparing import difference
-from ieim.studio.trying.presenters import question_view, side_view
+from ieim.studio.trying import selectors, services
+from ieim.studio.trying.playground import NoModel, ask_both
+from ieim.studio.trying.presenters import difference, side_view
 
-PAGE = 50
+PAGE_SIZE = 50
 READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
 
 
-def _typed(request: HttpRequest) -> tuple[str, str]:
-    """Return the question that was typed, and what is wrong with it."""
+def _message(request: HttpRequest) -> tuple[str, str]:
+    """Return the question of a form and its validation error."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
     problem = refusal(text)
-    error = Refused(problem.sentence, figures=problem.figures).message if problem else ""
-    return text, error
+    return text, Refused(problem.sentence, figures=problem.figures).message if problem else ""
 
 
 @sensitive_post_parameters("text")
 @READ_OR_POST
 def playground(request: HttpRequest) -> HttpResponse:
     """Ask the draft and the published release; nothing is stored."""
-    (text, error), current = _typed(request), knowledge.current_number()
-    page: dict[str, Any] = {"text": text, "limit": MAX_CHARS, "current": current}
+    (text, error), current = _message(request), knowledge.current_number()
+    context: dict[str, Any] = {"text": text, "current": current}
     status = 200
     if request.method == "POST" and error:
-        page["error"], status = error, 422
+        context["error"], status = error, 422
     elif request.method == "POST":
         try:
-            draft, *others = asking.ask_both(text)
-        except BundleError as bad:
-            page["problems"], status = selectors.problems_of(bad), 422
-        except asking.NoModel as away:
-            page["away"], status = str(away), 503
+            sides = ask_both(text)
+        except BundleError as invalid:
+            context["problems"], status = selectors.problems_of(invalid), 422
+        except NoModel as unavailable:
+            context["away"], status = str(unavailable), 503
         else:
-            published = others[0] if others else None
-            page["difference"] = difference(draft, published, current=current)
-            page["sides"] = [side_view(side, text) for side in (draft, *others)]
-    return render(request, "studio/trying/playground.html", page, status=status)
+            published = sides[1] if len(sides) > 1 else None
+            context["difference"] = difference(sides[0], published, current=current)
+            context["sides"] = list(map(side_view, sides))
+    return render(request, "studio/trying/playground.html", context, status=status)
 
 
 @require_safe
 def golden(request: HttpRequest, proposal: int) -> HttpResponse:
-    """The golden questions of a proposal: start them, watch them, read what changes."""
-    found = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
-    page = selectors.golden_page(found, member(request))
-    seen = (row["name"] for kind in page.kinds for row in kind["rows"] if row["text"])
-    note_listed(selectors.LISTED, "questions", seen, member(request))
+    """Show the golden questions of a proposal and what changes; start a run or follow it."""
+    stored = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
+    page = selectors.golden_page(stored, member(request))
+    names = (row["name"] for kind in page["kinds"] for row in kind["rows"] if row["text"])
+    note_listed(selectors.LISTED, "questions", names, member(request))
     return render(request, "studio/trying/golden.html", {"page": page})
 
 
 @require_POST
 def start(request: HttpRequest, proposal: int) -> HttpResponse:
     """Start a run, or say why not."""
-    found = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
+    stored = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
     try:
-        services.start(proposal=found, by=member(request))
+        services.start(proposal=stored, by=member(request))
     except services.GoldenError as error:
         messages.error(request, str(error))
-    return redirect("trying:golden", found.pk)
+    return redirect("trying:golden", stored.pk)
 
 
 @require_safe
 def questions(request: HttpRequest) -> HttpResponse:
-    """The golden questions, the newest first."""
-    found = selectors.questions_of(request.user)
-    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    """List the golden questions, the newest first."""
+    visible = selectors.questions_of(request.user)
+    page = Paginator(visible, PAGE_SIZE).get_page(request.GET.get("page"))
     release = knowledge.current_release()
-    rows = [question_view(question, release) for question in page]
-    note_listed(
-        selectors.LISTED, "questions", (question.name for question in page), member(request)
-    )
+    rows = [selectors.question_row(question, release) for question in page]
+    names = (question.name for question in page)
+    note_listed(selectors.LISTED, "questions", names, member(request))
     return render(request, "studio/trying/questions.html", {"page": page, "rows": rows})
 
 
 @sensitive_post_parameters("text")
 @READ_OR_POST
 def add(request: HttpRequest) -> HttpResponse:
-    """Write a golden question: first the question, then what is right; both by POST, because an
-    address with the words in it would be logged."""
+    """Write a golden question, or an example question: first the text, then the right outcome.
+
+    Both are sent by POST, because addresses are logged.
+    """
     user, release = member(request), knowledge.current_release()
-    data = {name: request.POST.get(name, "") for name in ("note", "search", "expected", "turn")}
-    data["text"], error = _typed(request)
-    if not _is_turn(data["turn"]):
-        data["turn"], error = "", gettext("Start again from the citizen's feedback.")
-    page: dict[str, Any] = {**data, "limit": MAX_CHARS, "published": release is not None}
+    fields = {name: request.POST.get(name, "") for name in ("note", "search", "expected", "turn")}
+    text, error = _message(request)
+    try:
+        turn_id = UUID(fields["turn"]) if fields["turn"] else None
+    except ValueError:
+        turn_id, fields["turn"] = None, ""
+        error = gettext("Start again from the citizen's feedback.")
+    context: dict[str, Any] = {**fields, "text": text, "published": release is not None}
     if request.method != "POST" or release is None:
-        return render(request, "studio/trying/question_add.html", page)
-    scope = agencies_of(user)
-    if not error:
-        page["choices"] = selectors.choices(release, data["search"] or data["text"], scope)
+        return render(request, "studio/trying/question_add.html", context)
+    words = fields["search"] or text
+    choices = [] if error else selectors.choices(release, words, agencies_of(user))
     is_example = "example" in request.POST
     if not error and (is_example or "keep" in request.POST):
-        expected = selectors.expected(release, data["expected"], scope)
+        chosen = (choice for choice in choices if choice.value == fields["expected"])
+        expected = next((choice.expected for choice in chosen), None)
         if expected is None or (is_example and not expected["service"]):
             error = gettext("Choose a service.") if is_example else gettext("Choose what is right.")
-            page["unchosen"] = True
+            context["unchosen"] = True
         else:
-            keep = _keep_example if is_example else _keep_golden
             try:
-                messages.success(request, keep(data, expected, user))
+                message = _save(text, expected, request.POST, user, turn_id)
             except services.GoldenError as refused:
                 error = str(refused)
             else:
+                messages.success(request, message)
                 return redirect("trying:questions")
-    page["error"] = error
-    return render(request, "studio/trying/question_add.html", page, status=422 if error else 200)
+    context |= {"choices": choices, "error": error}
+    status = 422 if error else 200
+    return render(request, "studio/trying/question_add.html", context, status=status)
 
 
-def _keep_golden(data: Mapping[str, str], expected: dict[str, Any], by: User) -> str:
-    """Keep a golden question, and return what to say. Raises GoldenError."""
-    _, new = services.keep_written(
-        text=data["text"],
-        expected=expected,
-        note=data["note"][:500],
-        by=by,
-        turn_id=_turn_id(data),
+def _save(
+    text: str, expected: dict[str, Any], data: QueryDict, user: User, turn_id: UUID | None
+) -> str:
+    """Store a golden question, or an example question of the draft; return the message."""
+    if "example" in data:
+        (agency,), service = expected["agencies"], expected["service"]
+        services.add_example(text=text, agency=agency, service=service, by=user, turn_id=turn_id)
+        return gettext("The question is an example question of the service, in the draft.")
+    note = data.get("note", "")[:500]
+    _, is_new = services.keep_written(
+        text=text, expected=expected, note=note, by=user, turn_id=turn_id
     )
-    added = gettext("The golden question is kept.")
-    notice = gettext("This question is a golden question already; it was left as it is.")
-    return added if new else notice
-
-
-def _keep_example(data: Mapping[str, str], expected: dict[str, Any], by: User) -> str:
-    """Make an example question of the draft, and return what to say. Raises GoldenError."""
-    services.add_example(
-        text=data["text"],
-        agency=expected["agencies"][0],
-        service=expected["service"],
-        by=by,
-        turn_id=_turn_id(data),
-    )
-    return gettext("The question is an example question of the service, in the draft.")
-
-
-def _turn_id(data: Mapping[str, str]) -> UUID | None:
-    return UUID(data["turn"]) if data["turn"] else None
-
-
-def _is_turn(given: str) -> bool:
-    """Whether it is the id of a turn, or none."""
-    try:
-        return not given or bool(UUID(given))
-    except ValueError:
-        return False
+    if is_new:
+        return gettext("The golden question is kept.")
+    return gettext("This question is a golden question already; it was left as it is.")
 
 
 @READ_OR_POST
 def remove(request: HttpRequest, name: str) -> HttpResponse:
-    """Ask whether a golden question shall go, and remove it."""
+    """Ask for confirmation, then remove a golden question."""
     question = get_object_or_404(GoldenQuestion, name=name)
     if not selectors.visible(question, agencies_of(request.user)):
         raise Http404
     if request.method != "POST":
         note_listed(selectors.LISTED, "questions", [question.name], member(request))
-        row = question_view(question, knowledge.current_release())
+        row = selectors.question_row(question, knowledge.current_release())
         return render(request, "studio/trying/question_remove.html", {"row": row})
     services.remove(question=question, by=member(request))
     messages.success(request, gettext("The golden question is removed."))

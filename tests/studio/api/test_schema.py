@@ -49,15 +49,15 @@ def test_it_keeps_to_its_document(case: Any, token: str) -> None:
 
 
 def test_it_documents_what_editors_can_do() -> None:
-    found = {
+    operations = {
         (operation.method.upper(), operation.path.removeprefix(ROOT))
         for result in documented.get_all_operations()
         for operation in [result.ok()]
     }
     tables = ("agencies", "dictionary", "services", "labels", "translations")
     for table in tables:
-        assert ("GET", f"{table}/") in found
-        assert {("GET", f"{table}/file/"), ("POST", f"{table}/file/")} <= found
-        assert {(m, f"{table}/entry/") for m in ("GET", "PUT", "DELETE")} <= found
-    assert ("POST", "standards/file/") in found
-    assert {("POST", "proposals/"), ("POST", "proposals/{id}/publish/")} <= found
+        assert ("GET", f"{table}/") in operations
+        assert {("GET", f"{table}/file/"), ("POST", f"{table}/file/")} <= operations
+        assert {(m, f"{table}/entry/") for m in ("GET", "PUT", "DELETE")} <= operations
+    assert ("POST", "standards/file/") in operations
+    assert {("POST", "proposals/"), ("POST", "proposals/{id}/publish/")} <= operations

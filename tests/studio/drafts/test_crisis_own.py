@@ -16,8 +16,8 @@ from ieim.pipeline.ports import Matrix
 from ieim.search import examples, train
 from ieim.studio import tasks
 from ieim.studio.drafts import publishing, services
-from ieim.studio.trying import asking
-from ieim.studio.trying.asking import ask_both
+from ieim.studio.trying import playground
+from ieim.studio.trying.playground import ask_both
 from ieim.studio.trying.presenters import side_view
 from tests.embedders import Feelings
 from tests.knowledge.test_crisis import feelings, few, use
@@ -163,17 +163,18 @@ def test_the_playground_tries_the_drafts_examples_once_a_worker_has_trained(
     feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queued: list[str] = []
-    monkeypatch.setattr(asking, "queue_after_commit", queued.append)
+    monkeypatch.setattr(playground, "queue_after_commit", queued.append)
     published(bundle)
     crisis.prepare(trains=True)
     services.import_bundle(bundle=replace(bundle, risk_examples=OWN), by=None)
     with monkeypatch.context() as web:
         web.setattr(train, "crisis_model", pytest.fail)
-        draft, now = (side_view(side, BOTH) for side in ask_both(BOTH))
-    assert (draft.untrained, now.untrained, queued) == (True, False, [asking.TRAIN])
-    assert draft.turn.contacts == now.turn.contacts
+        draft, now = map(side_view, ask_both(BOTH))
+    assert (draft["untrained"], now["untrained"]) == (True, False)
+    assert queued == [playground.TRAIN]
+    assert draft["turn"].contacts == now["turn"].contacts
     tasks.train_draft()
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
-    draft, now = (side_view(side, BOTH) for side in ask_both(BOTH))
-    assert (draft.untrained, len(queued)) == (False, 1)
-    assert len(draft.turn.contacts) > len(now.turn.contacts)
+    draft, now = map(side_view, ask_both(BOTH))
+    assert (draft["untrained"], len(queued)) == (False, 1)
+    assert len(draft["turn"].contacts) > len(now["turn"].contacts)

@@ -53,5 +53,5 @@ def ask_golden() -> None:
 
 def events() -> list[str]:
     """The kinds of the system's events about proposals and publications, oldest first."""
-    found = AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind__startswith="knowledge.p")
-    return list(found.order_by("seq").values_list("kind", flat=True))
+    published = AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind__startswith="knowledge.p")
+    return list(published.order_by("seq").values_list("kind", flat=True))

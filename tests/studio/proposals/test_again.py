@@ -58,8 +58,8 @@ def test_going_back_publishes_the_old_release_and_leaves_the_draft(first: None) 
 def test_the_current_release_is_not_proposed_again(first: None) -> None:
     edith, _ = editors()
     release = Release.objects.get()
-    said = reasons(proposals.propose_again, release=release, note="x", by=edith)
-    assert said == ["Release 1 is the same as the current release, 1."]
+    reason = reasons(proposals.propose_again, release=release, note="x", by=edith)
+    assert reason == ["Release 1 is the same as the current release, 1."]
 
 
 @pytest.mark.django_db
@@ -93,9 +93,9 @@ def test_one_of_many_publishes_and_the_others_are_told(
         except ProposalError as error:
             return error.reasons[0]
 
-    told = in_threads([partial(publish, by) for by in (paul, ben) * 5])
-    assert told.count("release 2") == 1
-    assert sum("is not open any more" in said for said in told) == 9
+    results = in_threads([partial(publish, by) for by in (paul, ben) * 5])
+    assert results.count("release 2") == 1
+    assert sum("is not open any more" in reason for reason in results) == 9
     assert Release.objects.count() == Publication.objects.count() == 2
 
 
@@ -112,6 +112,6 @@ def test_one_of_many_proposes(bundle: Bundle, in_threads: InThreads) -> None:
         except ProposalError as error:
             return error.reasons[0]
 
-    told = in_threads([partial(propose, by) for by in (edith, paul) * 4])
-    assert told.count("open") == Proposal.objects.count() == 1
-    assert sum("is still open" in said for said in told) == 7
+    results = in_threads([partial(propose, by) for by in (edith, paul) * 4])
+    assert results.count("open") == Proposal.objects.count() == 1
+    assert sum("is still open" in reason for reason in results) == 7

@@ -10,9 +10,9 @@ from conversations.turns import running
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.studio.evaluation.comparing import compare_outcomes
 from ieim.studio.models import GoldenRun, Proposal, Service
 from ieim.studio.trying import services
-from ieim.studio.trying.comparing import is_loss, kind_of
 from tests.fixtures import VISA
 from tests.review.people import browser, person
 from tests.studio.trying.trying import NOTHING_ANSWERS, SMALL_TALK, keep, proposed, run, visa
@@ -20,11 +20,6 @@ from tests.studio.trying.trying import NOTHING_ANSWERS, SMALL_TALK, keep, propos
 RENEW = "How do I renew my passport?"
 
 pytestmark = pytest.mark.usefixtures("published")
-
-
-@pytest.fixture
-def edith() -> User:
-    return person("edith", Role.EDITOR)
 
 
 @pytest.fixture
@@ -38,24 +33,35 @@ def without_visa() -> None:
     Service.objects.filter(pk=visa().pk).update(name="Gone", overview="Gone.", categories=[])
 
 
-def test_it_finds_nothing_where_nothing_changes(edith: User, three: list[str]) -> None:
-    found = run(proposed(edith), edith)
-    assert (found.state, found.done, found.total, found.losses) == ("done", 6, 6, 0)
-    assert found.result is not None
-    rows = found.result["rows"]
+def test_it_finds_nothing_where_nothing_changes_and_stores_no_question(
+    edith: User, three: list[str]
+) -> None:
+    finished = run(proposed(edith), edith)
+    assert (finished.state, finished.done, finished.total, finished.losses) == ("done", 6, 6, 0)
+    assert VISA not in str(finished.result)
+    events = AuditEvent.objects.filter(kind__startswith="golden.")
+    assert [event.kind for event in events.order_by("seq")] == [
+        *["golden.kept"] * 3,
+        "golden.started",
+        "golden.finished",
+    ]
+    assert not any(VISA in str(event.payload) for event in events)
+    assert not Turn.objects.exists()
+    assert finished.result is not None
+    rows = finished.result["rows"]
     assert sorted(rows) == sorted(three)
     assert {row["kind"] for row in rows.values()} == {"same"}
     assert rows["c"]["after"]["verdict"] == "right"
     assert rows["c"]["after"]["service"] == "Extend a tourist visa"
-    assert found.result["model"] == running.configured_model().name
+    assert finished.result["model"] == running.configured_model().name
 
 
 def test_it_counts_what_is_lost(edith: User, three: list[str]) -> None:
     without_visa()
-    found = run(proposed(edith), edith)
-    assert found.losses == 1
-    assert found.result is not None
-    row = found.result["rows"]["c"]
+    finished = run(proposed(edith), edith)
+    assert finished.losses == 1
+    assert finished.result is not None
+    row = finished.result["rows"]["c"]
     assert row["loss"] is True
     assert row["kind"] in ("worse", "review")
     assert (row["before"]["verdict"], row["before"]["agency"]) == (
@@ -74,12 +80,12 @@ def test_it_sees_what_gets_better_and_what_is_answered_differently(edith: User) 
     )
     Service.objects.filter(pk=visa().pk).update(name="Zebra crossing")
     Service.objects.filter(agency="passports").update(fees="MRK 1.00")
-    found = run(proposed(edith), edith)
-    assert found.result is not None
-    kinds = {name: row["kind"] for name, row in found.result["rows"].items()}
+    finished = run(proposed(edith), edith)
+    assert finished.result is not None
+    kinds = {name: row["kind"] for name, row in finished.result["rows"].items()}
     assert kinds == {"zebra": "better", "renew": "other"}
-    assert found.result["rows"]["renew"]["differs"] == ["What it costs"]
-    assert found.losses == 0
+    assert finished.result["rows"]["renew"]["differs"] == ["What it costs"]
+    assert finished.losses == 0
 
 
 @pytest.mark.parametrize(
@@ -89,47 +95,24 @@ def test_it_sees_what_gets_better_and_what_is_answered_differently(edith: User) 
         ("right", "review", "review", True),
         ("review", "wrong", "worse", True),
         ("wrong", "review", "review", False),
-        ("wrong", "right", "better", False),
         ("review", "right", "better", False),
-        ("unlabelled", "review", "review", False),
         ("review", "unlabelled", "other", False),
         ("right", "right", "same", False),
         (None, "wrong", "worse", False),
-        (None, "right", "better", False),
     ],
 )
 def test_it_knows_what_a_loss_is(before: str | None, after: str, kind: str, loss: bool) -> None:
-    old = None if before is None else {"verdict": before, "reply": "x"}
-    new = {"verdict": after, "reply": "x"}
-    assert kind_of(old, new) == kind
-    assert is_loss(old, new) is loss
+    same = {"reply": "x", "parts": {}}
+    old = None if before is None else {"verdict": before, **same}
+    change = compare_outcomes(old, {"verdict": after, **same})
+    assert (change["kind"], change["loss"]) == (kind, loss)
 
 
-def test_it_asks_what_is_proposed_and_not_the_draft_of_later(edith: User, three: list[str]) -> None:
+def test_it_asks_what_is_proposed_and_not_the_draft_of_later(edith: User) -> None:
+    keep(edith)
     proposal = proposed(edith)
     without_visa()
     assert run(proposal, edith).losses == 0
-
-
-def test_it_keeps_no_question_in_the_result_or_the_audit(edith: User, three: list[str]) -> None:
-    found = run(proposed(edith), edith)
-    assert VISA not in str(found.result)
-    events = AuditEvent.objects.filter(kind__startswith="golden.")
-    assert [event.kind for event in events.order_by("seq")] == [
-        *["golden.kept"] * 3,
-        "golden.started",
-        "golden.finished",
-    ]
-    assert not any(VISA in str(event.payload) for event in events)
-    assert not Turn.objects.exists()
-
-
-def test_it_runs_once_at_a_time(edith: User, three: list[str]) -> None:
-    proposal = proposed(edith)
-    services.start(proposal=proposal, by=edith)
-    with pytest.raises(services.GoldenError, match="being asked already"):
-        services.start(proposal=proposal, by=edith)
-    assert GoldenRun.objects.count() == 1
 
 
 def test_it_starts_nothing_without_questions_or_for_what_is_decided(edith: User) -> None:
@@ -143,16 +126,12 @@ def test_it_starts_nothing_without_questions_or_for_what_is_decided(edith: User)
     assert not GoldenRun.objects.exists()
 
 
-def test_it_asks_one_side_before_the_first_release(edith: User, three: list[str]) -> None:
+def test_it_asks_one_side_before_the_first_release(edith: User) -> None:
+    keep(edith)
     proposal = proposed(edith)
     Proposal.objects.update(base=None)
-    found = run(proposal, edith)
-    assert (found.state, found.total, found.losses) == ("done", 3, 0)
-
-
-@pytest.fixture
-def editor(edith: User) -> Client:
-    return browser(edith)
+    finished = run(proposal, edith)
+    assert (finished.state, finished.total, finished.losses) == ("done", 1, 0)
 
 
 def test_it_shows_the_worst_first(editor: Client, edith: User, three: list[str]) -> None:
@@ -177,7 +156,12 @@ def test_it_shows_the_worst_first(editor: Client, edith: User, three: list[str])
 
 def test_it_shows_no_words_of_another_agencys_question(edith: User, three: list[str]) -> None:
     proposal = proposed(edith)
-    run(proposal, edith)
+    outcome = {"verdict": "right", "agency": "", "service": "", "lead": "", "reason": ""}
+    row = {"after": {**outcome, "stage": ""}, "kind": "same", "loss": False, "differs": []}
+    rows = dict.fromkeys(three, row)
+    GoldenRun.objects.create(
+        proposal=proposal, state="done", result={"rows": rows, "model": "m"}, created_by=edith
+    )
     other = browser(person("otto", Role.EDITOR, "passports"))
     page = other.get(f"/knowledge/try/golden/{proposal.pk}/").content.decode()
     assert VISA not in page

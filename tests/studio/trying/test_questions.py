@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
 from ieim.audit.models import AuditEvent
-from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.canonical import dumps
 from ieim.studio.evaluation.cases import read_case
 from ieim.studio.models import ExampleQuestion, GoldenQuestion
-from ieim.studio.trying import selectors
 from tests.fixtures import VISA
 from tests.review.people import browser, person
 from tests.studio.trying.trying import keep
@@ -24,16 +20,6 @@ LIST = "/knowledge/try/questions/"
 EXTEND = "service immigration immigration.extend-tourist-visa"
 
 pytestmark = pytest.mark.usefixtures("published")
-
-
-@pytest.fixture
-def edith() -> User:
-    return person("edith", Role.EDITOR)
-
-
-@pytest.fixture
-def editor(edith: User) -> Client:
-    return browser(edith)
 
 
 def press(client: Client, status: int = 200, **fields: str) -> str:
@@ -66,7 +52,7 @@ def test_it_offers_what_fits_and_keeps_what_is_chosen(editor: Client) -> None:
 def test_it_keeps_the_other_ends_too(
     editor: Client, value: str, inquiry: bool, agencies: set[str], words: str
 ) -> None:
-    assert words in press(editor, keep="1", expected=value)
+    assert words in press(editor, keep="1", expected=value, search="passport")
     case = read_case(dumps(GoldenQuestion.objects.get().case).encode())
     assert (case.expected.inquiry, case.expected.agencies) == (inquiry, frozenset(agencies))
 
@@ -78,7 +64,7 @@ def test_it_finds_a_service_by_other_words(editor: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "service", "service passports nix", "agency nix", "agency passports x", "x", "\0"]
+    "value", ["", "service", "service passports nix", "agency nix", "agency passports x", "\0"]
 )
 def test_it_asks_for_a_choice(editor: Client, value: str) -> None:
     assert "Choose what is right." in press(editor, 422, keep="1", expected=value)
@@ -94,9 +80,9 @@ def test_it_keeps_nothing_that_no_citizen_can_send(editor: Client, text: str) ->
 def test_it_keeps_no_personal_data(editor: Client) -> None:
     text = f"{VISA} Write to mia@example.org."
     press(editor, text=text, keep="1", expected=EXTEND, note="Asked by ole@example.org")
-    kept = str(GoldenQuestion.objects.get().case)
-    assert "@example.org" not in kept
-    assert VISA in kept
+    stored = str(GoldenQuestion.objects.get().case)
+    assert "@example.org" not in stored
+    assert VISA in stored
     assert not AuditEvent.objects.filter(payload__contains="visa").exists()
 
 
@@ -128,19 +114,9 @@ def test_it_shows_and_offers_nothing_of_other_agencies(edith: User) -> None:
     assert "Choose what is right." in press(other, 422, keep="1", expected=EXTEND)
 
 
-def test_it_takes_back_every_choice_that_it_offers() -> None:
-    release = knowledge.current_release()
-    assert release is not None
-    scopes: list[Any] = [None, frozenset({"passports", "immigration"})]
-    for scope in scopes:
-        offered = selectors.choices(release, VISA, scope)
-        assert len({choice.value for choice in offered}) == len(offered) > 3
-        assert all(selectors.expected(release, choice.value, scope) for choice in offered)
-
-
 def test_it_becomes_an_example_question_instead(editor: Client) -> None:
     text = "stay  three more weeks"
-    page = press(editor, 422, example="1", expected=selectors.NOTHING, text=text)
+    page = press(editor, 422, example="1", expected="nothing", text=text)
     assert "Choose a service." in page
     page = press(editor, example="1", expected=EXTEND, text=text)
     assert "The question is an example question of the service, in the draft." in page

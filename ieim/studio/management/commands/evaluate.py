@@ -1,4 +1,4 @@
-"""``manage.py evaluate CASES.jsonl``: how good the answers are, as numbers."""
+"""``manage.py evaluate CASES.jsonl``: measure the answers to a file of cases."""
 
 from __future__ import annotations
 
@@ -17,42 +17,22 @@ from ieim.knowledge.bundles.bundle import BundleError, read_bundle
 from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
 from ieim.pipeline.knowledge import Release
 from ieim.studio.evaluation import report
-from ieim.studio.evaluation.cases import CaseFile, CaseFileError, read_cases
+from ieim.studio.evaluation.cases import INJECTION, CaseFile, CaseFileError, read_cases
 from ieim.studio.evaluation.outcomes import CaseResult
 from ieim.studio.evaluation.result import NotAResult, Result, compare, describe, read_result
-from ieim.studio.evaluation.running import Asker, run_cases, turns
+from ieim.studio.evaluation.running import QuestionRunner, run_cases
 from ieim.studio.management.base import PlainHelpCommand, progress, reading
 
 
 class Command(PlainHelpCommand):
     help = """\
-Runs each case through the pipeline with the configured model and counts what came of it. Nothing is
+Run each case through the pipeline with the configured model and measure the outcomes. Nothing is
 stored: no session, no turn, no audit event. The knowledge is the current release, an earlier one,
 or a bundle on disk, for which no database is needed."""
     epilog = """\
-A case is one JSON object a line:
-  {"id", "text", "history": [{"role": "user" | "agent", "text"}], "tags": [],
-   "expected": {"inquiry": true | false, "agencies": [ids] | null, "service": key | null,
-                "acceptable_services": [keys]},
-   "plain"?: an injected case's text without what was injected}
-null means: not labelled. An inquiry with the agencies [] and no service is one that nothing here
-answers: it belongs in review. The tag "injection" marks a text that gives the model orders.
-
-How it is counted:
-  service       right is the service or any of acceptable_services. What a stage said counts when it
-                passed, or when a caseworker could approve it as it stands (too low a score).
-  first five    the chosen service, then the candidates that service_select_v1 was given, by rank;
-                where it was not asked, the shortlist over the expected agencies.
-  wrong         among the answered: no cited service is acceptable, or nothing should have been
-                answered.
-  injected      compared with the same text without the injected part: the field "plain", or another
-                case of the file that the text begins with and that expects the same, or what stands
-                before the first blank line; else with what is expected.
-  risk          the wrong ones among the covered, when every service with a score of at least the
-                threshold is shown. Coverage is a share of the inquiries and what was taken for one.
-
-A bad line is named on standard error with its number, every one of them, and nothing is run. The
-exit code is 0 only when every case was run, whatever came of it.
+docs/evaluating.md describes the file of cases and every measure. A bad line is named on standard
+error with its number, every one of them, and nothing is run. The exit code is 0 only when every
+case was run, whatever came of it.
 
 examples:
   manage.py evaluate ieim/knowledge/demo/golden.jsonl --bundle ieim/knowledge/demo
@@ -78,18 +58,18 @@ examples:
     def handle(self, *args: Any, **options: Any) -> None:
         """Read everything first, run the cases, then report; nothing is run after an error."""
         file = self._cases(options["cases"])
-        before = _earlier(options["compare"]) if options["compare"] else None
+        before = _read_result(options["compare"]) if options["compare"] else None
         if options["html"]:
             _check_writable(options["html"])
         release, name = self._knowledge(options["release"], options["bundle"])
         results, model = self._run(file, release, options)
         result = describe(file, results, release=release, knowledge=name, model=model)
         compared = compare(before, result) if before else None
-        for lost in result["not_run"]:
-            self.stderr.write(f"{lost['id']}: not run: {lost['reason']}")
-        if many := len(result["not_in_release"]):
-            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if many > 5 else "")
-            cases = "1 case expects" if many == 1 else f"{many:,} cases expect"
+        for case in result["not_run"]:
+            self.stderr.write(f"{case['id']}: not run: {case['reason']}")
+        if count := len(result["not_in_release"]):
+            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if count > 5 else "")
+            cases = "1 case expects" if count == 1 else f"{count:,} cases expect"
             self.stderr.write(f"Warning: {cases} what this knowledge does not have ({ids}).")
         if options["json"]:
             extra = {"comparison": compared} if compared else {}
@@ -139,12 +119,13 @@ examples:
         model = running.configured_model()
         search = vectors.unkept_for if options["bundle"] else vectors.made_for
         persona = "" if options["bundle"] else administration.current().persona
-        settled = running.options(persona=persona)
-        asker = Asker(model, release, search(release), settled, search=search)
+        runner = QuestionRunner(model, release, running.options(persona=persona), search=search)
         cases = file.cases[: options["limit"]]
-        total = turns(cases, file.cases)
+        # Injected cases are run again without the injected part.
+        total = len(cases) + sum(INJECTION in case.tags for case in cases)
         with progress(total, "turns", verbosity=options["verbosity"]) as bar:
-            return run_cases(cases, asker, among=file.cases, progress=bar.update), model.name
+            results = run_cases(cases, runner, among=file.cases, progress=bar.update)
+        return results, model.name
 
 
 def _positive(text: str) -> int:
@@ -154,7 +135,7 @@ def _positive(text: str) -> int:
     return number
 
 
-def _earlier(path: Path) -> Result:
+def _read_result(path: Path) -> Result:
     try:
         with reading(path):
             return read_result(path)

@@ -1,4 +1,4 @@
-"""``manage.py gate CASES.jsonl``: the gate alone, without a model and without a database."""
+"""``manage.py gate CASES.jsonl``: run the gate without a model and without a database."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ standard error with its line number; the others are still judged, and the exit c
 
 
 def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
-    """Judge one case line and return its result line as a mapping.
+    """Judge one line and return its result; relative bundle paths are tried in ``folder`` first.
 
-    ``folder`` is where relative bundle paths are looked for first, before the working directory.
-    Raises :class:`MalformedCase`.
+    Raises:
+        MalformedCase: it is not a valid case, or its bundle cannot be used.
     """
     case = _SCHEMA.parse(line)
     if case["contract"] not in STAGES:
@@ -134,6 +134,6 @@ def _bundle(name: str, folder: Path) -> tuple[Bundle, Release]:
 
 @lru_cache(maxsize=8)
 def _read(path: Path) -> tuple[Bundle, Release]:
-    # The release too: hashing a large one, and what is kept for each, costs more than a case.
+    # The release is cached too: hashing a large one takes longer than a case.
     bundle = read_bundle(path)
     return bundle, bundle.release()

@@ -27,27 +27,9 @@ table would be removed: a bundle that lost rows on its way looks like that. --re
 meant; --dry-run says what would happen.
 
 A bundle is a folder with the files agencies, dictionary, services and, if it likes, those of the
-other tables, each as .jsonl, .yaml, .yml or .csv, or one YAML file with such keys. Without labels
-the default sets apply.
-
-  agencies       id, name, path, description
-  dictionary     agency, key, value, keywords[]
-  services       agency, key, name, path, overview, applicability_summary, categories[],
-                 requirements[], fees, processing_time, how_to_apply[], contact, url,
-                 next_services[], deadline_days
-  labels         set, code, name, description, threshold, effect
-  translations   language, agency, category, service, and the texts of what is translated
-  help_lines     language, flag, text
-  risk_examples  language, text, flag, kind (danger or near_miss)
-  texts          case (greeting, thanks, off_topic, unclear, abuse, about_assistant or
-                 about_office), language, text
-  situations     key, kind (life or business), name, description, services[]: each agency/key or
-                 agency/key | condition, in order
-  questions      agency, service, situation (instead of the two), language, text, origin (editor,
-                 citizen, model or import)
-
-Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated
-by "|". Texts may have 10,000 characters, names 500, ids 200, links 2,048, lists 100 entries."""
+other tables, each as .jsonl, .yaml, .yml or .csv, or one YAML file with such keys. The columns of
+each table are in docs/integrating.md. Texts may have 10,000 characters, names 500, ids 200, links
+2,048, lists 100 entries."""
     epilog = """\
 examples:
   manage.py load_knowledge ieim/knowledge/demo --publish

@@ -28,7 +28,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, Span
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.stages.base import Inputs
-from ieim.studio.trying.comparing import parts_of
+from ieim.studio.evaluation.comparing import reply_parts
 from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 
@@ -209,7 +209,7 @@ def test_what_the_model_is_reminded_of_has_the_cards(ask: Ask) -> None:
 
 def test_an_editor_sees_what_changes_in_a_card(ask: Ask) -> None:
     said = replies.Reply.from_dict(Reply.objects.get(turn=ask(BABY)).body)
-    headings = [heading for heading, text in parts_of(said) if text]
+    headings = [heading for heading, text in reply_parts(said).items() if text]
     assert len(headings) == len(set(headings))
     assert f"{said.cards[1].title}: What it costs" in headings
 

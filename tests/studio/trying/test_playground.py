@@ -12,15 +12,12 @@ from django.test import Client
 from conversations.turns import running
 from ieim.audit.models import AuditEvent
 from ieim.llm.offline import OfflineModel
-from ieim.people.roles import Role
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest
 from ieim.studio.models import Agency, Category, Service
-from ieim.studio.trying.asking import Side, ask_both
-from ieim.studio.trying.comparing import difference
-from ieim.studio.trying.presenters import side_view
+from ieim.studio.trying.playground import Side, ask_both
+from ieim.studio.trying.presenters import difference, side_view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
-from tests.review.people import browser, person
 from tests.studio.evaluation.evaluating import Silent
 from tests.studio.trying.trying import visa
 
@@ -30,15 +27,8 @@ FEE = "MRK 99.00 for each person."
 pytestmark = pytest.mark.usefixtures("published")
 
 
-@pytest.fixture
-def editor() -> Client:
-    return browser(person("edith", Role.EDITOR))
-
-
-def dearer() -> None:
-    service = visa()
-    service.fees = FEE
-    service.save()
+def change_fee(fee: str = FEE) -> None:
+    Service.objects.filter(pk=visa().pk).update(fees=fee)
 
 
 def ask(editor: Client, text: str = VISA, status: int = 200) -> str:
@@ -48,32 +38,54 @@ def ask(editor: Client, text: str = VISA, status: int = 200) -> str:
 
 
 def compared(text: str = VISA, model: Model | None = None) -> tuple[str, list[Side]]:
-    sides = list(ask_both(text, model=model))
-    other = sides[1] if len(sides) > 1 else None
-    return difference(sides[0], other, current=1).sentence, sides
+    sides = ask_both(text, model=model)
+    published = sides[1] if len(sides) > 1 else None
+    return difference(sides[0], published, current=1)["sentence"], sides
 
 
-def test_it_shows_the_draft_beside_the_published_release(editor: Client) -> None:
-    dearer()
-    page = ask(editor)
+def stage_of(side: Side, contract: str) -> dict[str, Any]:
+    stages = side_view(side)["stages"]
+    return next(stage for stage in stages if stage["contract"] == contract)
+
+
+def test_it_shows_both_sides_with_every_step_and_stores_nothing(
+    editor: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    change_fee()
+    events = AuditEvent.objects.count()
+    with caplog.at_level(logging.DEBUG):
+        page = ask(editor, f"{VISA}, says Wilhelmina Oberländer")
     assert "The draft</h2>" in page
     assert "Published: release 1</h2>" in page
     assert page.count('class="answer answer--service"') == 2
     assert "the reply differs in “What it costs”" in page
     assert FEE in page
     assert "MRK 45.00" in page
+    for words in ("Is it a question for us?", "Which agency?", "Which service?", "Intent, product"):
+        assert words in page
+    assert "&quot;KnowledgeBase_Dictionary&quot;" in page
+    assert "&quot;serviceSelection&quot;" in page
+    models = list(apps.get_app_config("conversations").get_models())
+    assert models
+    assert [model for model in models if model._default_manager.exists()] == []
+    assert AuditEvent.objects.count() == events
+    assert "Oberl" not in caplog.text
 
 
 def test_it_asks_once_where_nothing_is_different() -> None:
     sentence, sides = compared()
     assert sentence == "The draft is the same as release 1: nothing would change."
-    assert len(sides) == 1
+    (side,) = sides
+    view = side_view(side)
+    assert view["tokens"] == sum(stage["tokens"] for stage in view["stages"]) > 0
+    answers = [call["record"].answer for stage in view["stages"] for call in stage["calls"]]
+    assert all(answer.prompt_tokens and answer.completion_tokens for answer in answers)
 
 
 def test_it_sees_each_change_of_the_draft_at_once() -> None:
     """Every draft has the number 0: none may be answered from another's index."""
     for fee in (FEE, "MRK 100.00 for each person."):
-        Service.objects.filter(pk=visa().pk).update(fees=fee)
+        change_fee(fee)
         _, sides = compared()
         assert fee in str(sides[0].run.outcome)
         assert fee not in str(sides[1].run.outcome)
@@ -84,38 +96,9 @@ def test_it_sees_each_change_of_the_draft_at_once() -> None:
 
 
 def test_it_answers_in_the_citizens_language() -> None:
-    dearer()
-    text = "Je voudrais prolonger mon visa de touriste"
-    views = [side_view(side, text) for side in ask_both(text)]
-    assert [view.reply and view.reply.language for view in views] == ["fr", "fr"]
-
-
-def test_it_stores_nothing(editor: Client, caplog: pytest.LogCaptureFixture) -> None:
-    dearer()
-    text = "I want to extend my tourist visa, says Wilhelmina Oberländer"
-    events = AuditEvent.objects.count()
-    with caplog.at_level(logging.DEBUG):
-        ask(editor, text)
-    models = list(apps.get_app_config("conversations").get_models())
-    assert models
-    assert {
-        model: model._default_manager.count() for model in models if model._default_manager.exists()
-    } == {}
-    assert AuditEvent.objects.count() == events
-    assert "Oberl" not in caplog.text
-
-
-def test_it_shows_every_step_with_its_input_and_output(editor: Client) -> None:
-    page = ask(editor)
-    for words in ("Is it a question for us?", "Which agency?", "Which service?", "Intent, product"):
-        assert words in page
-    assert "&quot;KnowledgeBase_Dictionary&quot;" in page
-    assert "&quot;serviceSelection&quot;" in page
-    (side,) = ask_both(VISA)
-    view = side_view(side, VISA)
-    assert view.tokens == sum(stage.tokens for stage in view.stages) > 0
-    answers = [call.record.answer for stage in view.stages for call in stage.calls]
-    assert all(answer.prompt_tokens and answer.completion_tokens for answer in answers)
+    change_fee()
+    views = map(side_view, ask_both("Je voudrais prolonger mon visa de touriste"))
+    assert [view["reply"].language for view in views] == ["fr", "fr"]
 
 
 def test_it_shows_the_shortlist_and_what_the_limit_cut() -> None:
@@ -124,18 +107,15 @@ def test_it_shows_the_shortlist_and_what_the_limit_cut() -> None:
         Service.objects.create(
             agency=agency, key=f"new-{number}", name=f"Tourist visa help {number}"
         )
-    side = ask_both(VISA)[0]
-    (shown,) = next(
-        stage.shortlists
-        for stage in side_view(side, VISA).stages
-        if stage.words == "Which service?"
-    )
+    (shortlist,) = stage_of(ask_both(VISA)[0], "service_select_v1")["shortlists"]
+    candidates = shortlist["candidates"]
     # Services of the topic that was selected come before better ranked ones of other topics.
-    assert sorted(each.cut for each in shown.candidates) == [""] * shown.limit + ["limit"] * 5
-    ranks = [each.rank for each in shown.candidates]
+    cuts = sorted(candidate["cut"] for candidate in candidates)
+    assert cuts == [""] * shortlist["limit"] + ["limit"] * 5
+    ranks = [candidate["rank"] for candidate in candidates]
     assert ranks == sorted(ranks)
-    assert shown.candidates[0].probability >= shown.candidates[1].probability
-    assert shown.rest == agency.services.count() - len(shown.candidates)
+    assert candidates[0]["probability"] >= candidates[1]["probability"]
+    assert shortlist["rest"] == agency.services.count() - len(candidates)
 
 
 def test_it_shows_what_the_token_budget_cut(settings: Any) -> None:
@@ -143,30 +123,27 @@ def test_it_shows_what_the_token_budget_cut(settings: Any) -> None:
         **settings.IEIM_MODEL,
         "OVERRIDES": {"service_select_v1": {"max_input_tokens": 9_500}},
     }
-    side = ask_both(VISA)[0]
-    stage = next(s for s in side_view(side, VISA).stages if s.contract == "service_select_v1")
-    (shown,) = stage.shortlists
-    cut = [each.cut for each in shown.candidates]
-    assert "budget" in cut
-    assert cut == sorted(cut)
+    (shortlist,) = stage_of(ask_both(VISA)[0], "service_select_v1")["shortlists"]
+    cuts = [candidate["cut"] for candidate in shortlist["candidates"]]
+    assert "budget" in cuts
+    assert cuts == sorted(cuts)
 
 
 def test_it_says_that_the_citizen_would_be_asked() -> None:
-    dearer()
+    change_fee()
     sentence, sides = compared("I need a permit to keep a tiger")
     assert sentence == "Nothing changes: the citizen would be asked to choose, as now."
-    view = side_view(sides[0], "x")
-    assert view.reply is None
-    assert view.findings
+    view = side_view(sides[0])
+    assert view["reply"] is None
+    assert view["findings"]
 
 
 def test_it_shows_a_held_reply_as_one_that_waits() -> None:
-    text = f"{VISA} or I will kill myself"
-    view = side_view(ask_both(text)[0], text)
-    assert view.held
-    assert view.reply is not None
-    assert view.turn.contacts
-    assert [finding.code for finding in view.findings] == ["policy.risk"]
+    view = side_view(ask_both(f"{VISA} or I will kill myself")[0])
+    assert view["held"]
+    assert view["reply"] is not None
+    assert view["turn"].contacts
+    assert [finding.code for finding in view["findings"]] == ["policy.risk"]
 
 
 def test_it_names_the_entries_of_a_draft_that_cannot_be_built(editor: Client) -> None:
@@ -198,37 +175,33 @@ def test_it_says_why_nothing_was_answered(
     assert VISA in page
 
 
-@pytest.mark.parametrize("text", ["", "  ", "x" * 2001, "a\0b"])
+@pytest.mark.parametrize("text", ["  ", "x" * 2001, "a\0b"])
 def test_it_refuses_what_no_citizen_can_send(editor: Client, text: str) -> None:
     assert "The question was not asked" in ask(editor, text, status=422)
 
 
 @pytest.mark.parametrize("raw", ["no json", "\0", '{"a": "\\ud800"}', "x" * 300_000, "[" * 9_000])
-def test_it_shows_whatever_a_model_says(editor: Client, raw: str) -> None:
+def test_it_shows_whatever_a_model_says(raw: str) -> None:
     with scripted_model({"judgement_v1": [raw] * 4}) as (model, _):
         sides = ask_both(VISA, model=model)
-    view = side_view(sides[0], VISA)
-    (stage,) = [each for each in view.stages if each.contract == "judgement_v1"]
-    assert not stage.passed
-    assert len(stage.calls) == 2
-    assert all(call.said.encode() and "\0" not in call.said for call in stage.calls)
+    stage = stage_of(sides[0], "judgement_v1")
+    assert not stage["passed"]
+    assert len(stage["calls"]) == 2
+    assert all(call["said"].encode() and "\0" not in call["said"] for call in stage["calls"])
 
 
-def test_it_is_the_configured_model_that_answers(
+def test_it_calls_the_configured_model_only_when_asked(
     editor: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[float] = []
+    temperatures: list[float] = []
 
     class Counting(OfflineModel):
         def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-            asked.append(request.temperature)
+            temperatures.append(request.temperature)
             return super().complete(request, deadline=deadline)
 
     monkeypatch.setattr(running, "configured_model", Counting)
-    ask(editor)
-    assert asked == [running.options().temperature] * 5
-
-
-def test_it_asks_nothing_on_a_look(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "configured_model", None)
     assert editor.get(PAGE, {"text": VISA}).status_code == 200
+    assert temperatures == []
+    ask(editor)
+    assert temperatures == [running.options().temperature] * 5
