@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address
 
-import httpx
+import httpx2
 from django.conf import settings
 
 MOST = 500
@@ -31,13 +31,13 @@ class Unusable(Exception):
     """An address that nothing is sent to; the message says why."""
 
 
-def read(url: str) -> httpx.URL:
+def read(url: str) -> httpx2.URL:
     """Return an address in its parts. Raises :class:`Unusable`."""
     if len(url) > MOST or not url.isprintable() or not url.isascii():
         raise Unusable(f"Give an address of up to {MOST} letters, digits and signs, in ASCII.")
     try:
-        parts = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        parts = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
         raise Unusable(f"This is no address: {error}.") from error
     here = not settings.PRODUCTION and parts.scheme == "http" and _is_loopback(parts.host)
     if parts.scheme != "https" and not here:
@@ -53,7 +53,7 @@ def read(url: str) -> httpx.URL:
     return parts
 
 
-async def resolve(parts: httpx.URL, *, private: bool) -> list[str]:
+async def resolve(parts: httpx2.URL, *, private: bool) -> list[str]:
     """Return the IP addresses of a host that may be sent to, the preferred one first.
 
     Raises :class:`Unusable` where there are none, OSError where nobody knows the host.
@@ -83,7 +83,7 @@ def _allowed(text: str, scheme: str, *, private: bool) -> bool:
     return private or (address.is_global and address not in _SITE_LOCAL)
 
 
-def _port(parts: httpx.URL) -> int:
+def _port(parts: httpx2.URL) -> int:
     return (443 if parts.scheme == "https" else 80) if parts.port is None else parts.port
 
 
@@ -110,7 +110,7 @@ class Failed(Exception):
 @cache
 def _trusted() -> ssl.SSLContext:
     # Made once: reading all certificates takes a while.
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()
 
 
 def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) -> None:
@@ -119,9 +119,9 @@ def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) ->
         status = asyncio.run(_send(url, private=private, headers=headers, body=body))
     except Unusable as error:
         raise Failed("address") from error
-    except (TimeoutError, httpx.TimeoutException) as error:
+    except (TimeoutError, httpx2.TimeoutException) as error:
         raise Failed("timeout") from error
-    except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
+    except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise Failed("connection") from error
     if not 200 <= status <= 299:
         raise Failed(f"status-{status}", gone=status == 410)
@@ -133,7 +133,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
         parts = read(url)
         found = await resolve(parts, private=private)
         # No proxy of the environment: it would look the host up again, and may find another one.
-        async with httpx.AsyncClient(
+        async with httpx2.AsyncClient(
             verify=_trusted(), trust_env=False, follow_redirects=False, timeout=DEADLINE
         ) as client:
             for number, address in enumerate(found, start=1):
@@ -148,7 +148,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
                 )
                 try:
                     response = await client.send(request, stream=True)
-                except httpx.ConnectError:
+                except httpx2.ConnectError:
                     if number == len(found):
                         raise
                     continue

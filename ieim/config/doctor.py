@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
-import httpx
+import httpx2
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core import checks
@@ -276,8 +276,8 @@ def _page(base: str) -> str:
     """Return what is wrong with a page, empty where nothing is."""
     url = f"{base}/help/"
     try:
-        answer = httpx.get(url, timeout=PATIENCE)
-    except httpx.HTTPError as error:
+        answer = httpx2.get(url, timeout=PATIENCE)
+    except httpx2.HTTPError as error:
         return f"{url} does not answer here ({error}). Check proxy, certificate and name."
     if answer.status_code == 200:
         return ""

@@ -29,8 +29,6 @@ TRYING: Final = frozenset(
 
 A_MINUTE: Final = 60.0
 
-LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
-FORMATS: Final = ("text", "json")
 OURS: Final = ("ieim", "conversations", "review")
 
 _SPEAKING: Final = (*AWAY, ModelUnavailable, EmbedderUnavailable)

@@ -22,7 +22,7 @@ from ieim.pipeline.ports import (
     ModelRequest,
     ModelUnavailable,
 )
-from ieim.search.transport import Response, client, exchange
+from ieim.search.transport import Response, Server
 
 _NO_TEXT = (
     "The model server answered with a chat completion that has no choice, or one whose content is "
@@ -95,7 +95,7 @@ class OpenAIModel:
     Create it after a fork: it holds connections. Of ``overrides`` (contract id to options) it reads
     ``model`` and the fields of :class:`Capabilities`: temperature and output budget come with each
     request. It never retries: the runner does, and audits it. Raises ValueError as
-    :func:`ieim.search.transport.client`.
+    :class:`ieim.search.transport.Server`.
     """
 
     def __init__(
@@ -107,9 +107,7 @@ class OpenAIModel:
         capabilities: Capabilities,
         overrides: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        completions = client(base_url, api_key, settings="IEIM_MODEL").chat.completions
-        # Looked up here: the package imports this part at first use, and a call's time is short.
-        self._create = completions.with_streaming_response.create
+        self._server = Server(base_url, api_key, settings="IEIM_MODEL")
         self._model = model
         self._capabilities = capabilities
         self._overrides = overrides
@@ -134,7 +132,8 @@ class OpenAIModel:
         """
         model = str(self._overrides.get(request.contract, {}).get("model") or self._model)
         try:
-            response = exchange(self._create, self._content(request, model), seconds=deadline)
+            content = self._content(request, model)
+            response = self._server.post("chat/completions", content, seconds=deadline)
         except TimeoutError:
             failure = ModelUnavailable(
                 "The model server gave no whole answer before the deadline.", timed_out=True
