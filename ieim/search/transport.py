@@ -25,13 +25,9 @@ MAX_BODY: Final = 1024 * 1024
 MAX_ERROR_BODY: Final = 64 * 1024
 """Bytes of the body of any other status than 200."""
 
-_LIMITS: Final = httpx2.Limits(
-    # As many connections as callers, which the workers bound: a call that waits for one would lose
-    # time that its deadline counts.
-    max_connections=None,
-    max_keepalive_connections=32,
-    keepalive_expiry=5.0,
-)
+_CALLS: Final = 32
+"""Calls of one client: with each call it looks at every connection that it has, so that hundreds in
+one would cost more time than the calls themselves."""
 
 
 class Response(NamedTuple):
@@ -59,22 +55,17 @@ class Server:
         if not re.fullmatch(r"[\x21-\x7e]*", key):
             raise ValueError(f"{settings}_API_KEY holds a space or a character outside ASCII.")
         try:
-            self._client = httpx2.AsyncClient(
-                base_url=base_url,
-                headers={
-                    # A server that wants no key takes any; an empty one would be no legal header.
-                    "Authorization": f"Bearer {key or 'none'}",
-                    "Content-Type": "application/json",
-                    # A compressed body could grow a thousandfold beyond the limit.
-                    "Accept-Encoding": "identity",
-                },
-                verify=_ssl_context(),
-                trust_env=False,
-                timeout=None,
-                limits=_LIMITS,
-            )
+            self._base_url = httpx2.URL(base_url)
         except httpx2.InvalidURL:
             raise ValueError(f"{settings}_BASE_URL is no address.") from None
+        self._headers = {
+            # A server that wants no key takes any; an empty one would be no legal header.
+            "Authorization": f"Bearer {key or 'none'}",
+            "Content-Type": "application/json",
+            # A compressed body could grow a thousandfold beyond the limit.
+            "Accept-Encoding": "identity",
+        }
+        self._calls: dict[httpx2.AsyncClient, int] = {}
 
     def post(self, path: str, content: Mapping[str, Any], *, seconds: float) -> Response:
         """Send ``content`` as JSON and return what came, within ``seconds`` in all.
@@ -98,14 +89,14 @@ class Server:
     async def _send(self, path: str, pieces: list[bytes], seconds: float) -> Response:
         # Hundreds of calls wait at the same time: none of them keeps what it has sent.
         length = {"Content-Length": str(sum(map(len, pieces)))}
+        client = self._client()
+        self._calls[client] += 1
         response: httpx2.Response | None = None
         body = bytearray()
         try:
             async with (
                 asyncio.timeout(seconds),
-                self._client.stream(
-                    "POST", path, headers=length, content=_drain(pieces)
-                ) as response,
+                client.stream("POST", path, headers=length, content=_drain(pieces)) as response,
             ):
                 limit = MAX_BODY if response.status_code == 200 else MAX_ERROR_BODY
                 async for chunk in response.aiter_raw():
@@ -116,9 +107,27 @@ class Server:
             # The status of an error says enough; a broken or slow body must not hide it.
             if response is None or response.status_code == 200:
                 raise
+        finally:
+            self._calls[client] -= 1
         return Response(
             response.status_code, response.headers, bytes(body[:limit]), len(body) <= limit
         )
+
+    def _client(self) -> httpx2.AsyncClient:
+        """Return the first client that has room: in quiet times always the same few connections."""
+        for client, calls in self._calls.items():
+            if calls < _CALLS:
+                return client
+        client = httpx2.AsyncClient(
+            base_url=self._base_url,
+            headers=self._headers,
+            verify=_ssl_context(),
+            trust_env=False,
+            timeout=None,
+            limits=httpx2.Limits(max_connections=None),
+        )
+        self._calls[client] = 0
+        return client
 
 
 async def _drain(pieces: list[bytes]) -> AsyncIterator[bytes]:
