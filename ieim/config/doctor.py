@@ -54,6 +54,7 @@ _TO_DO: Final = {
     "redis": "Check that it runs, and REDIS_URL.",
     "worker": "Start one, or look at its log.",
     "beat": "Start it, or look at its log; a worker has to run as well.",
+    "sweeps": "",
 }
 
 

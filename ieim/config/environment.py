@@ -100,16 +100,16 @@ class Environment(BaseSettings):
     """Keys that IEIM_SECRET_KEY was before, separated by commas, the last one first. What they have
     signed goes on, so a new key logs nobody out. docs/operating.md says when one can go."""
     IEIM_PUBLIC_URL: Annotated[str, AfterValidator(variables.read_origin)] = Field(
-        default="", examples=["https://ask.example.org"]
+        "", examples=["https://ask.example.org"]
     )
     """(production) The address that people see in their browser: scheme and host, https in
     production. Websockets and form posts are taken from pages of this address only."""
     IEIM_ALLOWED_HOSTS: Annotated[variables.Names, AfterValidator(variables.check_hosts)] = Field(
-        default=[], examples=["ask.example.org"]
+        [], examples=["ask.example.org"]
     )
     """(production) The host names that are served, separated by commas. Development: loopback
     only."""
-    IEIM_TRUSTED_PROXIES: int = Field(default=0, ge=0, le=9)
+    IEIM_TRUSTED_PROXIES: int = Field(0, ge=0, le=9)
     """How many proxies in a row stand in front, 0 to 9. Of X-Forwarded-For, only the name that the
     outermost of them wrote is believed, and X-Forwarded-Proto only where there is one: 0 believes
     neither. Everybody's limits go by that address: behind a proxy, 0 would count all people as one.
@@ -119,13 +119,13 @@ class Environment(BaseSettings):
     may stand in the lists that browsers come with. Neither is forgotten for a year: say true only
     when every subdomain has https for good."""
     IEIM_HSTS_PRELOAD: bool = False
-    PORT: int = Field(default=8000, ge=1, le=65535)
+    PORT: int = Field(8000, ge=1, le=65535)
     """The port of `manage.py serve`, which listens on 127.0.0.1 only."""
 
     # --- Where data is kept -----------------------------------------------------------------------
 
     IEIM_DATA_DIR: Annotated[Path, AfterValidator(variables.create_folder)] = Field(
-        default=BASE_DIR / "var", examples=["var"]
+        BASE_DIR / "var", examples=["var"]
     )
     """The folder of the SQLite file; made when it is not there. Development: var/ in the
     checkout."""
@@ -134,45 +134,45 @@ class Environment(BaseSettings):
     (?sslmode=verify-full, rediss://). true where nobody else is on the network between them, as
     between containers of one host. deploy/compose.yaml sets true."""
     DATABASE_URL: Annotated[str, AfterValidator(variables.check_database_url)] = Field(
-        default="", examples=["postgresql://user:password@127.0.0.1:5432/ieim"]
+        "", examples=["postgresql://user:password@127.0.0.1:5432/ieim"]
     )
     """(production) The database. Development: SQLite in IEIM_DATA_DIR."""
     REDIS_URL: Annotated[str, AfterValidator(variables.check_redis_url)] = Field(
-        default="", examples=["redis://127.0.0.1:6379/0"]
+        "", examples=["redis://127.0.0.1:6379/0"]
     )
     """(production) Broker of the worker and channel layer of the websockets. When it is not set,
     one process does everything in memory."""
 
     # --- Watching it ------------------------------------------------------------------------------
 
-    IEIM_METRICS_TOKEN: str = Field(default="", pattern=r"^([A-Za-z0-9._~+/-]{16,200}=*)?$")
+    IEIM_METRICS_TOKEN: str = Field("", pattern=r"^([A-Za-z0-9._~+/-]{16,200}=*)?$")
     """What Prometheus sends as bearer token to read /metrics: 16 or more random letters and digits.
     When it is not set, /metrics is no address."""
     IEIM_LOG_FORMAT: Literal["text", "json"] = "text"
     """How log lines are written to standard error: text, or json, one object a line."""
     IEIM_LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = Field(
-        default=None, examples=["INFO"]
+        None, examples=["INFO"]
     )
     """From which level up: DEBUG, INFO, WARNING or ERROR. Development: WARNING. DEBUG is of IEIM's
     own lines alone."""
     OTEL_EXPORTER_OTLP_ENDPOINT: variables.WebAddress = Field(
-        default="", examples=["http://127.0.0.1:4318"]
+        "", examples=["http://127.0.0.1:4318"]
     )
     """Where traces are sent: a collector of OpenTelemetry, by OTLP over HTTP with protobuf
     (/v1/traces is put after it). When it is not set there are none, and nothing of OpenTelemetry is
     loaded. Its SDK reads these variables and its other ones (OTEL_EXPORTER_OTLP_CERTIFICATE,
     OTEL_BSP_…) by itself."""
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variables.WebAddress = Field(
-        default="", examples=["https://traces.example.org/otlp/v1/traces"]
+        "", examples=["https://traces.example.org/otlp/v1/traces"]
     )
     """The whole address, where another path than /v1/traces is wanted."""
     OTEL_EXPORTER_OTLP_PROTOCOL: Literal["http/protobuf"] = "http/protobuf"
     """There is this protocol alone."""
     OTEL_EXPORTER_OTLP_HEADERS: Annotated[
         variables.Names, AfterValidator(variables.check_pairs)
-    ] = Field(default=[], examples=["authorization=Bearer%20key"])
+    ] = Field([], examples=["authorization=Bearer%20key"])
     """What is sent with it, such as a key: name=value pairs, separated by commas."""
-    OTEL_SERVICE_NAME: str = Field(default="", examples=["ieim"])
+    OTEL_SERVICE_NAME: str = Field("", examples=["ieim"])
     """Who traces come from, and what else is said of every process."""
     OTEL_RESOURCE_ATTRIBUTES: Annotated[variables.Names, AfterValidator(variables.check_pairs)] = (
         Field([], examples=["deployment.environment.name=production"])
@@ -188,12 +188,12 @@ class Environment(BaseSettings):
     """Which traces are kept: parentbased_always_on, parentbased_always_off,
     parentbased_traceidratio, and the same without parentbased_; for traceidratio, which part of
     them, 0 to 1."""
-    OTEL_TRACES_SAMPLER_ARG: float = Field(default=1, ge=0, le=1)
+    OTEL_TRACES_SAMPLER_ARG: float = Field(1, ge=0, le=1)
 
     # --- The model --------------------------------------------------------------------------------
 
     IEIM_MODEL_BASE_URL: variables.WebAddress = Field(
-        default="", examples=["https://models.example.org/v1"]
+        "", examples=["https://models.example.org/v1"]
     )
     """Any OpenAI-compatible server, up to and without /chat/completions. When it is not set, the
     offline engine answers: it needs no model, and the pages say so."""
@@ -201,9 +201,9 @@ class Environment(BaseSettings):
     """The key that the server asks for, if it does."""
     IEIM_MODEL_NAME: str = ""
     """The model's name on that server. Needed when IEIM_MODEL_BASE_URL is set."""
-    IEIM_MODEL_TEMPERATURE: float = Field(default=0.2, ge=0, le=2)
+    IEIM_MODEL_TEMPERATURE: float = Field(0.2, ge=0, le=2)
     """Temperature of a stage's first attempt, 0 to 2. The second attempt is always at 0."""
-    IEIM_MODEL_DEADLINE: float = Field(default=30, ge=0.1, le=600)
+    IEIM_MODEL_DEADLINE: float = Field(30, ge=0.1, le=600)
     """Seconds for one call in all, 0.1 to 600."""
     IEIM_MODEL_RESPONSE_FORMAT: Format = "json_schema"
     """manage.py doctor finds out what to set of the next five.
@@ -229,10 +229,10 @@ class Environment(BaseSettings):
     demo's questions (benchmarks/load/ahead.py). Before the model has judged a message nothing is
     asked ahead unless the search takes it for an inquiry, so a greeting costs one call. true or
     false."""
-    IEIM_MODEL_CALLS: int = Field(default=0, ge=0, le=10_000)
+    IEIM_MODEL_CALLS: int = Field(0, ge=0, le=10_000)
     """How many calls the model server gets at once, from all processes together; 0 is no limit.
     What is over it waits in turn, and citizens are told that it takes longer."""
-    IEIM_WORKER_TURNS: int | None = Field(default=None, ge=1, le=2000, examples=[500])
+    IEIM_WORKER_TURNS: int | None = Field(None, ge=1, le=2000, examples=[500])
     """How many turns one worker process has at a time; nearly all of them wait for the model. 500,
     and 200 without REDIS_URL."""
     IEIM_BUDGET_INPUT: variables.Tokens = 64_000
@@ -243,21 +243,21 @@ class Environment(BaseSettings):
     each byte is taken for a token, so let a new model have some 20,000 for one call at first. The
     day has no limit where the offline engine answers, unless one is set."""
     IEIM_BUDGET_SESSION: variables.Tokens = 5_000_000
-    IEIM_BUDGET_DAY: variables.Tokens | None = Field(default=None, examples=[100_000_000])
+    IEIM_BUDGET_DAY: variables.Tokens | None = Field(None, examples=[100_000_000])
     IEIM_LANGUAGES: Annotated[variables.Names, AfterValidator(variables.read_languages)] = ["en"]
     """The languages that answers are given in (ISO 639, by commas), first the one that the
     knowledge is written in. Those of its translations come to them by themselves. A message that is
     clearly in another one goes to a person."""
-    IEIM_EMERGENCY_NUMBER: str = Field(default="112", pattern=r"^\+?[0-9]([ /-]?[0-9]){1,14}$")
+    IEIM_EMERGENCY_NUMBER: str = Field("112", pattern=r"^\+?[0-9]([ /-]?[0-9]){1,14}$")
     """The emergency number of your country: it stands at the foot of every citizen's page, until
     somebody sets another one at /settings/."""
     IEIM_KEY_PATTERNS: Annotated[
         Json[dict[str, Any]], AfterValidator(variables.compile_patterns)
-    ] = Field(default="{}", examples=['{"case_reference": ["[A-Z]{2}-[0-9]{6}"]}'])
+    ] = Field("{}", examples=['{"case_reference": ["[A-Z]{2}-[0-9]{6}"]}'])
     """What case references and other keys of your own look like: regular expressions by key type,
     matched whole. A key that fits is shown as verified."""
     IEIM_MODEL_OVERRIDES: Json[dict[variables.Stage, variables.Override]] = Field(
-        default="{}",
+        "{}",
         examples=['{"service_select_v1": {"model": "larger", "max_output_tokens": 4096}}'],
     )
     """What single stages do differently: a JSON object by stage id, each with any of model,
@@ -271,13 +271,13 @@ class Environment(BaseSettings):
     runs on the CPU), openai (any server with POST /embeddings) or none. Where it fails, words rank
     alone."""
     IEIM_EMBEDDINGS_BASE_URL: variables.WebAddress = Field(
-        default="", examples=["https://models.example.org/v1"]
+        "", examples=["https://models.example.org/v1"]
     )
     """For openai: the server's address up to and without /embeddings, its key if it asks for one,
     and the model's name there."""
     IEIM_EMBEDDINGS_API_KEY: str = ""
     IEIM_EMBEDDINGS_MODEL: str = ""
-    IEIM_EMBEDDINGS_DEADLINE: float = Field(default=2, ge=0.1, le=30)
+    IEIM_EMBEDDINGS_DEADLINE: float = Field(2, ge=0.1, le=30)
     """For openai: seconds for a question in all, 0.1 to 30; later than that, words rank alone."""
     IEIM_EMBEDDINGS_QUERY_PREFIX: str = ""
     """For openai: what the model wants before each text, such as query: and passage:"""
@@ -286,23 +286,23 @@ class Environment(BaseSettings):
     # --- People who review ------------------------------------------------------------------------
 
     IEIM_BUSINESS_HOURS: Annotated[tuple[int, int], PlainValidator(variables.parse_hours)] = Field(
-        default="09:00-17:00"
+        "09:00-17:00"
     )
     """When people work on a working day, and the time zone of it and of every time that staff see.
     The hours hold until opening hours are set on /settings/."""
     IEIM_TIME_ZONE: Annotated[str, AfterValidator(variables.check_time_zone)] = "UTC"
     IEIM_HOLIDAYS: Annotated[str, AfterValidator(variables.check_country)] = Field(
-        default="", examples=["DE"]
+        "", examples=["DE"]
     )
     """The country (or a part of it, such as DE-BY) whose public holidays nobody works on, by ISO
     3166. When it is not set, only weekends are free."""
-    IEIM_CHOICE_MINUTES: int = Field(default=30, ge=1, le=7 * 24 * 60)
+    IEIM_CHOICE_MINUTES: int = Field(30, ge=1, le=7 * 24 * 60)
     """How many minutes citizens have to choose where the assistant asks them back, before a person
     gets the question, 1 to 10080."""
-    IEIM_CLAIM_MINUTES: int = Field(default=15, ge=2, le=24 * 60)
+    IEIM_CLAIM_MINUTES: int = Field(15, ge=2, le=24 * 60)
     """How many minutes a claim holds that no open page renews, 2 to 1440."""
     IEIM_SECOND_OPINION: Json[variables.SecondOpinion] = Field(
-        default="{}", examples=['{"agencies": ["immigration"], "label_sets": ["risk_flags"]}']
+        "{}", examples=['{"agencies": ["immigration"], "label_sets": ["risk_flags"]}']
     )
     """What needs a second person besides a crisis: whatever is decided on a question that one of
     these agencies (ids) was found for or handed, and items whose message carries a label of these
@@ -311,21 +311,21 @@ class Environment(BaseSettings):
     # --- How staff sign in ------------------------------------------------------------------------
 
     IEIM_OPENID_ISSUER: Annotated[str, AfterValidator(variables.check_issuer)] = Field(
-        default="", examples=["https://login.example.org/realms/city"]
+        "", examples=["https://login.example.org/realms/city"]
     )
     """The OpenID provider of the administration: its issuer, as it says it itself in
     ISSUER/.well-known/openid-configuration. When it is not set, staff have passwords alone. There,
     register PUBLIC_URL/staff/login/openid/callback/ as where people are sent back, and
     PUBLIC_URL/staff/login/ as where they are sent after logging out. Where it ends sessions by
     itself (back-channel logout), it tells PUBLIC_URL/staff/login/openid/logout/."""
-    IEIM_OPENID_CLIENT_ID: str = Field(default="", examples=["ieim"])
+    IEIM_OPENID_CLIENT_ID: str = Field("", examples=["ieim"])
     """What the provider calls this site, and the secret that it has given it. Needed with the
     issuer."""
     IEIM_OPENID_CLIENT_SECRET: str = ""
     IEIM_OPENID_NAME: str = "single sign-on"
     """How the button on the login page names it: “Log in with …”."""
     IEIM_OPENID_GROUPS: Json[dict[str, variables.Group]] = Field(
-        default="{}", examples=['{"desk": {"roles": ["caseworker"], "agencies": ["passports"]}}']
+        "{}", examples=['{"desk": {"roles": ["caseworker"], "agencies": ["passports"]}}']
     )
     """Which roles and agencies (ids, or * for every one) its groups give: a JSON object. A group
     that is not here gives nothing. Needed with the issuer."""
@@ -335,17 +335,17 @@ class Environment(BaseSettings):
     IEIM_PASSWORDS: Annotated[bool, AfterValidator(variables.check_passwords)] = True
     """Whether staff also sign in with a password: true or false. false needs a provider."""
     IEIM_MFA_ROLES: Annotated[variables.Names, AfterValidator(variables.read_mfa_roles)] = Field(
-        default=[], examples=["administrator,knowledge publisher,supervisor"]
+        [], examples=["administrator,knowledge publisher,supervisor"]
     )
     """The roles that need a second factor, by commas: an authenticator app, a security key or a
     passkey, or one that the provider has asked for (amr says mfa). Superusers need one as soon as a
     role does. Who has none is led to set one up at the next login. none for nobody. Development:
     none."""
-    IEIM_SESSION_IDLE_MINUTES: int = Field(default=60, ge=5, le=1440)
+    IEIM_SESSION_IDLE_MINUTES: int = Field(60, ge=5, le=1440)
     """After how many minutes without use a staff session ends (5 to 1440), and after how many hours
     at the latest (1 to 720). Pages that are open ask for news by themselves: that is no use. A
     token of somebody from the provider works as long after their last login there."""
-    IEIM_SESSION_HOURS: int = Field(default=12, ge=1, le=720)
+    IEIM_SESSION_HOURS: int = Field(12, ge=1, le=720)
     IEIM_SEALED: bool = False
     """true where the audit record is sealed (manage.py seal_audit, docs/audit.md): `doctor` and
     /readyz then say when no seal has ever come, and `doctor` when the record is not verified.
@@ -359,7 +359,7 @@ class Environment(BaseSettings):
 
     Conversations: days since the last thing that happened in one. Never while somebody waits for
     an answer in it. Citizens read the number on the page about privacy."""
-    IEIM_KEEP_DECIDED: variables.Days | None = Field(default=None, examples=[0])
+    IEIM_KEEP_DECIDED: variables.Days | None = Field(None, examples=[0])
     """Those in which a person decided something, with all that reviewers wrote: as the others when
     it is not set."""
     IEIM_KEEP_DELIVERIES: variables.Days = 90
@@ -371,50 +371,48 @@ class Environment(BaseSettings):
 
     # --- E-mail -----------------------------------------------------------------------------------
 
-    IEIM_SMTP_HOST: str = Field(default="", examples=["mail.example.org"])
+    IEIM_SMTP_HOST: str = Field("", examples=["mail.example.org"])
     """The server that takes e-mails. When it is not set, nobody is told by e-mail that an answer is
     there, and no page offers it. It needs IEIM_PUBLIC_URL, for links."""
-    IEIM_SMTP_PORT: int | None = Field(default=None, ge=1, le=65535, examples=[587])
+    IEIM_SMTP_PORT: int | None = Field(None, ge=1, le=65535, examples=[587])
     """Its port: 587 for starttls, 465 for tls, 25 for none."""
     IEIM_SMTP_SECURITY: Literal["starttls", "tls", "none"] = "starttls"
     """How the way to it is kept secret: starttls, tls or none. Its certificate is checked."""
     IEIM_SMTP_USER: str = ""
     """Name and password there, both or neither."""
     IEIM_SMTP_PASSWORD: str = ""
-    IEIM_SMTP_TIMEOUT: float = Field(default=10, ge=1, le=60)
+    IEIM_SMTP_TIMEOUT: float = Field(10, ge=1, le=60)
     """Seconds to wait for each of its answers, 1 to 60."""
-    IEIM_MAIL_FROM: variables.MailAddress = Field(default="", examples=["no-reply@ask.example.org"])
+    IEIM_MAIL_FROM: variables.MailAddress = Field("", examples=["no-reply@ask.example.org"])
     """Who e-mails come from, and where they bounce to: an address alone; the administration's name
     is put before it. When it is not set, no-reply@ and the host of IEIM_PUBLIC_URL."""
-    IEIM_OPERATOR_MAIL: variables.MailAddresses = Field(
-        default=[], examples=["operators@example.org"]
-    )
+    IEIM_OPERATOR_MAIL: variables.MailAddresses = Field([], examples=["operators@example.org"])
     """Who is told by e-mail when the model gives no answers, and when it does again: addresses,
     separated by commas. When it is not set, only the pages of staff say so."""
 
     # --- Limits -----------------------------------------------------------------------------------
 
-    IEIM_API_TURNS_RATE: variables.Rate = Field(default="20/minute")
+    IEIM_API_TURNS_RATE: variables.Rate = Field("20/minute")
     """Each is a number and second, minute, hour or day; or none for no limit. Raise those of an
     address where a server of yours speaks for many citizens.
 
     How many messages one session may send: by page, form and REST together."""
-    IEIM_ADDRESS_RATE: variables.Rate = Field(default="60/minute")
+    IEIM_ADDRESS_RATE: variables.Rate = Field("60/minute")
     """How many messages one address may send, likewise. An IPv6 address counts by its first 64
     bits, and by its first 48 with four times as many; so it does wherever addresses are counted."""
-    IEIM_ADDRESS_SOCKETS: int = Field(default=200, ge=0, le=1_000_000)
+    IEIM_ADDRESS_SOCKETS: int = Field(200, ge=0, le=1_000_000)
     """How many pages of one address may be connected at once, in each web process; 0 for no limit.
     A page beyond it works without live updates."""
-    IEIM_QUESTIONS_RATE: variables.Rate = Field(default="600/minute")
+    IEIM_QUESTIONS_RATE: variables.Rate = Field("600/minute")
     """How many questions everybody together may ask: a brake for all of it."""
-    IEIM_API_SESSIONS_RATE: variables.Rate = Field(default="60/hour")
+    IEIM_API_SESSIONS_RATE: variables.Rate = Field("60/hour")
     """How many sessions one address may make by REST."""
-    IEIM_MAIL_RATE: variables.Rate = Field(default="3/day")
+    IEIM_MAIL_RATE: variables.Rate = Field("3/day")
     """How many e-mails that ask for a confirmation one conversation may have sent, and one e-mail
     address gets from all conversations."""
-    IEIM_MAIL_ORIGIN_RATE: variables.Rate = Field(default="20/hour")
+    IEIM_MAIL_ORIGIN_RATE: variables.Rate = Field("20/hour")
     """How many of them one address on the network may ask for."""
-    IEIM_TOKEN_RATE: variables.Rate = Field(default="300/minute")
+    IEIM_TOKEN_RATE: variables.Rate = Field("300/minute")
     """How many requests one token of a staff program may make; an address with wrong tokens as
     many."""
 
@@ -453,7 +451,7 @@ def read() -> Environment:
         ImproperlyConfigured: names every variable that cannot be used, and what to set.
     """
     try:
-        return Environment()
+        return Environment()  # type: ignore[call-arg]  # mypy sees no default in Field(...)
     except ValidationError as error:
         problems = [f"  - {problem}" for problem in map(_describe, error.errors())]
     raise ImproperlyConfigured(

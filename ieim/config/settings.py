@@ -260,7 +260,7 @@ MIDDLEWARE = [
     "ieim.config.middleware.wrong_method_page",
     "ieim.people.sessions.Ends",
     "ieim.people.access.Guard",
-    "ieim.config.bodies.not_taken_page",
+    "ieim.config.bodies.too_large_page",
     "ieim.config.middleware.no_nul_in_addresses",
 ]
 
@@ -500,21 +500,15 @@ if IEIM_REDIS_URL:
     }
 # Seconds between two sweeps; one that waited until the next is due has nothing left to do.
 SWEEP_EVERY = 5.0
-CELERY_BEAT_SCHEDULE = {
-    task: {"task": task, "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}}
-    for task in (
-        "conversations.tasks.sweep",
-        "conversations.tasks.sweep_mail",
-        "ieim.studio.tasks.sweep",
-    )
-}
-# Done once a day; asked for more often, because a day on which beat or a worker is away at one
-# certain minute counts too.
+# Retention is done once a day; asked for more often, because a day on which beat or a worker is
+# away at one certain minute counts too.
 RETAIN_EVERY = 600.0
-CELERY_BEAT_SCHEDULE["conversations.tasks.retain"] = {
-    "task": "conversations.tasks.retain",
-    "schedule": RETAIN_EVERY,
-    "options": {"expires": RETAIN_EVERY},
+CELERY_BEAT_SCHEDULE = {
+    task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for task, seconds in (
+        ("conversations.tasks.sweep", SWEEP_EVERY),
+        ("conversations.tasks.retain", RETAIN_EVERY),
+    )
 }
 
 # --- Logging -------------------------------------------------------------------------------------

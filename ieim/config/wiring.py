@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conversations import ports
+from conversations import ports, sweeper
 from ieim.people.scope import wire_agencies
+from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
 from review import services
 from review.queue.selectors import due_of_turns
@@ -27,3 +28,4 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
     ports.wire(Reviews())
+    sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)

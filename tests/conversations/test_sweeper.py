@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
 
 import pytest
 from django.core.cache import cache
 from django.db import OperationalError
 from health_check.exceptions import ServiceUnavailable
 
-from conversations import sweeper
-from conversations.outages import alerts
-from conversations.person import takeovers
-from conversations.turns import choosing, triage
+from conversations import retention, sweeper, tasks
 from conversations.webhooks import delivering
 from ieim.config import health
 from ieim.config.monitoring import processes
 
 pytestmark = pytest.mark.django_db
 
-FUNCTIONS = [
-    *((sweeper, "_requeue"), (triage, "sweep"), (choosing, "expire"), (takeovers, "expire")),
-    *((delivering, "sweep"), (alerts, "sweep")),
-]
-"""What the sweeps call, in their order."""
-
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> Iterator[None]:
-    cache.delete("sweeps")
+    keys = [f"sweeps.{name}" for name in sweeper.read_records()]
+    cache.delete_many(keys)
     yield
-    cache.delete("sweeps")
+    cache.delete_many(keys)
 
 
 def metrics() -> dict[tuple[str, ...], float]:
@@ -43,19 +37,29 @@ def metrics() -> dict[tuple[str, ...], float]:
     }
 
 
-@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
-def test_a_sweep_that_raises_stops_no_other(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("failing", sweeper.SWEEPS)
+def test_a_sweep_that_raises_stops_no_other(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called = set()
 
-    def away(*_arguments: object, **_others: object) -> None:
-        called.add(number)
+    def sweep(_now: datetime, at_start: bool, *, name: str) -> None:
+        called.add((name, at_start))
+        if name == failing:
+            raise OperationalError("no server")
+
+    for name in sweeper.SWEEPS:
+        monkeypatch.setitem(sweeper.SWEEPS, name, partial(sweep, name=name))
+    assert sweeper.sweep(at_start={"mail"}) == sweeper.SWEEPS.keys() - {failing}
+    assert called == {(name, name == "mail") for name in sweeper.SWEEPS}
+
+
+def test_retention_is_recorded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def apply() -> None:
         raise OperationalError("no server")
 
-    for other, (module, name) in enumerate(FUNCTIONS):
-        monkeypatch.setattr(module, name, lambda *_, other=other, **__: called.add(other))
-    monkeypatch.setattr(*FUNCTIONS[number], away)
-    sweeper.sweep()
-    assert called == {*range(len(FUNCTIONS))}
+    monkeypatch.setattr(retention, "apply", apply)
+    tasks.retain()
+    with pytest.raises(ServiceUnavailable, match="retention"):
+        health.Sweeps().run()
 
 
 def test_failures_are_counted_timed_and_shown(

@@ -93,9 +93,7 @@ def _sweeps() -> Iterator[Metric]:
         "Unix time of a sweep's last failure; 0 where none has failed.",
         labels=["sweep"],
     )
-    records = sweeper.read_records()
-    for name in sweeper.SWEEPS:
-        record = records.get(name, sweeper.Record())
+    for name, record in sweeper.read_records().items():
         runs.add_metric([name, "done"], record.runs - record.failures)
         runs.add_metric([name, "failed"], record.failures)
         seconds.add_metric([name], record.seconds)
