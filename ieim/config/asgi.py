@@ -28,7 +28,7 @@ if settings.IEIM_TRACES:
 
 application = ProtocolTypeRouter(
     {
-        "http": health.probed(served(identified(bodies.limit_bodies(django_application)))),
+        "http": health.answer_probes(served(identified(bodies.limit_bodies(django_application)))),
         "websocket": identified(
             StrictOriginValidator(
                 SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),

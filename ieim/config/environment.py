@@ -28,6 +28,9 @@ from ieim.llm.capabilities import Format, MaxTokens
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
+Unparsed: Any = Field
+"""``Field`` with a default that is a text, which is parsed as the variable is."""
+
 NEEDED: Final[Mapping[str, tuple[str, str]]] = {
     **dict.fromkeys(
         ("IEIM_SECRET_KEY", "IEIM_PUBLIC_URL", "IEIM_ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL"),
@@ -253,10 +256,10 @@ class Environment(BaseSettings):
     somebody sets another one at /settings/."""
     IEIM_KEY_PATTERNS: Annotated[
         Json[dict[str, Any]], AfterValidator(variables.compile_patterns)
-    ] = Field("{}", examples=['{"case_reference": ["[A-Z]{2}-[0-9]{6}"]}'])
+    ] = Unparsed("{}", examples=['{"case_reference": ["[A-Z]{2}-[0-9]{6}"]}'])
     """What case references and other keys of your own look like: regular expressions by key type,
     matched whole. A key that fits is shown as verified."""
-    IEIM_MODEL_OVERRIDES: Json[dict[variables.Stage, variables.Override]] = Field(
+    IEIM_MODEL_OVERRIDES: Json[dict[variables.Stage, variables.Override]] = Unparsed(
         "{}",
         examples=['{"service_select_v1": {"model": "larger", "max_output_tokens": 4096}}'],
     )
@@ -285,8 +288,8 @@ class Environment(BaseSettings):
 
     # --- People who review ------------------------------------------------------------------------
 
-    IEIM_BUSINESS_HOURS: Annotated[tuple[int, int], PlainValidator(variables.parse_hours)] = Field(
-        "09:00-17:00"
+    IEIM_BUSINESS_HOURS: Annotated[tuple[int, int], PlainValidator(variables.parse_hours)] = (
+        Unparsed("09:00-17:00")
     )
     """When people work on a working day, and the time zone of it and of every time that staff see.
     The hours hold until opening hours are set on /settings/."""
@@ -301,7 +304,7 @@ class Environment(BaseSettings):
     gets the question, 1 to 10080."""
     IEIM_CLAIM_MINUTES: int = Field(15, ge=2, le=24 * 60)
     """How many minutes a claim holds that no open page renews, 2 to 1440."""
-    IEIM_SECOND_OPINION: Json[variables.SecondOpinion] = Field(
+    IEIM_SECOND_OPINION: Json[variables.SecondOpinion] = Unparsed(
         "{}", examples=['{"agencies": ["immigration"], "label_sets": ["risk_flags"]}']
     )
     """What needs a second person besides a crisis: whatever is decided on a question that one of
@@ -324,7 +327,7 @@ class Environment(BaseSettings):
     IEIM_OPENID_CLIENT_SECRET: str = ""
     IEIM_OPENID_NAME: str = "single sign-on"
     """How the button on the login page names it: “Log in with …”."""
-    IEIM_OPENID_GROUPS: Json[dict[str, variables.Group]] = Field(
+    IEIM_OPENID_GROUPS: Json[dict[str, variables.Group]] = Unparsed(
         "{}", examples=['{"desk": {"roles": ["caseworker"], "agencies": ["passports"]}}']
     )
     """Which roles and agencies (ids, or * for every one) its groups give: a JSON object. A group
@@ -392,27 +395,27 @@ class Environment(BaseSettings):
 
     # --- Limits -----------------------------------------------------------------------------------
 
-    IEIM_API_TURNS_RATE: variables.Rate = Field("20/minute")
+    IEIM_API_TURNS_RATE: variables.Rate = Unparsed("20/minute")
     """Each is a number and second, minute, hour or day; or none for no limit. Raise those of an
     address where a server of yours speaks for many citizens.
 
     How many messages one session may send: by page, form and REST together."""
-    IEIM_ADDRESS_RATE: variables.Rate = Field("60/minute")
+    IEIM_ADDRESS_RATE: variables.Rate = Unparsed("60/minute")
     """How many messages one address may send, likewise. An IPv6 address counts by its first 64
     bits, and by its first 48 with four times as many; so it does wherever addresses are counted."""
     IEIM_ADDRESS_SOCKETS: int = Field(200, ge=0, le=1_000_000)
     """How many pages of one address may be connected at once, in each web process; 0 for no limit.
     A page beyond it works without live updates."""
-    IEIM_QUESTIONS_RATE: variables.Rate = Field("600/minute")
+    IEIM_QUESTIONS_RATE: variables.Rate = Unparsed("600/minute")
     """How many questions everybody together may ask: a brake for all of it."""
-    IEIM_API_SESSIONS_RATE: variables.Rate = Field("60/hour")
+    IEIM_API_SESSIONS_RATE: variables.Rate = Unparsed("60/hour")
     """How many sessions one address may make by REST."""
-    IEIM_MAIL_RATE: variables.Rate = Field("3/day")
+    IEIM_MAIL_RATE: variables.Rate = Unparsed("3/day")
     """How many e-mails that ask for a confirmation one conversation may have sent, and one e-mail
     address gets from all conversations."""
-    IEIM_MAIL_ORIGIN_RATE: variables.Rate = Field("20/hour")
+    IEIM_MAIL_ORIGIN_RATE: variables.Rate = Unparsed("20/hour")
     """How many of them one address on the network may ask for."""
-    IEIM_TOKEN_RATE: variables.Rate = Field("300/minute")
+    IEIM_TOKEN_RATE: variables.Rate = Unparsed("300/minute")
     """How many requests one token of a staff program may make; an address with wrong tokens as
     many."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
@@ -10,7 +11,6 @@ from functools import partial
 import pytest
 from django.core.cache import cache
 from django.db import OperationalError
-from health_check.exceptions import ServiceUnavailable
 
 from conversations import retention, sweeper, tasks
 from conversations.webhooks import delivering
@@ -58,14 +58,13 @@ def test_retention_is_recorded_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(retention, "apply", apply)
     tasks.retain()
-    with pytest.raises(ServiceUnavailable, match="retention"):
-        health.Sweeps().run()
+    assert "retention" in health.failed_sweeps()
 
 
 def test_failures_are_counted_timed_and_shown(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    health.Sweeps().run()
+    assert health.failed_sweeps() == ""
 
     def away(**_arguments: object) -> None:
         raise OperationalError("no server")
@@ -76,8 +75,7 @@ def test_failures_are_counted_timed_and_shown(
             sweeper.sweep()
             sweeper.sweep()
     assert [record.args for record in caplog.records] == [("webhooks",)], "not at every sweep"
-    with pytest.raises(ServiceUnavailable, match=r"webhooks \(20\d\d-.* UTC, OperationalError\)"):
-        health.Sweeps().run()
+    assert re.search(r"webhooks \(20\d\d-.* UTC, OperationalError\)", health.failed_sweeps())
     failed = metrics()
     assert failed["ieim_sweeps_total", "webhooks", "failed"] == 2
     assert failed["ieim_sweeps_total", "alerts", "done"] == 2
@@ -86,7 +84,7 @@ def test_failures_are_counted_timed_and_shown(
     assert failed["ieim_sweep_seconds_total", "alerts"] > 0
 
     sweeper.sweep()
-    health.Sweeps().run()
+    assert health.failed_sweeps() == ""
     mended = metrics()
     assert mended["ieim_sweeps_total", "webhooks", "done"] == 1
     assert mended["ieim_sweep_failed_timestamp_seconds", "webhooks"] > 0, "it stays to be seen"

@@ -70,10 +70,10 @@ class Command(BaseCommand):
                 validate_email(mail_to)
         except ValidationError:
             raise CommandError(f"{mail_to!r} is no e-mail address.") from None
-        told = list(installation.examine(mail_to))
-        rows = [(each.name, "ok" if each.good else "WRONG", each.said) for each in told]
-        self._write(["What a question needs:", *doctor.table(rows), ""])
-        return all(each.good for each in told)
+        rows = list(installation.examine(mail_to))
+        cells = [(row.name, "ok" if row.good else "WRONG", row.text) for row in rows]
+        self._write(["What a question needs:", *doctor.table(cells), ""])
+        return all(row.good for row in rows)
 
     def _ask_model(self) -> bool:
         config, capabilities = settings.IEIM_MODEL, configured(settings.IEIM_MODEL)
