@@ -31,7 +31,7 @@ class StaffSite(AdminSite):
 
     def get_urls(self) -> list[Any]:
         """Return the addresses; the one that is left out falls to the catch-all, a 404."""
-        return [each for each in super().get_urls() if getattr(each, "name", "") != "view_on_site"]
+        return [url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Return the view, guarded. Forms refuse a NUL with a sentence; what is looked up before
@@ -41,7 +41,7 @@ class StaffSite(AdminSite):
         @wraps(guarded)
         def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             chosen = [value for _, values in request.GET.lists() for value in values]
-            if any("\0" in each for each in chosen + request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            if any("\0" in value for value in chosen + request.POST.getlist(ACTION_CHECKBOX_NAME)):
                 raise BadRequest("A NUL is no part of any filter or id.")
             # Django would show a login page to somebody who has logged in.
             leaving = request.path == reverse("admin:logout")

@@ -35,8 +35,8 @@ def extract_yaml(
 
     def leaves(texts: Any) -> Iterator[str]:
         if isinstance(texts, dict):
-            for each in texts.values():
-                yield from leaves(each)
+            for value in texts.values():
+                yield from leaves(value)
         else:
             yield str(texts)
 

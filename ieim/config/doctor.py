@@ -189,7 +189,7 @@ def traces() -> Row:
         return Row("traces", "no endpoint is set (OTEL_EXPORTER_OTLP_ENDPOINT): there are none")
     from ieim.config.monitoring import tracing
 
-    if trace := tracing.offered():
+    if trace := tracing.send_test_span():
         return Row("traces", f"{settings.IEIM_TRACES} took the span doctor of trace {trace}")
     text = f"{settings.IEIM_TRACES} took no span. Check that it runs, and OTEL_EXPORTER_OTLP_*."
     return Row("traces", text, good=False)
@@ -208,12 +208,12 @@ def secrets() -> Iterator[Row]:
         text = "development: debug is on and everybody knows the key. A server needs IEIM_ENV"
         yield Row("keys", f"{text}=production")
         return
-    found = checks.run_checks(tags=[checks.Tags.security], include_deployment_checks=True)
-    told = [each for each in found if not each.is_silenced()]
-    for each in told:
-        words = " ".join(filter(None, [each.msg, each.hint]))
-        yield Row("keys", f"{words} ({each.id})", good=False)
-    if not told:
+    messages = checks.run_checks(tags=[checks.Tags.security], include_deployment_checks=True)
+    messages = [message for message in messages if not message.is_silenced()]
+    for message in messages:
+        text = " ".join(filter(None, [message.msg, message.hint]))
+        yield Row("keys", f"{text} ({message.id})", good=False)
+    if not messages:
         hosts = ", ".join(settings.ALLOWED_HOSTS)
         yield Row("keys", f"the key is long, debug is off, the hosts are {hosts}")
 

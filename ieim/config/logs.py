@@ -61,7 +61,7 @@ class OutagesInShort(logging.Filter):
         super().__init__()
         self._clock = clock
         self._lock = threading.Lock()
-        self._told: dict[str, tuple[float, int]] = {}
+        self._last: dict[str, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Shorten the record, or keep it back."""
@@ -69,20 +69,20 @@ class OutagesInShort(logging.Filter):
         kind = type(error).__name__ if error is not None else record.name
         tries = record.name in TRYING or record.name.startswith("opentelemetry.")
         trying = tries and record.levelno >= logging.WARNING
-        # What a request was told while the database is away.
-        told = record.name == "django.request" and getattr(record, "status_code", 0) == 503
-        if error is None and not trying and not told:
+        # The answer to a request while the database is away.
+        is_503 = record.name == "django.request" and getattr(record, "status_code", 0) == 503
+        if error is None and not trying and not is_503:
             return True
         now = self._clock()
         with self._lock:
-            since, left_out = self._told.get(kind, (-A_MINUTE, 0))
+            since, left_out = self._last.get(kind, (-A_MINUTE, 0))
             if now - since < A_MINUTE:
-                self._told[kind] = (since, left_out + 1)
+                self._last[kind] = (since, left_out + 1)
                 return False
-            self._told[kind] = (now, 0)
-        said = f" ({type(error).__name__}: {error})" if error is not None else ""
+            self._last[kind] = (now, 0)
+        text = f" ({type(error).__name__}: {error})" if error is not None else ""
         more = f"; {left_out} more like it since the last such line" if left_out else ""
-        record.msg = " ".join(f"{record.getMessage()}{said}{more}".split())
+        record.msg = " ".join(f"{record.getMessage()}{text}{more}".split())
         record.args, record.exc_info, record.exc_text = (), None, None
         return True
 
@@ -104,12 +104,12 @@ class NoWords(logging.Filter):
             return True
         # Others write the exception into their own sentence.
         message = record.getMessage()
-        for each in _chain(error):
-            if not _speaks(each):
-                for words in filter(None, (repr(each), str(each))):
-                    message = message.replace(words, type(each).__name__)
+        for cause in _chain(error):
+            if not _speaks(cause):
+                for words in filter(None, (repr(cause), str(cause))):
+                    message = message.replace(words, type(cause).__name__)
         record.msg, record.args = message, ()
-        record.exc_text = "\n".join(_told(each) for each in reversed([*_chain(error)]))
+        record.exc_text = "\n".join(_format(cause) for cause in reversed([*_chain(error)]))
         return True
 
 
@@ -128,19 +128,19 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     waiting = [error]
     while waiting:
-        each = waiting.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            waiting += [each.__cause__ or each.__context__]
-            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        link = waiting.pop()
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            yield link
+            waiting += [link.__cause__ or link.__context__]
+            waiting += link.exceptions if isinstance(link, BaseExceptionGroup) else ()
 
 
-def _told(error: BaseException) -> str:
+def _format(error: BaseException) -> str:
     # What a database says below its first line may be a row.
-    said = (str(error).splitlines() or [""])[0] if _speaks(error) else _LEFT_OUT
+    text = (str(error).splitlines() or [""])[0] if _speaks(error) else _LEFT_OUT
     lines = "".join(traceback.format_tb(error.__traceback__))
-    return f"{lines}{type(error).__module__}.{type(error).__qualname__}: {said}"
+    return f"{lines}{type(error).__module__}.{type(error).__qualname__}: {text}"
 
 
 class Ids(logging.Filter):

@@ -17,25 +17,25 @@ _ID = re.compile("[0-9a-fA-F-]{16,64}")
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-def identified(application: Application) -> Application:
+def identify(application: Application) -> Application:
     """Return the ASGI ``application`` (HTTP or websocket) with an id for each connection.
 
     That is the ``X-Request-ID`` of the proxy where there is one, else made here. The answer to a
     request has it too, so that who reports a fault can name it.
     """
 
-    async def answering(scope: Any, receive: Any, send: Any) -> None:
-        sent = dict(scope["headers"]).get(HEADER, b"") if settings.IEIM_TRUSTED_PROXIES else b""
-        name = sent.decode("latin-1")
+    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
+        header = dict(scope["headers"]).get(HEADER, b"") if settings.IEIM_TRUSTED_PROXIES else b""
+        name = header.decode("latin-1")
         request = name if _ID.fullmatch(name) else uuid.uuid4().hex
         logged.begin({"request": request})
 
-        async def telling(message: Any) -> None:
+        async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message["headers"], (HEADER, request.encode())]}
             await send(message)
 
-        await application(scope, receive, telling)
+        await application(scope, receive, send_with_id)
 
-    answering.__wrapped__ = application  # type: ignore[attr-defined]  # as functools.wraps does
-    return answering
+    wrapped.__wrapped__ = application  # type: ignore[attr-defined]  # as functools.wraps does
+    return wrapped

@@ -242,7 +242,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    *(["ieim.config.monitoring.tracing.requests"] if IEIM_TRACES else []),
+    *(["ieim.config.monitoring.tracing.trace_requests"] if IEIM_TRACES else []),
     "ieim.config.middleware.kept_by_nobody",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",

@@ -151,7 +151,9 @@ class OpenAIModel:
         capabilities = self._capabilities.override(self._overrides.get(request.contract, {}))
         content: dict[str, Any] = {
             "model": model,
-            "messages": [{"role": each.role, "content": each.content} for each in request.messages],
+            "messages": [
+                {"role": message.role, "content": message.content} for message in request.messages
+            ],
             capabilities.max_tokens_field: request.max_output_tokens,
         }
         if capabilities.send_temperature:
@@ -206,7 +208,7 @@ def _read_choice(completion: Any, choice: Any, model: str) -> ModelAnswer | None
     if not isinstance(message, dict) or None in texts:
         return None
     thinks = any(message.get(name) for name in _REASONING) or any(map(_is_reasoning, parts))
-    refusals = (_text(_field(each, "refusal")) for each in (message, *parts))
+    refusals = (_text(_field(part, "refusal")) for part in (message, *parts))
     finish_reason = _text(_field(choice, "finish_reason"))
     usage = _field(completion, "usage")
     return ModelAnswer(
@@ -258,9 +260,9 @@ def _status_of(error: Any) -> int:
         value = str(_field(error, name))
         if re.fullmatch("[45][0-9]{2}", value):
             return int(value)
-    said = json.dumps(error)
-    found = (status for status, words in _STATUS_WORDS if re.search(words, said, re.IGNORECASE))
-    return next(found, 500)
+    text = json.dumps(error)
+    statuses = (status for status, words in _STATUS_WORDS if re.search(words, text, re.IGNORECASE))
+    return next(statuses, 500)
 
 
 def _failed(response: Response, status: int, model: str) -> ModelAnswer:
@@ -269,14 +271,14 @@ def _failed(response: Response, status: int, model: str) -> ModelAnswer:
     A setting that the server names is no fault of the text. Where it names none, another request
     may fare better.
     """
-    said = response.body.decode("utf-8", "replace")
+    text = response.body.decode("utf-8", "replace")
     specific = status in (400, 413, 422)
-    too_long = _TOO_LONG.search(said) is not None
+    too_long = _TOO_LONG.search(text) is not None
     setting = _setting(_json(response.body)) if specific else ""
     # How much may be answered is only too much beside a long text.
     if setting and not (too_long and setting.startswith("max_")):
         raise _refusal(response, status)
-    if (specific or status == 403) and _FILTERED.search(said):
+    if (specific or status == 403) and _FILTERED.search(text):
         return ModelAnswer(raw="", finish_reason=CONTENT_FILTER, model=model)
     if specific and too_long:
         return ModelAnswer(raw="", finish_reason=TOO_LONG, model=model)
@@ -290,8 +292,8 @@ def _setting(value: Any, depth: int = 5) -> str:
         return ""
     inner = value
     if isinstance(value, dict):
-        place = value.get("loc")
-        steps = [step for step in place if step != "body"] if isinstance(place, list) else []
+        location = value.get("loc")
+        steps = [step for step in location if step != "body"] if isinstance(location, list) else []
         param = value.get("param") or next(iter(steps), None)
         if isinstance(param, str) and not _TEXTS.fullmatch(param):
             return param

@@ -186,10 +186,10 @@ def fault() -> str | None:
     for name, digest in DIGESTS.items():
         try:
             with (Path(spec.origin).parent / "resources" / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
-            found = ""
-        if found != digest:
+            actual = ""
+        if actual != digest:
             return (
                 f"The embedding model's file {name} is not the one that is pinned. Install "
                 "requirements/base.txt again, or set IEIM_EMBEDDINGS to openai or none."
@@ -297,6 +297,6 @@ def _read_vectors(response: Response, count: int) -> Matrix | None:
         rows = {row["index"]: row["embedding"] for row in json.loads(response.body)["data"]}
         if len(rows) != count:
             return None
-        return np.array([rows[place] for place in range(count)], dtype=np.float32)
+        return np.array([rows[index] for index in range(count)], dtype=np.float32)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -156,7 +156,7 @@ def test_a_database_that_is_only_busy_is_waited_for(
     wrapper.pool.open()
     monkeypatch.setattr(outage, "PATIENCE", 0.1)
     monkeypatch.setattr(outage, "FRESH", 0.0)
-    outage.serve_impatiently()
+    outage.limit_waits_for_database()
     held = wrapper.pool.getconn()
     threading.Timer(0.3, wrapper.pool.putconn, [held]).start()
     assert wrapper.pool.getconn() is held

@@ -88,7 +88,7 @@ class Command(BaseCommand):
             )
 
     def _again(self, *, ids: list[UUID], **_: Any) -> None:
-        delivery_ids = ids or [each.pk for each in services.given_up()]
+        delivery_ids = ids or [delivery.pk for delivery in services.given_up()]
         sent = services.send_again(deliveries=delivery_ids)
         self.stdout.write(f"{sent} of {len(delivery_ids)} are sent again.")
         if sent < len(delivery_ids):

@@ -55,18 +55,18 @@ def report(kind: str) -> None:
 
 def collect() -> Iterator[Metric]:
     """Yield what processes have reported, and how long ago workers and beat were at work."""
-    found: dict[str, dict[str, Any]] = cache.get_many(_KEYS)
+    states: dict[str, dict[str, Any]] = cache.get_many(_KEYS)
     count = GaugeMetricFamily("ieim_processes", "Processes at work.", labels=["kind"])
     for kind in ("web", "worker"):
-        count.add_metric([kind], sum(state["kind"] == kind for state in found.values()))
+        count.add_metric([kind], sum(state["kind"] == kind for state in states.values()))
     yield count
-    for member, said in (
+    for member, text in (
         ("breaker", "Whether a process leaves the model alone for now (circuit breaker)."),
         ("embedder", "Whether the embedder of a process fails: words alone rank."),
     ):
         name = {"breaker": "ieim_breaker_open", "embedder": "ieim_embedder_unavailable"}[member]
-        family = GaugeMetricFamily(name, said, labels=["kind", "process"])
-        for key, state in sorted(found.items()):
+        family = GaugeMetricFamily(name, text, labels=["kind", "process"])
+        for key, state in sorted(states.items()):
             family.add_metric([state["kind"], key.rpartition(".")[2]], state[member])
         yield family
     beats = GaugeMetricFamily(
