@@ -1,6 +1,6 @@
-"""The admin's own addresses: what of them is ours, and what is not served at all.
+"""The site of Django's admin, with the login of staff in place of its own.
 
-There is one door: the admin's own form would take a password without asking for a second factor.
+The admin's own form would take a password without asking for a second factor.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from django.urls import reverse
 
 
 class StaffSite(AdminSite):
-    """Opens to whoever has any permission, records new passwords, looks for nothing with a NUL in
-    it, and has no shortcut to "the page of" an object.
+    """The admin for everybody with a permission.
 
-    No model here has such a page; for an id of another kind than its table's, that shortcut fails.
+    It records new passwords, refuses a NUL in filters and ids, and has no shortcut to the page of
+    an object: no model here has one, and for an id of another kind the shortcut fails.
     """
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Whether somebody may open the admin at all: a role is enough, there is no second tick."""
+        """Return whether the user has any permission; ``is_staff`` is not needed."""
         user: Any = request.user
         return bool(user.is_active and (user.is_superuser or user.get_all_permissions()))
 
     def get_urls(self) -> list[Any]:
-        """Return the addresses; the one that is left out falls to the catch-all, a 404."""
+        """Return the addresses without the shortcut, which is a 404 then."""
         return [url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Return the view, guarded. Forms refuse a NUL with a sentence; what is looked up before
-        there is a form would be an error of PostgreSQL's."""
+        """Return the guarded view; a NUL in a filter or an id would be an error of PostgreSQL's."""
         guarded = super().admin_view(view, cacheable)
 
         @wraps(guarded)
@@ -52,11 +51,11 @@ class StaffSite(AdminSite):
         return wrapper
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Lead to where everybody logs in."""
+        """Redirect to the login of staff."""
         return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, reverse("admin:index")))
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Leave by the one door."""
+        """Log out as staff do elsewhere."""
         from ieim.people.entering import LogOut  # models: not there when the site is made
 
         return LogOut.as_view()(request)

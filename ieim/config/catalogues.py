@@ -15,7 +15,7 @@ from babel.messages.extract import extract_python
 from django.utils.translation.template import templatize
 
 Extracted = tuple[int, Any, Any, list[str], str | None] | tuple[int, Any, Any, list[str]]
-"""What Babel takes of an extraction method: line, function, sentences, comments, context."""
+"""A result of an extraction method: line, function, sentences, comments, context."""
 
 
 def extract_template(

@@ -1,4 +1,4 @@
-"""What `manage.py serve` needs to show something: staff accounts. For development only."""
+"""Staff accounts of `manage.py serve`, for development only."""
 
 from __future__ import annotations
 

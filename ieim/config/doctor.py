@@ -1,4 +1,4 @@
-"""What ``manage.py doctor`` asks of an installation beside its model: one row a question."""
+"""Checks of an installation beside its model, for ``manage.py doctor``."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Row:
 
 
 def examine(mail_to: str = "") -> Iterator[Row]:
-    """Yield a row for each thing that is asked; nothing is raised.
+    """Yield the results of all checks; nothing is raised.
 
     Where ``mail_to`` is an address, one e-mail is sent to it.
     """
@@ -86,7 +86,7 @@ def examine(mail_to: str = "") -> Iterator[Row]:
 
 
 def processes() -> Iterator[Row]:
-    """Ask what a probe asks, but for the release, which every process reads for itself.
+    """Yield the results of the probes' checks but for the release, which each process reads.
 
     A worker and beat that have just been started are waited for.
     """
@@ -104,7 +104,7 @@ def processes() -> Iterator[Row]:
 
 
 def rights() -> Row:
-    """Ask whether the database's role could undo what the triggers of the record refuse."""
+    """Check whether the database's role could undo what the triggers of the record refuse."""
     if connection.vendor != "postgresql":
         return Row("rights", "the database has no roles")
     try:
@@ -121,7 +121,7 @@ def rights() -> Row:
 
 
 def release() -> Row:
-    """Ask which release is published."""
+    """Check whether a release is published."""
     try:
         number = knowledge.current_number()
     except DatabaseError:
@@ -132,7 +132,7 @@ def release() -> Row:
 
 
 def storage(folder: Path) -> Row:
-    """Ask whether the data folder can be written and has room."""
+    """Check whether the data folder can be written and has room."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0")
@@ -243,7 +243,7 @@ def seals() -> Iterator[Row]:
 
 
 def code(folder: Path) -> Row:
-    """Ask whether whoever runs this can change the program itself."""
+    """Check whether the account that runs this can change the program itself."""
     if not settings.PRODUCTION:
         return Row("code", "development: whoever runs it may change it")
     # Root may write everything, whatever the modes are: of it only these are asked.
@@ -259,7 +259,7 @@ def code(folder: Path) -> Row:
 
 
 def proxies() -> Iterator[Row]:
-    """Ask the site for a page and a socket at the address that people use."""
+    """Request a page and a socket at the address that people use."""
     base, number = settings.IEIM_PUBLIC_URL, settings.IEIM_TRUSTED_PROXIES
     if not base:
         yield Row("proxies", "no address is set (IEIM_PUBLIC_URL): nothing to ask")

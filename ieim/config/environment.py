@@ -467,6 +467,7 @@ def read() -> Environment:
 def _describe(error: ErrorDetails) -> str:
     """Return a problem as a sentence, and after it what the variable is for."""
     name, *path = map(str, error["loc"])
+    message = error["msg"].replace("Input", "it", 1)
     match error["type"]:
         case "value_error":
             problem = str(error["ctx"]["error"])
@@ -475,10 +476,10 @@ def _describe(error: ErrorDetails) -> str:
         case "bool_parsing" if not path:
             problem = f"is {error['input']!r}. Set it to true or false"
         case "string_pattern_mismatch" | "json_invalid":
-            problem = f"cannot be used: {error['msg']}"
+            problem = f"cannot be used: {message}"
         case _ if path:
-            problem = f"is wrong at {'.'.join(path)}: {error['msg']}"
+            problem = f"is wrong at {'.'.join(path)}: {message}"
         case _:
-            problem = f"is {error['input']!r}: {error['msg']}"
-    purpose, _, _ = (Environment.model_fields[name].description or "").partition("\n\n")
-    return f"{name} {problem.rstrip('.')}. {' '.join(purpose.split())}".rstrip()
+            problem = f"is {error['input']!r}: {message}"
+    purpose = " ".join((Environment.model_fields[name].description or "").split())
+    return f"{name} {problem.rstrip('.')}. {purpose}".rstrip()

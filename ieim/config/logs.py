@@ -20,12 +20,12 @@ from conversations import logged, traced
 from ieim.pipeline.ports import EmbedderUnavailable, ModelUnavailable
 
 AWAY: Final = (OperationalError, InterfaceError, BrokerError, RedisAway, RedisLate)
-"""What says that the database or Redis cannot be reached."""
+"""Errors of a database or Redis that cannot be reached."""
 
 TRYING: Final = frozenset(
     {"psycopg.pool", "celery.beat", "celery.worker.consumer.consumer", "kombu.connection"}
 )
-"""Loggers that tell of each try to reach them again."""
+"""Loggers that write a line for each try to reach them again."""
 
 A_MINUTE: Final = 60.0
 
@@ -50,11 +50,10 @@ class RoutesOnly(logging.Filter):
 
 
 class OutagesInShort(logging.Filter):
-    """Tell an outage of the database, of Redis or of where traces go in a line a minute, without
-    its traceback.
+    """Let through one line a minute, without its traceback, of an outage.
 
-    Every request, sweep and heartbeat fails in the same way meanwhile; the next line says how many
-    were left out. All else goes through.
+    That is one of the database, of Redis or of the collector of traces, in which every request,
+    sweep and heartbeat fails in the same way. The next line says how many were left out.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -88,11 +87,10 @@ class OutagesInShort(logging.Filter):
 
 
 class NoWords(logging.Filter):
-    """Leave out what exceptions say: the row that a database refuses, or the value that a check
-    does, is what a citizen wrote. Their types and the lines of code stay.
+    """Leave out the texts of exceptions, which may hold a citizen's words.
 
-    An error of the network or the file system, and one of the ports to the models, says nothing of
-    the kind.
+    Such are the row that a database refuses, or the value that a check does. Types and lines of
+    code stay, and the texts of errors of the network, the file system and the ports to the models.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -144,8 +142,7 @@ def _format(error: BaseException) -> str:
 
 
 class Ids(logging.Filter):
-    """Give a record the ids of the request, the session and the turn that it is about, and of the
-    trace."""
+    """Add the ids of request, session, turn and trace to a record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -167,8 +164,10 @@ class TextLine(logging.Formatter):
 
 
 class JsonLine(logging.Formatter):
-    """A line for programs: one JSON object. What else a record carries is not in it: a request's
-    address may be a secret."""
+    """A line for programs: one JSON object, without what else a record carries.
+
+    A request's address may be a secret.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object."""

@@ -1,4 +1,4 @@
-"""Who may open a websocket: browsers on our own pages, also those in frames."""
+"""The origins that may open a websocket: our own pages, also those in frames."""
 
 from __future__ import annotations
 

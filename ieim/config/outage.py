@@ -29,7 +29,7 @@ PING_VALID: Final = 1.0
 """Seconds for which the result of a ping counts for other requests too."""
 
 _AWAY: Final = (OperationalError, InterfaceError, RedisError)
-"""What the database raises, and Redis where an answer is not had without it (signing in)."""
+"""Errors of the database, and of Redis where there is no answer without it (signing in)."""
 
 RETRY_AFTER: Final = 10
 """Seconds after which it is worth asking again."""

@@ -243,7 +243,7 @@ MIDDLEWARE = [
     "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     *(["ieim.config.monitoring.tracing.trace_requests"] if IEIM_TRACES else []),
-    "ieim.config.middleware.kept_by_nobody",
+    "ieim.config.middleware.never_cache_by_default",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "conversations.framing.in_a_frame",
@@ -261,7 +261,7 @@ MIDDLEWARE = [
     "ieim.people.sessions.Ends",
     "ieim.people.access.Guard",
     "ieim.config.bodies.too_large_page",
-    "ieim.config.middleware.no_nul_in_addresses",
+    "ieim.config.middleware.reject_nul_in_path",
 ]
 
 ROOT_URLCONF = "ieim.config.urls"

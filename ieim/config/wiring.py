@@ -1,4 +1,4 @@
-"""Where the layers meet: ports of the lower apps get their implementations from the upper ones."""
+"""Connection of the ports of lower apps to their implementations in higher ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from review.queue.selectors import due_of_turns
 
 
 class Reviews:
-    """What conversations ask of reviews."""
+    """The port of conversations to reviews."""
 
     open = staticmethod(services.open_item)
     count = staticmethod(services.count_items)

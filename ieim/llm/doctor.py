@@ -49,7 +49,7 @@ _THINKING = re.compile(
     r"<\|(?:channel\|>\s*analysis|(?:START|END)_THINKING\|>)",
     re.IGNORECASE,
 )
-"""What models write around their thinking."""
+"""Marks that models write around their thinking."""
 _USUAL_TURN = (
     *("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"),
     *("classify", "extract", "identity_assist"),

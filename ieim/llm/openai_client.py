@@ -62,7 +62,7 @@ _FINISHED: Mapping[str, str] = {
         CONTENT_FILTER,
     ),
 }
-"""What other servers call the reasons of OpenAI's API."""
+"""The names that other servers have for the reasons of OpenAI's API."""
 
 # What servers say of a text, in a code, a type or their message: each has words of its own.
 _FILTERED = re.compile(
@@ -84,7 +84,7 @@ _STATUS_WORDS = (
     (503, "overloaded|unavailable"),
     (400, "invalid.?request|bad.?request"),
 )
-"""What an error in a body of status 200 says, and the status that it stands for."""
+"""Words of an error in a body of status 200, by the status that it stands for."""
 _TEXTS = re.compile(r"(?:messages|prompt|inputs?|input_tokens|contents?)(?:[.\[].*)?", re.DOTALL)
 """The names of parameters that hold what a citizen wrote."""
 
@@ -119,7 +119,7 @@ class OpenAIModel:
 
     @property
     def reads(self) -> bool:
-        """Whether the server is none of the offline engine (:mod:`ieim.llm.server`)."""
+        """Whether a model reads the message: the offline engine over HTTP does not."""
         return self._model != NAME
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:

@@ -40,7 +40,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "fenced": "puts its JSON into a code fence",
     "refusal": "refuses",
 }
-"""What ``fault`` of :func:`offline_app` makes of every answer."""
+"""The faults of :func:`offline_app`, and what each makes of an answer."""
 
 _STOP_SECONDS = 5.0
 
@@ -209,7 +209,7 @@ class UserMessage(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """What the engine reads of a request; other parameters are ignored."""
+    """The parameters of a request that the engine reads; others are ignored."""
 
     model: str
     messages: tuple[SystemMessage, SystemMessage, UserMessage]

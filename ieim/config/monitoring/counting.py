@@ -1,7 +1,7 @@
 """Counters: what the audit record says has happened, counted on from where the last scrape was.
 
 Rows go when a citizen erases a conversation, and a counter that falls is a restart to Prometheus;
-events stay. The totals are in the cache, so that every process tells the same ones. Where it was
+events stay. The totals are in the cache, so that every process reports the same ones. Where it was
 emptied they begin at zero, at what is newest, as the counters of a program that was restarted.
 """
 
@@ -94,7 +94,7 @@ COUNTERS: Final[Mapping[str, tuple[str, tuple[str, ...], tuple[Key, ...]]]] = {
         (("sent",), ("postponed",)),
     ),
 }
-"""Help, names of the labels, and what is told as 0 before it happens, by name."""
+"""Help, names of the labels, and the label values that are reported as 0 at first, by name."""
 
 HISTOGRAMS: Final[Mapping[str, tuple[str, str, tuple[float, ...], tuple[str, ...]]]] = {
     "ieim_model_call_seconds": ("Seconds of answered calls.", "stage", CALL_SECONDS, (*STAGES,)),
@@ -233,4 +233,4 @@ _COUNT: Final[Mapping[str, Callable[[Mapping[str, Any]], Counted]]] = {
     "mail.sent": _one("ieim_mail", value="sent"),
     "mail.postponed": _one("ieim_mail", value="postponed"),
 }
-"""What an event of a kind counts."""
+"""The counters that an event adds to, by its kind."""

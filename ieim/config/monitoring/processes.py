@@ -1,7 +1,7 @@
-"""What only a process itself knows: that it is there, its circuit breaker and its embedder.
+"""State that only a process itself knows: that it runs, its circuit breaker and its embedder.
 
-Each says so in a slot of the cache every few seconds, so that whichever process is scraped tells of
-all. A slot is a small number, and no host or pid: the time series stay few.
+Each process writes it into a slot of the cache every few seconds, so that any process can report
+all of them. A slot is a small number, and no host or pid: the time series stay few.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _mine: dict[str, str] = {}
 
 
 def report(kind: str) -> None:
-    """Say that this process is there, a ``worker`` or ``web``, and what it knows.
+    """Write the state of this process, a ``worker`` or ``web``, into its slot.
 
     A cache that is away is no fault of this process.
     """

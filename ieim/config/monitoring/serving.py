@@ -1,6 +1,6 @@
 """``/metrics``: figures for Prometheus, for who has the token.
 
-It answers before Django's middleware, as probes do: whoever scrapes it inside the network needs
+It answers before Django's middleware, as probes do: a scraper inside the network needs
 neither the public host name nor https.
 """
 
