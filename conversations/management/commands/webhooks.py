@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from conversations.models import Webhook
 from conversations.webhooks import services
 
-_SHOWN = (
+_NOTE = (
     "The secret of {name}. It is shown this once and can be replaced, not read: keep it where the "
     "program reads it."
 )
@@ -25,8 +25,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        doing = parser.add_subparsers(dest="doing", required=True, metavar="WHAT")
-        add = doing.add_parser("add", help="make one and print its secret")
+        subparsers = parser.add_subparsers(dest="action", required=True, metavar="WHAT")
+        add = subparsers.add_parser("add", help="make one and print its secret")
         add.add_argument("name")
         add.add_argument("url", metavar="URL", help="https://channel.example.org/ieim")
         add.add_argument(
@@ -34,37 +34,37 @@ class Command(BaseCommand):
             action="store_true",
             help="let the host be one of your own network, such as 10.0.0.5",
         )
-        words = {
+        actions = {
             "rotate": "make another secret and print it; for a day both sign",
             "stop": "tell it nothing more; what has not arrived is given up",
             "start": "tell it again, of what happens from now on",
             "remove": "delete it, with what it was to be told",
         }
-        for name, meaning in words.items():
-            doing.add_parser(name, help=meaning).add_argument("name")
-        doing.add_parser("list", help="show them, and what was given up")
-        again = doing.add_parser("again", help="send again what was given up")
+        for name, meaning in actions.items():
+            subparsers.add_parser(name, help=meaning).add_argument("name")
+        subparsers.add_parser("list", help="show them, and what was given up")
+        again = subparsers.add_parser("again", help="send again what was given up")
         again.add_argument("ids", metavar="ID", nargs="*", type=UUID, help="none: all of it")
 
-    def handle(self, *args: Any, doing: str, **options: Any) -> None:
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
         try:
-            getattr(self, f"_{doing}")(**options)
+            getattr(self, f"_{action}")(**options)
         except services.Refused as refused:
             raise CommandError(str(refused)) from refused
 
     def _add(self, *, name: str, url: str, private: bool, **_: Any) -> None:
-        self._tell(name, services.make(name=name, url=url, private=private))
+        self._print_secret(name, services.make(name=name, url=url, private=private))
 
     def _rotate(self, *, name: str, **_: Any) -> None:
-        self._tell(name, services.rotate(name=name))
+        self._print_secret(name, services.rotate(name=name))
 
-    def _tell(self, name: str, secret: str) -> None:
+    def _print_secret(self, name: str, secret: str) -> None:
         # The secret alone on standard output: a program can take it.
-        self.stderr.write(_SHOWN.format(name=name))
+        self.stderr.write(_NOTE.format(name=name))
         self.stdout.write(secret)
 
     def _stop(self, *, name: str, **_: Any) -> None:
-        services.stop(webhook_id=_found(name).pk, why="operator")
+        services.stop(webhook_id=_get_webhook(name).pk, why="operator")
         self.stdout.write(f"{name} is stopped: it is told nothing more.")
 
     def _start(self, *, name: str, **_: Any) -> None:
@@ -95,7 +95,7 @@ class Command(BaseCommand):
             raise CommandError("The others were not given up, or their webhook is stopped.")
 
 
-def _found(name: str) -> Webhook:
+def _get_webhook(name: str) -> Webhook:
     webhook = Webhook.objects.filter(name=name).first()
     if webhook is None:
         raise services.Refused(f"There is no webhook {name!r}: see `manage.py webhooks list`.")

@@ -179,7 +179,9 @@ def test_only_who_has_the_token_reads_them(
     token: str, sent: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "IEIM_METRICS_TOKEN", token)
-    monkeypatch.setattr(serving, "encode_metrics", lambda _accept: (b"ieim_turns 1\n", "text/plain"))
+    monkeypatch.setattr(
+        serving, "encode_metrics", lambda _accept: (b"ieim_turns 1\n", "text/plain")
+    )
     messages: list[dict[str, Any]] = []
 
     async def beyond(_scope: Any, _receive: Any, send: Any) -> None:
