@@ -16,9 +16,8 @@ from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
 from ieim.config import bodies, embedded, health, outage
+from ieim.config.connections import StrictOriginValidator, identify
 from ieim.config.monitoring.serving import serve_metrics
-from ieim.config.origins import StrictOriginValidator
-from ieim.config.requests import identify
 
 outage.limit_waits_for_database()
 if settings.IEIM_TRACES:

@@ -8,7 +8,7 @@ import pytest
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.testing import WebsocketCommunicator
 
-from ieim.config.origins import StrictOriginValidator
+from ieim.config.connections import StrictOriginValidator
 from ieim.config.variables import LOOPBACK
 
 # Channels looks after its threads' database connections whenever a socket opens or closes.

@@ -1,4 +1,4 @@
-"""Each request and each socket gets an id, which its log lines, tasks and answer carry."""
+"""ASGI wrappers of every connection: an id for it, and the origins that may open a websocket."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from channels.security.websocket import OriginValidator, WebsocketDenier
 from django.conf import settings
 
 from conversations import logged
@@ -39,3 +41,26 @@ def identify(application: Application) -> Application:
 
     wrapped.__wrapped__ = application  # type: ignore[attr-defined]  # as functools.wraps does
     return wrapped
+
+
+class StrictOriginValidator(OriginValidator):
+    """Channels' validator, and a malformed Origin is refused (403) instead of raising.
+
+    It compares scheme, host and port with the allowed origins. (``AllowedHostsOriginValidator``
+    compares the host alone and lets another scheme or port of it in.)
+    """
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> Any:
+        """Pass the connection on, or refuse it."""
+        origins = [value for name, value in scope["headers"] if name == b"origin"]
+        if all(map(_well_formed, origins)):
+            return await super().__call__(scope, receive, send)
+        return await WebsocketDenier()(scope, receive, send)
+
+
+def _well_formed(origin: bytes) -> bool:
+    try:
+        parts = urlsplit(origin.decode("ascii"))
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # not ASCII, a broken IPv6 address, a port that is no number
+        return False
