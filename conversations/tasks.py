@@ -34,26 +34,20 @@ def deliver(delivery_id: str) -> None:
 
 @shared_task(name="conversations.tasks.sweep", ignore_result=True)
 def sweep() -> None:
-    """Queue again what a broker or a worker forgot."""
+    """Run every sweep."""
     sweeper.sweep()
 
 
 @shared_task(name="conversations.tasks.retain", ignore_result=True)
 def retain() -> None:
     """Erase what is kept no longer, once a day; returns at once when that is done."""
-    retention.apply()
+    sweeper.run(sweeper.RETENTION, retention.apply)
 
 
 @shared_task(name=SEND_MAIL, ignore_result=True)
 def send_mail(request_id: str) -> None:
     """Send the message that a request is due; returns at once when there is none."""
     sending.send_due(request_id=UUID(request_id))
-
-
-@shared_task(name="conversations.tasks.sweep_mail", ignore_result=True)
-def sweep_mail() -> None:
-    """Queue the messages that are due, and end what is over."""
-    sending.sweep()
 
 
 @shared_task(name=alerts.SEND_ALERT, ignore_result=True)

@@ -14,9 +14,9 @@ else
     cd "$(dirname "$0")/.."
     .venv/bin/python manage.py checkpoint_audit > "$name.checkpoint"
     url="$(.venv/bin/python -c '
-import ieim.config, os
-from ieim.config.env import Env
-print(Env(os.environ).text("DATABASE_URL"))')"
+import ieim.config
+from ieim.config import environment
+print(environment.read().DATABASE_URL)')"
 fi
 # Under another name until it is whole.
 trap 'rm -f "$name.part"' EXIT

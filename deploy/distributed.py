@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 
 import django
-import httpx
+import httpx2
 
 import ieim.config  # noqa: F401  # names the settings, and reads .env
 from tests.services import services
@@ -114,8 +114,8 @@ def _ended(running: Mapping[str, subprocess.Popen[bytes]]) -> list[str]:
 
 def _is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{url}readyz", timeout=2, trust_env=False).status_code == 200
-    except httpx.HTTPError:
+        return httpx2.get(f"{url}readyz", timeout=2, trust_env=False).status_code == 200
+    except httpx2.HTTPError:
         return False
 
 

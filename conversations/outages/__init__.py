@@ -1,1 +1,1 @@
-"""Times in which the model gave no answers: noted, shown to staff, and told to operators."""
+"""Outages of the model: recorded, shown to staff, and reported to operators by e-mail."""

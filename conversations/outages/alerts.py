@@ -34,7 +34,7 @@ AT_ONCE = (Cause.KEY.value, Cause.NAME.value)
 AGAIN = timedelta(minutes=1)
 """After a message that could not be sent."""
 TOO_LATE = timedelta(days=1)
-"""Nobody is told of an end that is longer ago."""
+"""Operators get no e-mail about an end that is longer ago."""
 TO_DO: Mapping[str, str] = {
     Cause.KEY: gettext_noop("Check IEIM_MODEL_API_KEY."),
     Cause.NAME: gettext_noop("Check IEIM_MODEL_BASE_URL and IEIM_MODEL_NAME."),
@@ -56,11 +56,11 @@ TO_DO: Mapping[str, str] = {
     Cause.BUSY: gettext_noop("Raise IEIM_MODEL_CALLS if the model server can do more."),
     Cause.OFF: gettext_noop("An administrator switches it on again under Settings."),
 }
-"""What operators can do, by cause."""
+"""Advice for operators, by cause."""
 
 
 def due(now: datetime) -> QuerySet[Outage]:
-    """Return the outages of which operators are to be told something and nobody does."""
+    """Return the outages with an e-mail to send that no process has the lease of."""
     lasts = Q(began_at__lte=now - LASTING) | Q(cause__in=AT_ONCE)
     over = Q(ended_at__lte=now - LASTING, ended_at__gt=now - TOO_LATE, end_notified_at=None)
     free = Q(leased_until=None) | Q(leased_until__lte=now)

@@ -21,7 +21,7 @@ class Outage(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    cause = models.CharField(max_length=16, choices=[(each.value, each.value) for each in Cause])
+    cause = models.CharField(max_length=16, choices=[(cause.value, cause.value) for cause in Cause])
     status = models.PositiveSmallIntegerField(null=True)
     began_at = models.DateTimeField()
     seen_at = models.DateTimeField()

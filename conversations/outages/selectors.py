@@ -1,4 +1,4 @@
-"""What staff and operators are told of an outage."""
+"""The current outage of the model, as staff and operators see it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WHY: Mapping[str, str] = {
 class OutageView:
     """An outage that lasts: ``waiting`` turns are tried again by themselves.
 
-    ``key`` changes with what is told of it, except for the number of turns and the ``last_try``.
+    ``key`` changes with everything but ``waiting`` and ``last_try``.
     ``notified_at`` is when operators were sent an e-mail, None where they were not.
     """
 

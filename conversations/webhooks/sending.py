@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from ipaddress import IPv6Address
 
-import httpx
+import httpx2
 from django.conf import settings
 
 MAX_LENGTH = 500
@@ -39,15 +39,15 @@ class DeliveryError(Exception):
     """A failed attempt: ``address``, ``timeout``, ``connection`` or ``status-NNN``."""
 
 
-def parse(url: str) -> httpx.URL:
+def parse(url: str) -> httpx2.URL:
     """Return the parts of an address. Raises: ForbiddenAddress."""
     if len(url) > MAX_LENGTH or not url.isprintable() or not url.isascii():
         raise ForbiddenAddress(
             f"Give an address of up to {MAX_LENGTH} letters, digits and signs, in ASCII."
         )
     try:
-        parts = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        parts = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
         raise ForbiddenAddress(f"This is no address: {error}.") from error
     is_local = not settings.PRODUCTION and parts.scheme == "http" and _is_loopback(parts.host)
     if parts.scheme != "https" and not is_local:
@@ -72,9 +72,9 @@ def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) ->
         status = asyncio.run(_send(url, private=private, headers=headers, body=body))
     except ForbiddenAddress as error:
         raise DeliveryError("address") from error
-    except (TimeoutError, httpx.TimeoutException) as error:
+    except (TimeoutError, httpx2.TimeoutException) as error:
         raise DeliveryError("timeout") from error
-    except (OSError, httpx.HTTPError, httpx.InvalidURL) as error:
+    except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise DeliveryError("connection") from error
     if not 200 <= status <= 299:
         raise DeliveryError(f"status-{status}")
@@ -86,7 +86,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
     async with asyncio.timeout(DEADLINE):
         addresses = await _resolve(parts, private=private)
         # Without the environment's proxy, which would look the host up again.
-        async with httpx.AsyncClient(
+        async with httpx2.AsyncClient(
             verify=_ssl_context(), trust_env=False, follow_redirects=False, timeout=DEADLINE
         ) as client:
             for number, address in enumerate(addresses, start=1):
@@ -100,7 +100,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
                 )
                 try:
                     response = await client.send(request, stream=True)
-                except httpx.ConnectError:
+                except httpx2.ConnectError:
                     if number == len(addresses):
                         raise
                     continue
@@ -109,7 +109,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
     raise AssertionError("_resolve returns at least one address")
 
 
-async def _resolve(parts: httpx.URL, *, private: bool) -> list[str]:
+async def _resolve(parts: httpx2.URL, *, private: bool) -> list[str]:
     """Return the allowed IP addresses of a host, the preferred one first.
 
     Raises: ForbiddenAddress without any, OSError for an unknown host.
@@ -137,7 +137,7 @@ def _is_allowed(text: str, scheme: str, *, private: bool) -> bool:
     return private or (address.is_global and address not in _SITE_LOCAL)
 
 
-def _port(parts: httpx.URL) -> int:
+def _port(parts: httpx2.URL) -> int:
     return (443 if parts.scheme == "https" else 80) if parts.port is None else parts.port
 
 
@@ -151,4 +151,4 @@ def _is_loopback(host: str) -> bool:
 @cache
 def _ssl_context() -> ssl.SSLContext:
     # Reading all certificates takes a while.
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()

@@ -1,6 +1,6 @@
 """Settings and wiring: the top layer, the only one that reads the environment.
 
-Every process comes by here before it loads the settings, whoever starts it. It reads ``.env``
+Every process imports this before it loads the settings. It reads ``.env``
 beside ``manage.py``, where what is already set wins; only a process whose environment names its
 settings module (a test, a benchmark) is left alone. The Celery app is imported here, so that each
 process has it.

@@ -16,11 +16,10 @@ from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
 from ieim.config import bodies, embedded, health, outage
-from ieim.config.monitoring.serving import served
-from ieim.config.origins import StrictOriginValidator
-from ieim.config.requests import identified
+from ieim.config.connections import StrictOriginValidator, identify
+from ieim.config.monitoring.serving import serve_metrics
 
-outage.serve_impatiently()
+outage.limit_waits_for_database()
 if settings.IEIM_TRACES:
     from ieim.config.monitoring import tracing
 
@@ -28,8 +27,10 @@ if settings.IEIM_TRACES:
 
 application = ProtocolTypeRouter(
     {
-        "http": health.probed(served(identified(bodies.limited(django_application)))),
-        "websocket": identified(
+        "http": health.answer_probes(
+            serve_metrics(identify(bodies.limit_bodies(django_application)))
+        ),
+        "websocket": identify(
             StrictOriginValidator(
                 SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),
                 settings.IEIM_WEBSOCKET_ORIGINS,

@@ -1,8 +1,8 @@
-"""How large a request's body may be, how long it may take, and the answer to one that is too much.
+"""The limit on the size of a request's body, and the answer to one that is too large.
 
 Django under ASGI waits for a whole body, and stores it on disk, before anything else sees the
-request, so this wraps it. A request that is too large, or whose body does not come, goes to Django
-without its body, for the answer 413 or 408.
+request, so this wraps it. A request that is too large goes to Django without its body, for the
+answer 413. How long a body may take is for the proxy to limit (``deploy/nginx/site.conf``).
 """
 
 from __future__ import annotations
@@ -25,60 +25,46 @@ from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 EVERYBODY = 64 * 1024
 """Bytes: a message of the longest characters has 24,000, escaped as forms do."""
 STAFF = MAX_FILE_BYTES + 1024 * 1024
-"""Bytes, of who is logged in, at the addresses of staff; each import has its own limit below it."""
+"""Bytes from who is logged in, at the addresses of staff; each import has its own limit below."""
 STAFF_ADDRESSES = (
     *("/admin/", "/knowledge/", "/review/", "/settings/", "/staff/"),
     *("/api/v1/knowledge/", "/api/v1/review/"),
 )
 
-SECONDS = 30.0
-"""In which the body of everybody has to come: 64 KiB over the slowest line of a telephone."""
-STAFF_SECONDS = 600.0
-"""In which a larger one has to: 65 MiB at 1 Mbit/s."""
-
-_INSTEAD = "ieim.status"
+_TOO_LARGE = "ieim.too_large"
 
 
-class _NotTaken(Exception):
-    """A body is not waited for; ``args[0]`` is the status of the answer."""
+class _TooLarge(Exception):
+    """A body is larger than its limit."""
 
 
-def limited(application: Any) -> Any:
+def limit_bodies(application: Any) -> Any:
     """Return the ASGI application behind the limit."""
 
-    async def in_front(scope: Any, receive: Any, send: Any) -> None:
+    async def limited(scope: Any, receive: Any, send: Any) -> None:
         length = _length(scope)
         limit = EVERYBODY
         if length is None or length > limit:
             limit = await _limit(scope)
-        read, whole = 0, False
-        seconds = SECONDS if limit == EVERYBODY else STAFF_SECONDS
-        deadline = asyncio.get_running_loop().time() + seconds
+        size = 0
 
-        async def counted() -> Any:
-            nonlocal read, whole
-            if whole:
-                return await receive()  # that they have gone, some time
-            try:
-                async with asyncio.timeout_at(deadline):
-                    message = await receive()
-            except TimeoutError as late:
-                raise _NotTaken(408) from late
-            read += len(message.get("body", b""))
-            if read > limit:
-                raise _NotTaken(413)
-            whole = not message.get("more_body", False)
+        async def receive_counted() -> Any:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > limit:
+                raise _TooLarge
             return message
 
         try:
             if length is not None and length > limit:
-                raise _NotTaken(413)
-            await application(scope, counted, send)
-        except _NotTaken as why:
+                raise _TooLarge
+            await application(scope, receive_counted, send)
+        except _TooLarge:
             # Django has read no more than the body: nothing has been answered yet.
-            await application({**scope, _INSTEAD: why.args[0]}, _no_body(), send)
+            await application({**scope, _TOO_LARGE: True}, _empty_body(), send)
 
-    return in_front
+    return limited
 
 
 def _length(scope: Mapping[str, Any]) -> int | None:
@@ -91,7 +77,7 @@ def _length(scope: Mapping[str, Any]) -> int | None:
 
 
 async def _limit(scope: Mapping[str, Any]) -> int:
-    """Return the bytes that may come."""
+    """Return how many bytes may come."""
     if not scope["path"].startswith(STAFF_ADDRESSES):
         return EVERYBODY
     cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
@@ -102,7 +88,7 @@ async def _limit(scope: Mapping[str, Any]) -> int:
     return STAFF if signed_in else EVERYBODY
 
 
-def _no_body() -> Any:
+def _empty_body() -> Any:
     """Return a ``receive`` of an empty body. It leaves the real one unread."""
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -114,25 +100,22 @@ def _no_body() -> Any:
     return receive
 
 
-def not_taken_page(
+def too_large_page(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: 413 or 408 for what came without its body."""
+    """Middleware: 413 for a request whose body is too large."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        scope: Mapping[str, Any] = getattr(request, "scope", {})
-        status: int | None = scope.get(_INSTEAD)
-        if status is None:
+        if _TOO_LARGE not in getattr(request, "scope", {}):
             return get_response(request)
-        at_work = request.path.startswith(STAFF_ADDRESSES)
+        is_staff_address = request.path.startswith(STAFF_ADDRESSES)
         if request.path.startswith(errors.ROOT):
-            detail = "The body is too large." if status == 413 else "The body did not come in time."
-            if at_work and status == 413:
+            detail = "The body is too large."
+            if is_staff_address:
                 detail += " More than 64 KiB are taken from who is logged in, up to 65 MiB."
-            response = errors.answer(status, detail)
+            response = errors.answer(413, detail)
         else:
-            page = "413.html" if status == 413 else "400.html"  # the words there fit
-            response = render(request, page, {"at_work": at_work}, status=status)
+            response = render(request, "413.html", {"at_work": is_staff_address}, status=413)
         response.headers["Connection"] = "close"  # the rest of the body is still under way
         return response
 

@@ -23,7 +23,7 @@ from celery.signals import (
 )
 
 _SIGNS = Path(tempfile.gettempdir())
-"""Where a worker and beat touch a file while they are at work: its age is a container's health."""
+"""The folder in which a worker and beat touch a file: its age is a container's health."""
 
 app = Celery("ieim")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -34,7 +34,7 @@ app.set_default()
 
 
 @worker_init.connect
-def _warm(**_signal: Any) -> None:
+def _prepare_worker(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
     from django.conf import settings
     from django.db import connection
@@ -56,7 +56,7 @@ def _warm(**_signal: Any) -> None:
 
 
 @worker_ready.connect
-def _follow(sender: Any, **_signal: Any) -> None:
+def _start_follower(sender: Any, **_signal: Any) -> None:
     # Only beside threads: a process that forks would hand locks on that nobody opens, and in its
     # children Celery closes the database's pool around each task, whoever else is using it.
     if isinstance(sender.pool, Threads):
@@ -66,7 +66,7 @@ def _follow(sender: Any, **_signal: Any) -> None:
 
 
 @heartbeat_sent.connect
-def _beats(**_signal: Any) -> None:
+def _record_worker(**_signal: Any) -> None:
     from ieim.config import health
 
     if health.beat("worker"):
@@ -78,17 +78,17 @@ def _beats(**_signal: Any) -> None:
 
 
 @beat_init.connect
-def _sends(**_signal: Any) -> None:
-    after_task_publish.connect(_has_sent)
+def _watch_beat(**_signal: Any) -> None:
+    after_task_publish.connect(_touch_beat_file)
 
 
-def _has_sent(**_signal: Any) -> None:
+def _touch_beat_file(**_signal: Any) -> None:
     (_SIGNS / "ieim-beat").touch()
 
 
 @task_prerun.connect
-def _swept(task: Any, **_signal: Any) -> None:
-    # Beat has sent it, and nobody else does.
+def _record_beat(task: Any, **_signal: Any) -> None:
+    # Only beat sends these.
     if task.name in app.conf.beat_schedule:
         from ieim.config import health
 
@@ -99,7 +99,7 @@ _REQUEST, _SPAN = "ieim_request", "ieim_span"
 
 
 @before_task_publish.connect
-def _hand_on(headers: dict[str, Any], **_signal: Any) -> None:
+def _add_headers(headers: dict[str, Any], **_signal: Any) -> None:
     from conversations import logged, traced
 
     headers[_REQUEST] = logged.ids().get("request", "")
@@ -107,12 +107,12 @@ def _hand_on(headers: dict[str, Any], **_signal: Any) -> None:
 
 
 @task_prerun.connect
-def _take_on(task: Any, **_signal: Any) -> None:
+def _begin_task(task: Any, **_signal: Any) -> None:
     from conversations import logged, traced
 
     # None before an upgrade's first tasks, and where a task is called like a function.
     logged.begin({"request": getattr(task.request, _REQUEST, None) or ""})
-    # What beat has sent belongs to nobody: it looks every few seconds, and finds nothing.
+    # A task of beat has none: it runs every few seconds, and mostly does nothing.
     if traceparent := getattr(task.request, traced.TRACEPARENT, None):
         span = traced.span(f"task {task.name}", kind="CONSUMER", traceparent=traceparent)
         stack = ExitStack()
@@ -121,13 +121,13 @@ def _take_on(task: Any, **_signal: Any) -> None:
 
 
 @task_postrun.connect
-def _end(task: Any, **_signal: Any) -> None:
+def _end_span(task: Any, **_signal: Any) -> None:
     if span := getattr(task.request, _SPAN, None):
         span.close()
 
 
 @worker_shutdown.connect
-def _stop(**_signal: Any) -> None:
+def _stop_follower(**_signal: Any) -> None:
     from ieim.knowledge.following import follower
 
     follower.stop()

@@ -32,13 +32,13 @@ def embedder_is_there(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessa
 def mail_is_safe(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     """Warn of e-mail without a sender of one's own (``ieim.W003``) or without TLS (``W004``)."""
     mail = settings.IEIM_MAIL
-    found: list[checks.CheckMessage] = []
+    messages: list[checks.CheckMessage] = []
     if mail["HOST"] and not mail["FROM_IS_SET"]:
         problem = f"E-mails are sent from {mail['FROM']}, which nobody has set."
         hint = "Set IEIM_MAIL_FROM to an address that you may send from."
-        found.append(checks.Warning(problem, hint, id="ieim.W003"))
+        messages.append(checks.Warning(problem, hint, id="ieim.W003"))
     if mail["HOST"] and mail["SECURITY"] == "none":
         problem = "E-mails, with citizens' addresses, go to the mail server without TLS."
         hint = "Set IEIM_SMTP_SECURITY to starttls or tls."
-        found.append(checks.Warning(problem, hint, id="ieim.W004"))
-    return found
+        messages.append(checks.Warning(problem, hint, id="ieim.W004"))
+    return messages

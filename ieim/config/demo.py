@@ -1,4 +1,4 @@
-"""What `manage.py serve` needs to show something: staff accounts. For development only."""
+"""Staff accounts of `manage.py serve`, for development only."""
 
 from __future__ import annotations
 
@@ -16,15 +16,19 @@ from ieim.people.services import changing, make_roles
 class DemoAccount:
     """A staff account. The password is public: it must never exist where others can reach it.
 
-    ``agencies`` are ids of the demo knowledge.
+    ``agency`` is an id of the demo knowledge.
     """
 
     username: str
     name: str
     may: str
-    password: str
     role: Role | None = None
-    agencies: tuple[str, ...] = ()
+    agency: str = EVERY_AGENCY
+
+    @property
+    def password(self) -> str:
+        """The password of the account."""
+        return f"demo-{self.username}"
 
     @property
     def superuser(self) -> bool:
@@ -32,57 +36,23 @@ class DemoAccount:
         return self.role is None
 
 
-_EVERY = (EVERY_AGENCY,)
 ACCOUNTS = (
-    DemoAccount("admin", "Ada Admin", "everything", "demo-admin"),
+    DemoAccount("admin", "Ada Admin", "everything"),
+    DemoAccount("caseworker", "Carla Case", "the review queue", Role.CASEWORKER),
     DemoAccount(
-        "caseworker",
-        "Carla Case",
-        "the review queue",
-        "demo-caseworker",
-        Role.CASEWORKER,
-        _EVERY,
+        "colleague", "Colin Case", "the review queue of Immigration", Role.CASEWORKER, "immigration"
     ),
     DemoAccount(
-        "colleague",
-        "Colin Case",
-        "the review queue of Immigration",
-        "demo-colleague",
-        Role.CASEWORKER,
-        ("immigration",),
+        "supervisor", "Sofia Super", "the review queue, assigning, metrics", Role.SUPERVISOR
     ),
-    DemoAccount(
-        "supervisor",
-        "Sofia Super",
-        "the review queue, assigning, metrics",
-        "demo-supervisor",
-        Role.SUPERVISOR,
-        _EVERY,
-    ),
-    DemoAccount(
-        "editor",
-        "Edgar Editor",
-        "the draft of the knowledge",
-        "demo-editor",
-        Role.EDITOR,
-        _EVERY,
-    ),
+    DemoAccount("editor", "Edgar Editor", "the draft of the knowledge", Role.EDITOR),
     DemoAccount(
         "publisher",
         "Paula Publisher",
         "publishing or turning down what editors propose",
-        "demo-publisher",
         Role.PUBLISHER,
-        _EVERY,
     ),
-    DemoAccount(
-        "auditor",
-        "Otto Audit",
-        "the audit record, to read",
-        "demo-auditor",
-        Role.AUDITOR,
-        _EVERY,
-    ),
+    DemoAccount("auditor", "Otto Audit", "the audit record, to read", Role.AUDITOR),
 )
 
 
@@ -95,13 +65,12 @@ def create_accounts() -> None:
     make_roles()
     for account in ACCOUNTS:
         present = User.objects.filter(username=account.username).first()
-        with changing(*([present.pk] if present else []), by=None) as made:
+        with changing(*([present.pk] if present else []), by=None) as changed:
             user = present or _create(account)
-            made.append(user.pk)
+            changed.append(user.pk)
             if account.role is not None:
                 user.groups.add(Group.objects.get(name=account.role.value))
-            for agency in account.agencies:
-                AgencyScope.objects.get_or_create(user=user, agency=agency)
+                AgencyScope.objects.get_or_create(user=user, agency=account.agency)
 
 
 def _create(account: DemoAccount) -> User:

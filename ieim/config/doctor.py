@@ -1,4 +1,4 @@
-"""What ``manage.py doctor`` asks of an installation beside its model: one row a question."""
+"""Checks of an installation beside its model, for ``manage.py doctor``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
 
-import httpx
+import httpx2
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.core import checks
@@ -54,20 +54,21 @@ _TO_DO: Final = {
     "redis": "Check that it runs, and REDIS_URL.",
     "worker": "Start one, or look at its log.",
     "beat": "Start it, or look at its log; a worker has to run as well.",
+    "sweeps": "",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What was found of one thing; where it is not ``good``, ``said`` ends with what to do."""
+class Row:
+    """A result; the text of one that is not good ends with what to do."""
 
     name: str
-    said: str
+    text: str
     good: bool = True
 
 
-def examine(mail_to: str = "") -> Iterator[Told]:
-    """Yield a row for each thing that is asked; nothing is raised.
+def examine(mail_to: str = "") -> Iterator[Row]:
+    """Yield the results of all checks; nothing is raised.
 
     Where ``mail_to`` is an address, one e-mail is sent to it.
     """
@@ -84,69 +85,69 @@ def examine(mail_to: str = "") -> Iterator[Told]:
     yield from proxies()
 
 
-def processes() -> Iterator[Told]:
-    """Ask what a probe asks, but for the release, which every process reads for itself.
+def processes() -> Iterator[Row]:
+    """Yield the results of the probes' checks but for the release, which each process reads.
 
     A worker and beat that have just been started are waited for.
     """
     deadline = time.monotonic() + STARTING
     for name, check in health.checks().items():
-        if settings.IEIM_EMBEDDED and name in ("redis", "worker", "beat"):
-            yield Told(name, "not set (REDIS_URL): the web process does it, in memory")
+        if settings.IEIM_EMBEDDED and name in ("redis", "worker", "beat", "sweeps"):
+            yield Row(name, "not set (REDIS_URL): the web process does it, in memory")
         elif name in _TO_DO:
             result = async_to_sync(check.get_result)()
             while result.error and name in ("worker", "beat") and time.monotonic() < deadline:
                 time.sleep(1)
                 result = async_to_sync(check.get_result)()
-            said = "answers" if result.error is None else f"{result.error} {_TO_DO[name]}"
-            yield Told(name, said, result.error is None)
+            text = "ok" if result.error is None else f"{result.error} {_TO_DO[name]}".rstrip()
+            yield Row(name, text, result.error is None)
 
 
-def rights() -> Told:
-    """Ask whether the database's role could undo what the triggers of the record refuse."""
+def rights() -> Row:
+    """Check whether the database's role could undo what the triggers of the record refuse."""
     if connection.vendor != "postgresql":
-        return Told("rights", "the database has no roles")
+        return Row("rights", "the database has no roles")
     try:
         undoing = roles.undoing()
     except DatabaseError:
-        return Told("rights", "cannot be asked without the database.", good=False)
+        return Row("rights", "cannot be asked without the database.", good=False)
     if not undoing:
-        return Told("rights", "the database's role owns no table and can take no trigger off")
-    said = f"The database's role {'; '.join(undoing)}: it could undo the audit record"
+        return Row("rights", "the database's role owns no table and can take no trigger off")
+    text = f"The database's role {'; '.join(undoing)}: it could undo the audit record"
     if not settings.PRODUCTION:
-        return Told("rights", f"development: {said[0].lower()}{said[1:]}")
+        return Row("rights", f"development: {text[0].lower()}{text[1:]}")
     to_do = "Use a role that owns nothing (DATABASE_URL), and run `manage.py grant_roles`."
-    return Told("rights", f"{said}. {to_do}", good=False)
+    return Row("rights", f"{text}. {to_do}", good=False)
 
 
-def release() -> Told:
-    """Ask which release is published."""
+def release() -> Row:
+    """Check whether a release is published."""
     try:
         number = knowledge.current_number()
     except DatabaseError:
-        return Told("release", "cannot be asked without the database.", good=False)
+        return Row("release", "cannot be asked without the database.", good=False)
     if number is None:
-        return Told("release", "None is published. Run `manage.py load_knowledge`.", good=False)
-    return Told("release", f"number {number} is published")
+        return Row("release", "None is published. Run `manage.py load_knowledge`.", good=False)
+    return Row("release", f"number {number} is published")
 
 
-def storage(folder: Path) -> Told:
-    """Ask whether the data folder can be written and has room."""
+def storage(folder: Path) -> Row:
+    """Check whether the data folder can be written and has room."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0")
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        said = f"{folder} cannot be written ({error.strerror}). Give it to the user who runs this."
-        return Told("storage", said, good=False)
-    said = f"{folder} can be written, {free / 2**30:.1f} GiB are free"
-    return Told("storage", said if free >= ROOM else f"{said}. Make room.", free >= ROOM)
+        text = f"{folder} cannot be written ({error.strerror}). Give it to the user who runs this."
+        return Row("storage", text, good=False)
+    text = f"{folder} can be written, {free / 2**30:.1f} GiB are free"
+    return Row("storage", text if free >= ROOM else f"{text}. Make room.", free >= ROOM)
 
 
-def clock() -> Told:
+def clock() -> Row:
     """Compare this machine's clock with the database's: leases and releases go by both."""
     if connection.vendor != "postgresql":
-        return Told("clock", "the database has this machine's")
+        return Row("clock", "the database has this machine's")
     try:
         with connection.cursor() as cursor:
             before = datetime.now(UTC)
@@ -154,22 +155,22 @@ def clock() -> Told:
             theirs: datetime = cursor.fetchone()[0]
             after = datetime.now(UTC)
     except DatabaseError:
-        return Told("clock", "cannot be compared without the database.", good=False)
+        return Row("clock", "cannot be compared without the database.", good=False)
     apart = abs((theirs - before - (after - before) / 2).total_seconds())
     if apart > APART:
-        said = f"{apart:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
-        return Told("clock", said, good=False)
-    return Told("clock", f"{apart:.3f} s from the database's")
+        text = f"{apart:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
+        return Row("clock", text, good=False)
+    return Row("clock", f"{apart:.3f} s from the database's")
 
 
-def mail(to: str) -> Told:
+def mail(to: str) -> Row:
     """Send one e-mail to an address, where one is given."""
     host, port = settings.IEIM_MAIL["HOST"], settings.IEIM_MAIL["PORT"]
     if not host:
-        said = "no server is set (IEIM_SMTP_HOST): nobody is told anything by e-mail"
-        return Told("mail", f"{said}, so none was sent." if to else said, not to)
+        text = "no server is set (IEIM_SMTP_HOST): nobody is told anything by e-mail"
+        return Row("mail", f"{text}, so none was sent." if to else text, not to)
     if not to:
-        return Told("mail", f"{host}:{port}, not tried: --mail ADDRESS sends one")
+        return Row("mail", f"{host}:{port}, not tried: --mail ADDRESS sends one")
     try:
         name = sending.site_name()
         body = f"This is a test by `manage.py doctor` of {settings.IEIM_PUBLIC_URL}.\n"
@@ -177,24 +178,24 @@ def mail(to: str) -> Told:
             sending.message(f"{name}: a test", body, to=[to], id=f"{uuid.uuid4().hex}.doctor")
         )
     except Exception as error:  # noqa: BLE001  # whatever the server, the network or TLS had to say
-        said = f"{host}:{port} did not take it ({error}). Check IEIM_SMTP_* and IEIM_MAIL_FROM."
-        return Told("mail", said, good=False)
-    return Told("mail", f"{host}:{port} took one to {to}: look whether it arrives")
+        text = f"{host}:{port} did not take it ({error}). Check IEIM_SMTP_* and IEIM_MAIL_FROM."
+        return Row("mail", text, good=False)
+    return Row("mail", f"{host}:{port} took one to {to}: look whether it arrives")
 
 
-def traces() -> Told:
+def traces() -> Row:
     """Send one span, where traces are on."""
     if not settings.IEIM_TRACES:
-        return Told("traces", "no endpoint is set (OTEL_EXPORTER_OTLP_ENDPOINT): there are none")
+        return Row("traces", "no endpoint is set (OTEL_EXPORTER_OTLP_ENDPOINT): there are none")
     from ieim.config.monitoring import tracing
 
-    if trace := tracing.offered():
-        return Told("traces", f"{settings.IEIM_TRACES} took the span doctor of trace {trace}")
-    said = f"{settings.IEIM_TRACES} took no span. Check that it runs, and OTEL_EXPORTER_OTLP_*."
-    return Told("traces", said, good=False)
+    if trace := tracing.send_test_span():
+        return Row("traces", f"{settings.IEIM_TRACES} took the span doctor of trace {trace}")
+    text = f"{settings.IEIM_TRACES} took no span. Check that it runs, and OTEL_EXPORTER_OTLP_*."
+    return Row("traces", text, good=False)
 
 
-def secrets() -> Iterator[Told]:
+def secrets() -> Iterator[Row]:
     """Ask Django's deployment checks and ours (keys, debug, hosts, cookies), and who reads .env."""
     file = settings.BASE_DIR / ".env"
     try:
@@ -202,49 +203,49 @@ def secrets() -> Iterator[Told]:
     except OSError:
         open_to_all = 0
     if open_to_all and settings.PRODUCTION:
-        yield Told("keys", f"Every account reads {file}. Run: chmod 640 {file}", good=False)
+        yield Row("keys", f"Every account reads {file}. Run: chmod 640 {file}", good=False)
     if not settings.PRODUCTION:
-        said = "development: debug is on and everybody knows the key. A server needs IEIM_ENV"
-        yield Told("keys", f"{said}=production")
+        text = "development: debug is on and everybody knows the key. A server needs IEIM_ENV"
+        yield Row("keys", f"{text}=production")
         return
-    found = checks.run_checks(tags=[checks.Tags.security], include_deployment_checks=True)
-    told = [each for each in found if not each.is_silenced()]
-    for each in told:
-        words = " ".join(filter(None, [each.msg, each.hint]))
-        yield Told("keys", f"{words} ({each.id})", good=False)
-    if not told:
+    messages = checks.run_checks(tags=[checks.Tags.security], include_deployment_checks=True)
+    messages = [message for message in messages if not message.is_silenced()]
+    for message in messages:
+        text = " ".join(filter(None, [message.msg, message.hint]))
+        yield Row("keys", f"{text} ({message.id})", good=False)
+    if not messages:
         hosts = ", ".join(settings.ALLOWED_HOSTS)
-        yield Told("keys", f"the key is long, debug is off, the hosts are {hosts}")
+        yield Row("keys", f"the key is long, debug is off, the hosts are {hosts}")
 
 
-def seals() -> Iterator[Told]:
+def seals() -> Iterator[Row]:
     """Ask when the audit record was sealed last and whether it was verified, where it is sealed."""
     try:
         fault, sealed, verified = missing_seal(), last_sealed(), last_verification()
     except DatabaseError:
-        yield Told("seals", "cannot be asked without the database.", good=False)
+        yield Row("seals", "cannot be asked without the database.", good=False)
         return
     if fault:
-        yield Told("seals", fault, good=False)
+        yield Row("seals", fault, good=False)
     elif sealed is None:
-        yield Told("seals", "none: `manage.py seal_audit` keeps them outside of the database")
+        yield Row("seals", "none: `manage.py seal_audit` keeps them outside of the database")
     else:
         when = f"{sealed.at:%Y-%m-%d %H:%M} UTC"
-        yield Told("seals", f"checkpoint {sealed.number} was sealed at {when}")
+        yield Row("seals", f"checkpoint {sealed.number} was sealed at {when}")
     if settings.IEIM_SEALED:
         recent = verified if verified and timezone.now() - verified.at < VERIFIED else None
         if recent and '"ok":true' in recent.payload:
-            yield Told("record", "it was verified within two days, and holds")
+            yield Row("record", "it was verified within two days, and holds")
         else:
             problem = "does not hold" if recent else "was not verified within two days"
             todo = "Look at the log of ieim-verify.service."
-            yield Told("record", f"The audit record {problem}. {todo}", good=False)
+            yield Row("record", f"The audit record {problem}. {todo}", good=False)
 
 
-def code(folder: Path) -> Told:
-    """Ask whether whoever runs this can change the program itself."""
+def code(folder: Path) -> Row:
+    """Check whether the account that runs this can change the program itself."""
     if not settings.PRODUCTION:
-        return Told("code", "development: whoever runs it may change it")
+        return Row("code", "development: whoever runs it may change it")
     # Root may write everything, whatever the modes are: of it only these are asked.
     is_root = os.geteuid() == 0
     files = (Path(root, name) for root, *names in os.walk(folder) for name in chain(*names))
@@ -253,43 +254,42 @@ def code(folder: Path) -> Told:
         if writable and not file.is_symlink() and not file.is_relative_to(settings.IEIM_DATA_DIR):
             problem = f"The account that runs this can write {file}: who breaks in could change it"
             todo = f"Give the code to another account, and run: chmod --recursive go-w {folder}"
-            return Told("code", f"{problem}. {todo}", good=False)
-    return Told("code", f"the account that runs this can write nothing of {folder}")
+            return Row("code", f"{problem}. {todo}", good=False)
+    return Row("code", f"the account that runs this can write nothing of {folder}")
 
 
-def proxies() -> Iterator[Told]:
-    """Ask the site for a page and a socket at the address that people use."""
+def proxies() -> Iterator[Row]:
+    """Request a page and a socket at the address that people use."""
     base, number = settings.IEIM_PUBLIC_URL, settings.IEIM_TRUSTED_PROXIES
     if not base:
-        yield Told("proxies", "no address is set (IEIM_PUBLIC_URL): nothing to ask")
+        yield Row("proxies", "no address is set (IEIM_PUBLIC_URL): nothing to ask")
         return
     believed = f"{number} in front are believed (IEIM_TRUSTED_PROXIES)"
     if wrong := _page(base):
-        yield Told("proxies", f"{wrong} {believed}", good=False)
+        yield Row("proxies", f"{wrong} {believed}", good=False)
     elif wrong := _socket(base):
-        yield Told("proxies", wrong, good=False)
+        yield Row("proxies", wrong, good=False)
     else:
-        yield Told("proxies", f"{base} answers, with websockets; {believed}")
+        yield Row("proxies", f"{base} answers, with websockets; {believed}")
 
 
 def _page(base: str) -> str:
     """Return what is wrong with a page, empty where nothing is."""
     url = f"{base}/help/"
     try:
-        answer = httpx.get(url, timeout=PATIENCE)
-    except httpx.HTTPError as error:
+        response = httpx2.get(url, timeout=PATIENCE)
+    except httpx2.HTTPError as error:
         return f"{url} does not answer here ({error}). Check proxy, certificate and name."
-    if answer.status_code == 200:
+    if response.status_code == 200:
         return ""
-    if answer.is_redirect and urljoin(url, answer.headers["location"]) == url:
+    if response.is_redirect and urljoin(url, response.headers["location"]) == url:
         return (
             f"{url} redirects to itself. The outermost proxy has to set X-Forwarded-Proto, and "
             "IEIM_TRUSTED_PROXIES to say how many there are."
         )
     to_do = {400: "Let the proxy pass Host on.", 502: "The proxy finds no web process."}
-    return (
-        f"{url} answers {answer.status_code}. {to_do.get(answer.status_code, 'Look at its log.')}"
-    )
+    hint = to_do.get(response.status_code, "Look at its log.")
+    return f"{url} answers {response.status_code}. {hint}"
 
 
 def _socket(base: str) -> str:

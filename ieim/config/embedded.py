@@ -17,14 +17,12 @@ from celery.worker import state as worker_state
 from django.conf import settings
 from django.db import close_old_connections
 
-from conversations.mail.sending import sweep as sweep_mail
-from conversations.sweeper import sweep as sweep_turns
+from conversations import sweeper
 from conversations.tasks import retain
 from ieim.config import health, process
 from ieim.config.celery import app
 from ieim.config.monitoring import processes
 from ieim.knowledge.following import follower
-from ieim.studio.runs import sweep as sweep_runs
 
 SWEEP_EVERY = 1.0
 """Seconds between two sweeps."""
@@ -64,19 +62,12 @@ class Embedded:
         worker_state.should_stop = 0  # type: ignore[assignment]  # the stubs know None only
 
     def _sweep(self) -> None:
-        begun: set[object] = set()
+        # This process is the only worker, so at the start every lease is a dead one.
+        at_start = set(sweeper.SWEEPS)
         retain_at = 0.0
         while True:
-            for sweep in (sweep_turns, sweep_runs, sweep_mail):
-                try:
-                    # This process is the only worker, so at the start every lease is a dead one.
-                    sweep(at_start=sweep not in begun)
-                    begun.add(sweep)
-                except Exception:
-                    # Whatever one sweep met, the next one may find it mended.
-                    logger.exception("The sweep failed; the next one is in %s s", SWEEP_EVERY)
-                finally:
-                    close_old_connections()
+            at_start -= sweeper.sweep(at_start=at_start)
+            close_old_connections()
             if time.monotonic() >= retain_at:
                 # The worker's: thousands of conversations take a while.
                 retain.delay()

@@ -1,589 +1,485 @@
-"""What each group of settings is made from: functions that read variables of the environment.
+"""The environment variables of IEIM, each with its type, default and meaning.
 
-Nothing here raises: problems are noted on the :class:`~ieim.config.env.Env`, which lists them all
-at once. ``.env.example`` documents every variable.
+``.env.example`` is written from this file: ``python docs/build_environment.py``.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from ipaddress import ip_address
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
-from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Annotated, Any, Final, Literal
 
-import dj_database_url
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
-from django.http.request import split_domain_port, validate_host
-
-from ieim.config.env import Env
-from ieim.pipeline.knowledge import LABEL_SETS
-
-LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
-
-
-def secret_key(env: Env, *, required: bool) -> str:
-    """Django's secret key; a fixed one in development, where only loopback is served."""
-    hint = "Set it to 50 or more random characters, kept secret; see .env.example for a command."
-    key = env.required(
-        "IEIM_SECRET_KEY", hint, when=required, default="development-only-" + "k3y" * 12
-    )
-    if required and (len(key) < 50 or len(set(key)) < 5) and env.text("IEIM_SECRET_KEY"):
-        env.problem("IEIM_SECRET_KEY", f"is too easy to guess. {hint}")
-    return key
-
-
-def secret_key_fallbacks(env: Env, key: str, *, required: bool) -> list[str]:
-    """Keys of before, the last one first: what they have signed goes on, nothing new is."""
-    name = "IEIM_SECRET_KEY_FALLBACKS"
-    keys = env.names(name)
-    if required and any(len(each) < 50 for each in keys):
-        hint = "Set it to keys that IEIM_SECRET_KEY was before, separated by commas."
-        env.problem(name, f"has a key that is too easy to guess. {hint}")
-    if key in keys:
-        env.problem(name, "has IEIM_SECRET_KEY in it. Set that to a new key, and this to the old.")
-    return keys
-
-
-def allowed_hosts(env: Env, public_url: str, *, required: bool) -> list[str]:
-    """The host names that are served; that of ``public_url`` has to be one where ``required``."""
-    env.required(
-        "IEIM_ALLOWED_HOSTS",
-        "Set it to the host names that are served, separated by commas: ask.example.org",
-        when=required,
-    )
-    hosts = env.names("IEIM_ALLOWED_HOSTS", LOOPBACK)
-    if required and "*" in hosts:
-        env.problem("IEIM_ALLOWED_HOSTS", "lets every host in. Set it to the names that you serve.")
-    if any("/" in host for host in hosts):
-        env.problem("IEIM_ALLOWED_HOSTS", "has an address. Set it to host names: ask.example.org")
-    elif required and public_url and env.text("IEIM_ALLOWED_HOSTS"):
-        host, _ = split_domain_port(public_url.partition("//")[2])
-        if not validate_host(host, hosts):
-            env.problem("IEIM_ALLOWED_HOSTS", f"lacks {host}, the host of IEIM_PUBLIC_URL. Add it.")
-    return hosts
-
-
-def public_url(env: Env, *, required: bool) -> str:
-    """The origin in people's browsers, empty when not set."""
-    value = env.required(
-        "IEIM_PUBLIC_URL",
-        "Set it to the address that people see in their browser: https://ask.example.org",
-        when=required,
-    )
-    schemes = ["https"] if required else ["https", "http"]
-    return env.origin("IEIM_PUBLIC_URL", value, schemes)
-
-
-def data_dir(env: Env, default: Path) -> Path:
-    """The folder of all data stored in files; created when it does not exist."""
-    folder = Path(env.text("IEIM_DATA_DIR", str(default))).expanduser().absolute()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or error
-        env.problem(
-            "IEIM_DATA_DIR",
-            f"is {str(folder)!r}, which cannot be made ({reason}). Set it to a writable folder.",
-        )
-    return folder
-
-
-def database(env: Env, folder: Path, *, required: bool, tls: bool) -> dict[str, Any]:
-    """Django's database settings: PostgreSQL with a pool, or SQLite in ``folder``.
-
-    With ``tls`` one on another machine has to be reached by TLS.
-    """
-    hint = "Set it to a PostgreSQL address: postgresql://user:password@host:5432/name"
-    fallback = f"sqlite:///{folder / 'ieim.sqlite3'}"
-    url = env.required("DATABASE_URL", hint, when=required, default=fallback)
-    try:
-        database = cast(dict[str, Any], dj_database_url.parse(url))
-    except ValueError:
-        env.problem("DATABASE_URL", f"is not a database address. {hint}")
-        return {}
-    options: dict[str, Any] = database.setdefault("OPTIONS", {})
-    match database["ENGINE"].rpartition(".")[2]:
-        case "sqlite3":
-            database["CONN_MAX_AGE"] = 600
-            options |= {
-                # A writer waits for another instead of failing, and takes its lock at BEGIN.
-                "timeout": 20,
-                "transaction_mode": "IMMEDIATE",
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            }
-        case "postgresql":
-            if not database["NAME"]:
-                env.problem("DATABASE_URL", f"names no database. {hint}")
-            if tls:
-                is_encrypted = options.get("sslmode") in ("require", "verify-ca", "verify-full")
-                hosts = (database["HOST"] or options.get("host", "")).split(",")
-                _require_tls(env, "DATABASE_URL", hosts, is_encrypted, "put ?sslmode=verify-full")
-            database["CONN_HEALTH_CHECKS"] = True
-            # A worker has eight turns that work, two that are claimed, a heartbeat and a follower;
-            # a turn that waits for the model has no connection.
-            options["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
-        case engine:
-            env.problem("DATABASE_URL", f"names {engine}, which is not supported. {hint}")
-    return database
-
-
-def redis_url(env: Env, *, required: bool, tls: bool) -> str:
-    """The Redis address, empty when everything stays in this process; ``tls`` as for databases."""
-    hint = "Set it to a Redis address: redis://host:6379/0"
-    url = env.required("REDIS_URL", hint, when=required)
-    if url and not _names_redis(url):
-        env.problem("REDIS_URL", f"is not a Redis address. {hint}")
-    elif url and tls:
-        parts = urlsplit(url)
-        hosts, is_encrypted = [parts.hostname or ""], parts.scheme == "rediss"
-        _require_tls(env, "REDIS_URL", hosts, is_encrypted, "begin it with rediss://")
-    if url.startswith("rediss:") and "ssl_cert_reqs=" not in url:
-        # Left to itself, Celery's kombu takes any certificate.
-        url += f"{'&' if '?' in url else '?'}ssl_cert_reqs=required"
-    return url
-
-
-def _require_tls(env: Env, name: str, hosts: Sequence[str], is_encrypted: bool, how: str) -> None:
-    """Note where a service is on another machine and what it is sent is not encrypted."""
-    remote = [host for host in hosts if not host.startswith("/") and not _is_here(host)]
-    if remote and not is_encrypted:
-        env.problem(
-            name,
-            f"leads to {remote[0]} without TLS, with what citizens wrote. To encrypt it, {how}; or "
-            "set IEIM_PRIVATE_NETWORK to true where nobody else is on the network between them.",
-        )
-
-
-def _is_here(host: str) -> bool:
-    if host in ("", "localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _names_redis(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number of a port
-    except ValueError:
-        return False
-    has_server = parts.scheme in ("redis", "rediss") and bool(parts.hostname)
-    # redis-py takes a database that is no number for the first one, and says nothing.
-    return has_server and re.fullmatch(r"(/[0-9]*)?", parts.path, re.ASCII) is not None
-
-
-def channel_layer(redis: str) -> dict[str, Any]:
-    """The layer that tells browsers of progress: only ever a hint, the database is the truth."""
-    if not redis:
-        return {"BACKEND": "channels.layers.InMemoryChannelLayer"}
-    return {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [redis], "prefix": "ieim"},
-    }
-
-
-def rates(env: Env) -> dict[str, tuple[int, int] | None]:
-    """How often one may come, by scope of :mod:`conversations.turns.limits`; None is no limit."""
-    return {
-        "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
-        "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
-        "address": env.rate("IEIM_ADDRESS_RATE", "60/minute"),
-        "everybody": env.rate("IEIM_QUESTIONS_RATE", "600/minute"),
-        "mail": env.rate("IEIM_MAIL_RATE", "3/day"),
-        "mail_origin": env.rate("IEIM_MAIL_ORIGIN_RATE", "20/hour"),
-        "tokens": env.rate("IEIM_TOKEN_RATE", "300/minute"),
-    }
-
-
-def metrics_token(env: Env) -> str:
-    """What a program has to send to read ``/metrics``; empty where nobody may."""
-    token = env.text("IEIM_METRICS_TOKEN")
-    if token and not re.fullmatch(r"[A-Za-z0-9._~+/-]{16,200}=*", token):
-        env.problem(
-            "IEIM_METRICS_TOKEN",
-            "is too short or no token. Set it to 16 or more random letters and digits.",
-        )
-    return token
-
-
-_SAMPLERS = tuple(
-    f"{parent}{sampler}"
-    for parent in ("parentbased_", "")
-    for sampler in ("always_on", "always_off", "traceidratio")
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import (
+    AfterValidator,
+    Field,
+    Json,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
 )
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from ieim.config import variables
+from ieim.llm.capabilities import Format, MaxTokens
 
-def traces(env: Env) -> str:
-    """Where spans are sent by OTLP, empty for nowhere.
+BASE_DIR = Path(__file__).resolve().parents[2]
 
-    OpenTelemetry's SDK reads its variables by itself. What it would only warn of, be it with a
-    secret in the line, is refused here.
-    """
-    endpoint = ""
-    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
-        value = env.text(name)
-        endpoint = value or endpoint
-        if value and not value.startswith(("http://", "https://")):
-            env.problem(name, f"is {value!r}. Set it to an address: http://127.0.0.1:4318")
-    env.choice("OTEL_EXPORTER_OTLP_PROTOCOL", ["http/protobuf"], "http/protobuf")
-    env.choice("OTEL_TRACES_SAMPLER", _SAMPLERS, _SAMPLERS[0])
-    env.number("OTEL_TRACES_SAMPLER_ARG", 1, low=0, high=1)
-    for name in ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"):
-        if not all(re.fullmatch(r"[^=\s]+\s*=.*", pair) for pair in env.names(name)):
-            env.problem(name, "has something else than name=value pairs, separated by commas.")
-    env.text("OTEL_SERVICE_NAME")
-    return endpoint
+Unparsed: Any = Field
+"""``Field`` with a default that is a text, which is parsed as the variable is."""
 
-
-def emergency_number(env: Env) -> str:
-    """What to call when a life is in danger, as people write it."""
-    number = env.text("IEIM_EMERGENCY_NUMBER", "112")
-    if not re.fullmatch(r"\+?[0-9]([ /-]?[0-9]){1,14}", number, re.ASCII):
-        env.problem("IEIM_EMERGENCY_NUMBER", f"is {number!r}. Set it to a telephone number: 112")
-        return "112"
-    return number
-
-
-def cache(redis: str) -> dict[str, Any]:
-    """Where rates are counted: for all processes together where there is Redis."""
-    if not redis:
-        return {
-            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            # A full cache drops entries, whichever they are.
-            "OPTIONS": {"MAX_ENTRIES": 50_000},
-        }
-    return {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": redis,
-        "KEY_PREFIX": "ieim",
-    }
-
-
-def broker_options(redis: str, *, deadline: float) -> dict[str, Any]:
-    """What Celery tells the broker; times in seconds."""
-    if not redis:
-        # The memory broker looks for a new task this often; its own 1 s would be felt.
-        return {"polling_interval": 0.01}
-    return {
-        # Above the longest turn, or a turn still running would be given out a second time: six
-        # stages and triage, two attempts each.
-        "visibility_timeout": max(600, round(14 * deadline)),
-        # How soon a dead worker's turn is noticed once that time is over.
-        "unacked_restore_interval": 5,
-        "unacked_restore_throttle": 1,
-    }
-
-
-_CONTRACTS = Path(__file__).resolve().parents[1] / "pipeline" / "contracts"
-_RESPONSE_FORMATS = ("json_schema", "json_object_schema", "json_object", "none")
-_MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
-_OVERRIDES: dict[str, tuple[type, float, float] | type | tuple[str, ...]] = {
-    "model": str,
-    "temperature": (float, 0, 2),
-    "max_output_tokens": (int, 1, 10**6),
-    "max_input_tokens": (int, 1, 10**12),
-    "response_format": _RESPONSE_FORMATS,
-    "max_tokens_field": _MAX_TOKENS_FIELDS,
-    "send_temperature": bool,
+NEEDED: Final[Mapping[str, tuple[str, str]]] = {
+    **dict.fromkeys(
+        ("IEIM_SECRET_KEY", "IEIM_PUBLIC_URL", "IEIM_ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL"),
+        ("IEIM_ENV", "production"),
+    ),
+    "IEIM_MODEL_NAME": ("IEIM_MODEL_BASE_URL", ""),
+    "IEIM_EMBEDDINGS_BASE_URL": ("IEIM_EMBEDDINGS", "openai"),
+    "IEIM_EMBEDDINGS_MODEL": ("IEIM_EMBEDDINGS", "openai"),
+    "IEIM_OPENID_CLIENT_ID": ("IEIM_OPENID_ISSUER", ""),
+    "IEIM_OPENID_CLIENT_SECRET": ("IEIM_OPENID_ISSUER", ""),
+    "IEIM_OPENID_GROUPS": ("IEIM_OPENID_ISSUER", ""),
+    "IEIM_SMTP_PASSWORD": ("IEIM_SMTP_USER", ""),
 }
-"""What a stage may do differently: a type, a range of numbers, or the values of a choice."""
+"""The variables that have to be set where another one has a value, or has any."""
+
+NEEDS: Final[Mapping[str, str]] = {
+    "IEIM_SMTP_HOST": "IEIM_PUBLIC_URL",
+    "IEIM_SMTP_PASSWORD": "IEIM_SMTP_USER",
+    "IEIM_OPERATOR_MAIL": "IEIM_SMTP_HOST",
+}
+"""The variable without which another one is of no use."""
 
 
-def model(env: Env) -> dict[str, Any]:
-    """``settings.IEIM_MODEL``: which model is called, how, and within which bounds.
+class VariablesSource(PydanticBaseSettingsSource):
+    """Environment variables, each of which may be given as NAME_FILE: the path of a file.
 
-    ``BASE_URL`` is empty for the offline engine; ``AHEAD`` switches speculative calls on; ``CALLS``
-    is how many calls of all processes the server gets at once, None for no limit; ``DEADLINE`` is
-    in seconds, for one call in all; ``STORE`` is None where the provider is sent nothing about it;
-    ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an ``input``, a ``session`` and a
-    ``day``, None for no limit. ``LANGUAGES`` are ISO 639; ``KEY_PATTERNS`` are by key type.
+    White space counts as not set. A variable that cannot be read has its error for a value.
     """
-    base_url = env.text("IEIM_MODEL_BASE_URL")
-    if base_url and not base_url.startswith(("http://", "https://")):
-        env.problem(
-            "IEIM_MODEL_BASE_URL",
-            "is not a web address. Set it to one such as https://models.example.org/v1, "
-            "or leave it out for the offline engine.",
-        )
-    return {
-        "BASE_URL": base_url,
-        "API_KEY": env.text("IEIM_MODEL_API_KEY"),
-        "NAME": env.required(
-            "IEIM_MODEL_NAME",
-            "IEIM_MODEL_BASE_URL is set, so set it to the name of a model of that server.",
-            when=bool(base_url),
-        ),
-        "TEMPERATURE": env.number("IEIM_MODEL_TEMPERATURE", 0.2, low=0, high=2),
-        "DEADLINE": env.number("IEIM_MODEL_DEADLINE", 30, low=0.1, high=600),
-        "RESPONSE_FORMAT": env.choice(
-            "IEIM_MODEL_RESPONSE_FORMAT", _RESPONSE_FORMATS, "json_schema"
-        ),
-        "MAX_TOKENS_FIELD": env.choice(
-            "IEIM_MODEL_MAX_TOKENS_FIELD", _MAX_TOKENS_FIELDS, "max_tokens"
-        ),
-        "SEND_TEMPERATURE": env.flag("IEIM_MODEL_SEND_TEMPERATURE", default=True),
-        "STORE": env.flag("IEIM_MODEL_STORE", default=False)
-        if env.text("IEIM_MODEL_STORE")
-        else None,
-        "CACHE_KEY": env.flag("IEIM_MODEL_CACHE_KEY", default=False),
-        # In process an answer takes milliseconds: there is nothing to gain.
-        "AHEAD": env.flag("IEIM_MODEL_AHEAD", default=True) and bool(base_url),
-        "CALLS": int(env.number("IEIM_MODEL_CALLS", 0, low=0, high=10_000)) or None,
-        "OVERRIDES": _overrides(env),
-        "BUDGET": {
-            "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
-            "session": _tokens(env, "IEIM_BUDGET_SESSION", 5_000_000),
-            # The offline engine costs nothing.
-            "day": _tokens(env, "IEIM_BUDGET_DAY", 100_000_000 if base_url else 0),
-        },
-        "LANGUAGES": _languages(env),
-        "KEY_PATTERNS": _key_patterns(env),
-    }
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        """Return the text of a variable, its name, and that the text is not parsed here."""
+        value: str | ValueError = os.environ.get(field_name, "").strip()
+        path = os.environ.get(f"{field_name}_FILE", "").strip()
+        if value and path:
+            value = ValueError(f"is set, and {field_name}_FILE too. Set one of them.")
+        elif path:
+            try:
+                value = Path(path).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                value = ValueError(f"cannot be read from {field_name}_FILE: {error}")
+        return value, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """Return the variables that are set."""
+        fields = self.settings_cls.model_fields.items()
+        values = {name: self.get_field_value(field, name)[0] for name, field in fields}
+        return {name: value for name, value in values.items() if value != ""}
 
 
-def _languages(env: Env) -> list[str]:
-    """The codes by which the languages of answers are detected."""
-    name = "IEIM_LANGUAGES"
-    if not env.names(name):
-        return ["en"]
-    from ieim.pipeline.message import language  # reads the detector's model: slow
+class Environment(BaseSettings):
+    """The variables as they are used; a default that depends on others is made in the settings."""
 
-    codes = [language.told_as(code) for code in env.names(name)]
-    for code in codes:
-        if code not in language.detectable():
-            env.problem(
-                name,
-                f"names {code!r}, which is no language that messages can be told to be in. "
-                "Use codes of ISO 639, separated by commas: en, fr",
-            )
-    return list(dict.fromkeys(codes))
-
-
-def embeddings(env: Env) -> dict[str, Any]:
-    """``settings.IEIM_EMBEDDINGS``: what turns texts into vectors, for the search by meaning.
-
-    ``KIND`` is ``embedded``, ``openai`` or ``none``; the others are of ``openai``. ``DEADLINE`` is
-    in seconds, for all that one question needs.
-    """
-    kind = env.choice("IEIM_EMBEDDINGS", ("embedded", "openai", "none"), "embedded")
-    hint = "IEIM_EMBEDDINGS is openai, so set it to"
-    served = kind == "openai"
-    base_url = env.required(
-        "IEIM_EMBEDDINGS_BASE_URL", f"{hint} the server's address, up to /embeddings.", when=served
+    model_config = SettingsConfigDict(
+        validate_default=True, use_attribute_docstrings=True, hide_input_in_errors=True
     )
-    if base_url and not base_url.startswith(("http://", "https://")):
-        env.problem(
-            "IEIM_EMBEDDINGS_BASE_URL",
-            "is not a web address. Set it to one such as https://models.example.org/v1.",
-        )
-    return {
-        "KIND": kind,
-        "BASE_URL": base_url,
-        "API_KEY": env.text("IEIM_EMBEDDINGS_API_KEY"),
-        "MODEL": env.required(
-            "IEIM_EMBEDDINGS_MODEL", f"{hint} the name of a model of that server.", when=served
-        ),
-        "DEADLINE": env.number("IEIM_EMBEDDINGS_DEADLINE", 2, low=0.1, high=30),
-        # White space around a prefix is lost in reading: one space follows it.
-        **{
-            name: f"{prefix} " if (prefix := env.text(f"IEIM_EMBEDDINGS_{name}")) else ""
-            for name in ("QUERY_PREFIX", "DOCUMENT_PREFIX")
-        },
-    }
 
+    # --- What kind of installation ----------------------------------------------------------------
 
-def _key_patterns(env: Env) -> Mapping[str, Sequence[re.Pattern[str]]]:
-    raw = env.table("IEIM_KEY_PATTERNS")
-    if not raw:
-        return {}
-    from ieim.pipeline.personal import keys  # slow to import, and seldom needed
+    IEIM_ENV: Literal["development", "production"] = "development"
+    """development or production. Production refuses to start until the variables marked
+    (production) are set, and lists the ones that are missing."""
+    IEIM_SECRET_KEY: Annotated[str, AfterValidator(variables.check_secret_key)] = ""
+    """(production) 50 or more random characters that nobody else knows:
 
-    try:
-        return keys.compile_patterns(raw)
-    except ValueError as error:
-        env.problem("IEIM_KEY_PATTERNS", f"cannot be used: {error}")
-        return {}
-
-
-def _tokens(env: Env, name: str, default: int) -> int | None:
-    """A number of tokens; 0 is no limit."""
-    return int(env.number(name, default, low=0, high=10**12)) or None
-
-
-def _overrides(env: Env) -> dict[str, dict[str, Any]]:
-    name = "IEIM_MODEL_OVERRIDES"
-    overrides = env.table(name)
-    # Each contract is a file named by its id; importing the core to list the ids would be slow.
-    stages = sorted(path.name.partition(".")[0] for path in _CONTRACTS.glob("*.schema.json"))
-    for stage, values in overrides.items():
-        if stage not in stages:
-            env.problem(name, f"names {stage!r}. Use these: {', '.join(stages)}.")
-        elif not isinstance(values, dict) or not values.keys() <= _OVERRIDES.keys():
-            env.problem(name, f"for {stage} may only hold these: {', '.join(_OVERRIDES)}.")
-        else:
-            for key, value in values.items():
-                if expected := _misfit(value, _OVERRIDES[key]):
-                    env.problem(name, f"for {stage} has a {key} {value!r}. Set it to {expected}.")
-    return overrides
-
-
-def _misfit(value: Any, rule: tuple[Any, ...] | type) -> str:
-    """Return what an override has to be instead of ``value``, empty where it is that."""
-    if isinstance(rule, type):
-        return "" if type(value) is rule else {str: "a text", bool: "true or false"}[rule]
-    if isinstance(rule[0], str):
-        return "" if value in rule else f"one of: {', '.join(rule)}"
-    kind, low, high = rule
-    # To Python true is a number.
-    fits = isinstance(value, (int, kind)) and not isinstance(value, bool) and low <= value <= high
-    return "" if fits else f"a number from {low} to {high}"
-
-
-_HOURS = re.compile(r"([01][0-9]|2[0-4]):([0-5][0-9])-([01][0-9]|2[0-4]):([0-5][0-9])", re.ASCII)
-_DAY = 24 * 60
-
-
-def time_zone(env: Env) -> str:
-    """The time zone of business hours and of every time that a page shows."""
-    name = env.text("IEIM_TIME_ZONE", "UTC")
-    try:
-        ZoneInfo(name)
-    except (ValueError, OSError, ZoneInfoNotFoundError):
-        env.problem("IEIM_TIME_ZONE", f"is {name!r}. Set it to a time zone: Europe/Berlin")
-        return "UTC"
-    return name
-
-
-def business_hours(env: Env) -> tuple[int, int]:
-    """When people begin and stop working on a working day, in minutes of the day."""
-    name, default = "IEIM_BUSINESS_HOURS", (9 * 60, 17 * 60)
-    value = env.text(name)
-    found = _HOURS.fullmatch(value)
-    if found is None:
-        if value:
-            env.problem(name, f"is {value!r}. Set it to two times of a day: 09:00-17:00")
-        return default
-    hours = [int(part) for part in found.groups()]
-    opens, closes = hours[0] * 60 + hours[1], hours[2] * 60 + hours[3]
-    if not opens < closes <= _DAY:
-        env.problem(name, f"is {value!r}, which has no time in it. Set it to hours: 09:00-17:00")
-        return default
-    return opens, closes
-
-
-def holidays(env: Env) -> str:
-    """The country whose public holidays nobody works on, empty for weekends only."""
-    name = "IEIM_HOLIDAYS"
-    value = env.text(name).upper()
-    country, _, part = value.partition("-")
-    if not value:
-        return ""
-    # It knows every country, so it is loaded only where one is named.
-    from holidays import list_supported_countries
-
-    parts = list_supported_countries().get(country)
-    if parts is None or (part and part not in parts):
-        env.problem(
-            name, f"is {value!r}. Set it to a country (DE), or a part of one (DE-BY), by ISO 3166."
-        )
-        return ""
-    return value
-
-
-def second_opinion(env: Env) -> dict[str, list[str]]:
-    """What needs a second person besides a crisis.
-
-    That is what is decided on a turn that one of ``agencies`` (ids) has or had a part in, and items
-    whose message carries a label of one of ``label_sets``.
+    python3 -c "import secrets; print(secrets.token_urlsafe(64))"
     """
-    name = "IEIM_SECOND_OPINION"
-    selection: dict[str, list[str]] = {"agencies": [], "label_sets": []}
-    for key, values in env.table(name).items():
-        if key not in selection:
-            env.problem(name, f"names {key!r}. Use these: {', '.join(selection)}.")
-        elif not isinstance(values, list) or not all(isinstance(v, str) for v in values):
-            env.problem(name, f"has {key} that are no list of names. Set it to a JSON array.")
-        elif key == "label_sets" and (unknown := sorted(set(values) - set(LABEL_SETS))):
-            sets = ", ".join(LABEL_SETS)
-            env.problem(name, f"names the label set {unknown[0]!r}. Use these: {sets}.")
-        else:
-            selection[key] = values
-    return selection
+    IEIM_SECRET_KEY_FALLBACKS: Annotated[
+        variables.Names, AfterValidator(variables.check_old_keys)
+    ] = []
+    """Keys that IEIM_SECRET_KEY was before, separated by commas, the last one first. What they have
+    signed goes on, so a new key logs nobody out. docs/operating.md says when one can go."""
+    IEIM_PUBLIC_URL: Annotated[str, AfterValidator(variables.read_origin)] = Field(
+        "", examples=["https://ask.example.org"]
+    )
+    """(production) The address that people see in their browser: scheme and host, https in
+    production. Websockets and form posts are taken from pages of this address only."""
+    IEIM_ALLOWED_HOSTS: Annotated[variables.Names, AfterValidator(variables.check_hosts)] = Field(
+        [], examples=["ask.example.org"]
+    )
+    """(production) The host names that are served, separated by commas. Development: loopback
+    only."""
+    IEIM_TRUSTED_PROXIES: int = Field(0, ge=0, le=9)
+    """How many proxies in a row stand in front, 0 to 9. Of X-Forwarded-For, only the name that the
+    outermost of them wrote is believed, and X-Forwarded-Proto only where there is one: 0 believes
+    neither. Everybody's limits go by that address: behind a proxy, 0 would count all people as one.
+    deploy/compose.yaml sets 1."""
+    IEIM_HSTS_SUBDOMAINS: bool = False
+    """Whether browsers are told that the subdomains of this host use https too, and that the host
+    may stand in the lists that browsers come with. Neither is forgotten for a year: say true only
+    when every subdomain has https for good."""
+    IEIM_HSTS_PRELOAD: bool = False
+    PORT: int = Field(8000, ge=1, le=65535)
+    """The port of `manage.py serve`, which listens on 127.0.0.1 only."""
+
+    # --- Where data is kept -----------------------------------------------------------------------
+
+    IEIM_DATA_DIR: Annotated[Path, AfterValidator(variables.create_folder)] = Field(
+        BASE_DIR / "var", examples=["var"]
+    )
+    """The folder of the SQLite file; made when it is not there. Development: var/ in the
+    checkout."""
+    IEIM_PRIVATE_NETWORK: bool = False
+    """Production asks DATABASE_URL and REDIS_URL for TLS where they are on another machine
+    (?sslmode=verify-full, rediss://). true where nobody else is on the network between them, as
+    between containers of one host. deploy/compose.yaml sets true."""
+    DATABASE_URL: Annotated[str, AfterValidator(variables.check_database_url)] = Field(
+        "", examples=["postgresql://user:password@127.0.0.1:5432/ieim"]
+    )
+    """(production) The database. Development: SQLite in IEIM_DATA_DIR."""
+    REDIS_URL: Annotated[str, AfterValidator(variables.check_redis_url)] = Field(
+        "", examples=["redis://127.0.0.1:6379/0"]
+    )
+    """(production) Broker of the worker and channel layer of the websockets. When it is not set,
+    one process does everything in memory."""
+
+    # --- Watching it ------------------------------------------------------------------------------
+
+    IEIM_METRICS_TOKEN: str = Field("", pattern=r"^([A-Za-z0-9._~+/-]{16,200}=*)?$")
+    """What Prometheus sends as bearer token to read /metrics: 16 or more random letters and digits.
+    When it is not set, /metrics is no address."""
+    IEIM_LOG_FORMAT: Literal["text", "json"] = "text"
+    """How log lines are written to standard error: text, or json, one object a line."""
+    IEIM_LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = Field(
+        None, examples=["INFO"]
+    )
+    """From which level up: DEBUG, INFO, WARNING or ERROR. Development: WARNING. DEBUG is of IEIM's
+    own lines alone."""
+    OTEL_EXPORTER_OTLP_ENDPOINT: variables.WebAddress = Field(
+        "", examples=["http://127.0.0.1:4318"]
+    )
+    """Where traces are sent: a collector of OpenTelemetry, by OTLP over HTTP with protobuf
+    (/v1/traces is put after it). When it is not set there are none, and nothing of OpenTelemetry is
+    loaded. Its SDK reads these variables and its other ones (OTEL_EXPORTER_OTLP_CERTIFICATE,
+    OTEL_BSP_…) by itself."""
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variables.WebAddress = Field(
+        "", examples=["https://traces.example.org/otlp/v1/traces"]
+    )
+    """The whole address, where another path than /v1/traces is wanted."""
+    OTEL_EXPORTER_OTLP_PROTOCOL: Literal["http/protobuf"] = "http/protobuf"
+    """There is this protocol alone."""
+    OTEL_EXPORTER_OTLP_HEADERS: Annotated[
+        variables.Names, AfterValidator(variables.check_pairs)
+    ] = Field([], examples=["authorization=Bearer%20key"])
+    """What is sent with it, such as a key: name=value pairs, separated by commas."""
+    OTEL_SERVICE_NAME: str = Field("", examples=["ieim"])
+    """Who traces come from, and what else is said of every process."""
+    OTEL_RESOURCE_ATTRIBUTES: Annotated[variables.Names, AfterValidator(variables.check_pairs)] = (
+        Field([], examples=["deployment.environment.name=production"])
+    )
+    OTEL_TRACES_SAMPLER: Literal[
+        "parentbased_always_on",
+        "parentbased_always_off",
+        "parentbased_traceidratio",
+        "always_on",
+        "always_off",
+        "traceidratio",
+    ] = "parentbased_always_on"
+    """Which traces are kept: parentbased_always_on, parentbased_always_off,
+    parentbased_traceidratio, and the same without parentbased_; for traceidratio, which part of
+    them, 0 to 1."""
+    OTEL_TRACES_SAMPLER_ARG: float = Field(1, ge=0, le=1)
+
+    # --- The model --------------------------------------------------------------------------------
+
+    IEIM_MODEL_BASE_URL: variables.WebAddress = Field(
+        "", examples=["https://models.example.org/v1"]
+    )
+    """Any OpenAI-compatible server, up to and without /chat/completions. When it is not set, the
+    offline engine answers: it needs no model, and the pages say so."""
+    IEIM_MODEL_API_KEY: str = ""
+    """The key that the server asks for, if it does."""
+    IEIM_MODEL_NAME: str = ""
+    """The model's name on that server. Needed when IEIM_MODEL_BASE_URL is set."""
+    IEIM_MODEL_TEMPERATURE: float = Field(0.2, ge=0, le=2)
+    """Temperature of a stage's first attempt, 0 to 2. The second attempt is always at 0."""
+    IEIM_MODEL_DEADLINE: float = Field(30, ge=0.1, le=600)
+    """Seconds for one call in all, 0.1 to 600."""
+    IEIM_MODEL_RESPONSE_FORMAT: Format = "json_schema"
+    """manage.py doctor finds out what to set of the next five.
+
+    How the server is told the shape of the answer: json_schema, json_object_schema (json_object
+    with the schema beside it, as llama.cpp's Python server wants it), json_object or none. The gate
+    checks every answer whatever this says."""
+    IEIM_MODEL_MAX_TOKENS_FIELD: MaxTokens = "max_tokens"
+    """What the server calls the longest answer: max_tokens or max_completion_tokens."""
+    IEIM_MODEL_SEND_TEMPERATURE: bool = True
+    """Whether a temperature is sent: true or false. Some models refuse one."""
+    IEIM_MODEL_STORE: bool | None = None
+    """Whether the provider is told to keep what it is asked, which is what citizens wrote: true,
+    false, or not set, and then nothing is said and the provider's own rule holds. It has nothing to
+    do with prefix caching. Leave it out, or set it to false where the server takes it."""
+    IEIM_MODEL_CACHE_KEY: bool = False
+    """Whether calls that begin alike are named alike (prompt_cache_key), so that a provider's
+    prefix cache finds them more often: true or false. The name is the contract's; it holds nothing
+    of a citizen's."""
+    IEIM_MODEL_AHEAD: bool = True
+    """Whether the likeliest next stages are asked beside the present one: an answer then takes two
+    calls after one another in place of four, and calls that were in vain cost tokens: 1.3% over the
+    demo's questions (benchmarks/load/ahead.py). Before the model has judged a message nothing is
+    asked ahead unless the search takes it for an inquiry, so a greeting costs one call. true or
+    false."""
+    IEIM_MODEL_CALLS: int = Field(0, ge=0, le=10_000)
+    """How many calls the model server gets at once, from all processes together; 0 is no limit.
+    What is over it waits in turn, and citizens are told that it takes longer."""
+    IEIM_WORKER_TURNS: int | None = Field(None, ge=1, le=2000, examples=[500])
+    """How many turns one worker process has at a time; nearly all of them wait for the model. 500,
+    and 200 without REDIS_URL."""
+    IEIM_BUDGET_INPUT: variables.Tokens = 64_000
+    """Budgets in tokens; 0 is no limit. Of one call's input: candidates are left out until it fits.
+    Of one conversation, and of all conversations of a day (UTC): what would overrun it goes to a
+    person. After a call the server's own count counts. Before it, its bytes by the most tokens a
+    byte that the server has counted for the model lately; until it has counted ten calls of it,
+    each byte is taken for a token, so let a new model have some 20,000 for one call at first. The
+    day has no limit where the offline engine answers, unless one is set."""
+    IEIM_BUDGET_SESSION: variables.Tokens = 5_000_000
+    IEIM_BUDGET_DAY: variables.Tokens | None = Field(None, examples=[100_000_000])
+    IEIM_LANGUAGES: Annotated[variables.Names, AfterValidator(variables.read_languages)] = ["en"]
+    """The languages that answers are given in (ISO 639, by commas), first the one that the
+    knowledge is written in. Those of its translations come to them by themselves. A message that is
+    clearly in another one goes to a person."""
+    IEIM_EMERGENCY_NUMBER: str = Field("112", pattern=r"^\+?[0-9]([ /-]?[0-9]){1,14}$")
+    """The emergency number of your country: it stands at the foot of every citizen's page, until
+    somebody sets another one at /settings/."""
+    IEIM_KEY_PATTERNS: Annotated[
+        Json[dict[str, Any]], AfterValidator(variables.compile_patterns)
+    ] = Unparsed("{}", examples=['{"case_reference": ["[A-Z]{2}-[0-9]{6}"]}'])
+    """What case references and other keys of your own look like: regular expressions by key type,
+    matched whole. A key that fits is shown as verified."""
+    IEIM_MODEL_OVERRIDES: Json[dict[variables.Stage, variables.Override]] = Unparsed(
+        "{}",
+        examples=['{"service_select_v1": {"model": "larger", "max_output_tokens": 4096}}'],
+    )
+    """What single stages do differently: a JSON object by stage id, each with any of model,
+    temperature, max_output_tokens, max_input_tokens, response_format, max_tokens_field and
+    send_temperature."""
+
+    # --- Search by meaning ------------------------------------------------------------------------
+
+    IEIM_EMBEDDINGS: Literal["embedded", "openai", "none"] = "embedded"
+    """What ranks beside the words: embedded (a multilingual model that is installed with IEIM and
+    runs on the CPU), openai (any server with POST /embeddings) or none. Where it fails, words rank
+    alone."""
+    IEIM_EMBEDDINGS_BASE_URL: variables.WebAddress = Field(
+        "", examples=["https://models.example.org/v1"]
+    )
+    """For openai: the server's address up to and without /embeddings, its key if it asks for one,
+    and the model's name there."""
+    IEIM_EMBEDDINGS_API_KEY: str = ""
+    IEIM_EMBEDDINGS_MODEL: str = ""
+    IEIM_EMBEDDINGS_DEADLINE: float = Field(2, ge=0.1, le=30)
+    """For openai: seconds for a question in all, 0.1 to 30; later than that, words rank alone."""
+    IEIM_EMBEDDINGS_QUERY_PREFIX: str = ""
+    """For openai: what the model wants before each text, such as query: and passage:"""
+    IEIM_EMBEDDINGS_DOCUMENT_PREFIX: str = ""
+
+    # --- People who review ------------------------------------------------------------------------
+
+    IEIM_BUSINESS_HOURS: Annotated[tuple[int, int], PlainValidator(variables.parse_hours)] = (
+        Unparsed("09:00-17:00")
+    )
+    """When people work on a working day, and the time zone of it and of every time that staff see.
+    The hours hold until opening hours are set on /settings/."""
+    IEIM_TIME_ZONE: Annotated[str, AfterValidator(variables.check_time_zone)] = "UTC"
+    IEIM_HOLIDAYS: Annotated[str, AfterValidator(variables.check_country)] = Field(
+        "", examples=["DE"]
+    )
+    """The country (or a part of it, such as DE-BY) whose public holidays nobody works on, by ISO
+    3166. When it is not set, only weekends are free."""
+    IEIM_CHOICE_MINUTES: int = Field(30, ge=1, le=7 * 24 * 60)
+    """How many minutes citizens have to choose where the assistant asks them back, before a person
+    gets the question, 1 to 10080."""
+    IEIM_CLAIM_MINUTES: int = Field(15, ge=2, le=24 * 60)
+    """How many minutes a claim holds that no open page renews, 2 to 1440."""
+    IEIM_SECOND_OPINION: Json[variables.SecondOpinion] = Unparsed(
+        "{}", examples=['{"agencies": ["immigration"], "label_sets": ["risk_flags"]}']
+    )
+    """What needs a second person besides a crisis: whatever is decided on a question that one of
+    these agencies (ids) was found for or handed, and items whose message carries a label of these
+    label sets."""
+
+    # --- How staff sign in ------------------------------------------------------------------------
+
+    IEIM_OPENID_ISSUER: Annotated[str, AfterValidator(variables.check_issuer)] = Field(
+        "", examples=["https://login.example.org/realms/city"]
+    )
+    """The OpenID provider of the administration: its issuer, as it says it itself in
+    ISSUER/.well-known/openid-configuration. When it is not set, staff have passwords alone. There,
+    register PUBLIC_URL/staff/login/openid/callback/ as where people are sent back, and
+    PUBLIC_URL/staff/login/ as where they are sent after logging out. Where it ends sessions by
+    itself (back-channel logout), it tells PUBLIC_URL/staff/login/openid/logout/."""
+    IEIM_OPENID_CLIENT_ID: str = Field("", examples=["ieim"])
+    """What the provider calls this site, and the secret that it has given it. Needed with the
+    issuer."""
+    IEIM_OPENID_CLIENT_SECRET: str = ""
+    IEIM_OPENID_NAME: str = "single sign-on"
+    """How the button on the login page names it: “Log in with …”."""
+    IEIM_OPENID_GROUPS: Json[dict[str, variables.Group]] = Unparsed(
+        "{}", examples=['{"desk": {"roles": ["caseworker"], "agencies": ["passports"]}}']
+    )
+    """Which roles and agencies (ids, or * for every one) its groups give: a JSON object. A group
+    that is not here gives nothing. Needed with the issuer."""
+    IEIM_OPENID_GROUPS_CLAIM: str = "groups"
+    """The claim of the ID token that has the groups, and what is asked for so that it is there."""
+    IEIM_OPENID_SCOPES: variables.Names = ["openid", "profile", "email"]
+    IEIM_PASSWORDS: Annotated[bool, AfterValidator(variables.check_passwords)] = True
+    """Whether staff also sign in with a password: true or false. false needs a provider."""
+    IEIM_MFA_ROLES: Annotated[variables.Names, AfterValidator(variables.read_mfa_roles)] = Field(
+        [], examples=["administrator,knowledge publisher,supervisor"]
+    )
+    """The roles that need a second factor, by commas: an authenticator app, a security key or a
+    passkey, or one that the provider has asked for (amr says mfa). Superusers need one as soon as a
+    role does. Who has none is led to set one up at the next login. none for nobody. Development:
+    none."""
+    IEIM_SESSION_IDLE_MINUTES: int = Field(60, ge=5, le=1440)
+    """After how many minutes without use a staff session ends (5 to 1440), and after how many hours
+    at the latest (1 to 720). Pages that are open ask for news by themselves: that is no use. A
+    token of somebody from the provider works as long after their last login there."""
+    IEIM_SESSION_HOURS: int = Field(12, ge=1, le=720)
+    IEIM_SEALED: bool = False
+    """true where the audit record is sealed (manage.py seal_audit, docs/audit.md): `doctor` and
+    /readyz then say when no seal has ever come, and `doctor` when the record is not verified.
+    Without it they only know of a seal that is old."""
+
+    # --- How long it is kept ----------------------------------------------------------------------
+
+    IEIM_KEEP_CONVERSATIONS: variables.Days = 0
+    """Each is a number of days, 0 to 36500; 0 is no end. Done once a day; the audit record then has
+    an event retention.applied with counts. docs/privacy.md says what each kind holds.
+
+    Conversations: days since the last thing that happened in one. Never while somebody waits for
+    an answer in it. Citizens read the number on the page about privacy."""
+    IEIM_KEEP_DECIDED: variables.Days | None = Field(None, examples=[0])
+    """Those in which a person decided something, with all that reviewers wrote: as the others when
+    it is not set."""
+    IEIM_KEEP_DELIVERIES: variables.Days = 90
+    """What webhooks were not told and was given up, and outages of the model that are over."""
+    IEIM_KEEP_OUTAGES: variables.Days = 730
+    IEIM_KEEP_SIGN_INS: variables.Days = 7
+    """Wrong passwords, with the name that was typed and the internet address. They lock an account
+    for a quarter of an hour."""
+
+    # --- E-mail -----------------------------------------------------------------------------------
+
+    IEIM_SMTP_HOST: str = Field("", examples=["mail.example.org"])
+    """The server that takes e-mails. When it is not set, nobody is told by e-mail that an answer is
+    there, and no page offers it. It needs IEIM_PUBLIC_URL, for links."""
+    IEIM_SMTP_PORT: int | None = Field(None, ge=1, le=65535, examples=[587])
+    """Its port: 587 for starttls, 465 for tls, 25 for none."""
+    IEIM_SMTP_SECURITY: Literal["starttls", "tls", "none"] = "starttls"
+    """How the way to it is kept secret: starttls, tls or none. Its certificate is checked."""
+    IEIM_SMTP_USER: str = ""
+    """Name and password there, both or neither."""
+    IEIM_SMTP_PASSWORD: str = ""
+    IEIM_SMTP_TIMEOUT: float = Field(10, ge=1, le=60)
+    """Seconds to wait for each of its answers, 1 to 60."""
+    IEIM_MAIL_FROM: variables.MailAddress = Field("", examples=["no-reply@ask.example.org"])
+    """Who e-mails come from, and where they bounce to: an address alone; the administration's name
+    is put before it. When it is not set, no-reply@ and the host of IEIM_PUBLIC_URL."""
+    IEIM_OPERATOR_MAIL: variables.MailAddresses = Field([], examples=["operators@example.org"])
+    """Who is told by e-mail when the model gives no answers, and when it does again: addresses,
+    separated by commas. When it is not set, only the pages of staff say so."""
+
+    # --- Limits -----------------------------------------------------------------------------------
+
+    IEIM_API_TURNS_RATE: variables.Rate = Unparsed("20/minute")
+    """Each is a number and second, minute, hour or day; or none for no limit. Raise those of an
+    address where a server of yours speaks for many citizens.
+
+    How many messages one session may send: by page, form and REST together."""
+    IEIM_ADDRESS_RATE: variables.Rate = Unparsed("60/minute")
+    """How many messages one address may send, likewise. An IPv6 address counts by its first 64
+    bits, and by its first 48 with four times as many; so it does wherever addresses are counted."""
+    IEIM_ADDRESS_SOCKETS: int = Field(200, ge=0, le=1_000_000)
+    """How many pages of one address may be connected at once, in each web process; 0 for no limit.
+    A page beyond it works without live updates."""
+    IEIM_QUESTIONS_RATE: variables.Rate = Unparsed("600/minute")
+    """How many questions everybody together may ask: a brake for all of it."""
+    IEIM_API_SESSIONS_RATE: variables.Rate = Unparsed("60/hour")
+    """How many sessions one address may make by REST."""
+    IEIM_MAIL_RATE: variables.Rate = Unparsed("3/day")
+    """How many e-mails that ask for a confirmation one conversation may have sent, and one e-mail
+    address gets from all conversations."""
+    IEIM_MAIL_ORIGIN_RATE: variables.Rate = Unparsed("20/hour")
+    """How many of them one address on the network may ask for."""
+    IEIM_TOKEN_RATE: variables.Rate = Unparsed("300/minute")
+    """How many requests one token of a staff program may make; an address with wrong tokens as
+    many."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def raise_read_error(cls, value: Any) -> Any:
+        """Raise the error with which a variable was read."""
+        if isinstance(value, ValueError):
+            raise value
+        return value
+
+    @field_validator("*")
+    @classmethod
+    def check_others(cls, value: Any, info: ValidationInfo) -> Any:
+        """Check a variable against those that need it, and those that it needs."""
+        name = str(info.field_name)
+        other, text = NEEDED.get(name, ("", ""))
+        if not value and other and (info.data.get(other) == text if text else info.data.get(other)):
+            raise ValueError(f"is not set, and {other} is {text or 'set'}")
+        if value and not info.data.get(NEEDS.get(name, ""), value):
+            raise ValueError(f"is set without {NEEDS[name]}. Set that too.")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read nothing but the process's environment."""
+        return (VariablesSource(settings_cls),)
 
 
-_KEPT = {"conversations": 0, "decided": 0, "deliveries": 90, "outages": 730, "sign_ins": 7}
-"""The days that each kind of data is kept where nothing is set; 0 is no end."""
+def read() -> Environment:
+    """Return the variables of this process.
 
-
-def keep(env: Env) -> dict[str, int | None]:
-    """How many days each kind of data is kept, None for no end; see ``conversations.retention``."""
-    days: dict[str, int | None] = {}
-    for kind, default in _KEPT.items():
-        name = f"IEIM_KEEP_{kind.upper()}"
-        if kind == "decided" and not env.text(name):
-            days[kind] = days["conversations"]  # as any other
-            continue
-        days[kind] = int(env.number(name, default, low=0, high=36_500)) or None
-    return days
-
-
-_PORTS = {"starttls": 587, "tls": 465, "none": 25}
-
-
-def mail(env: Env, *, public_url: str) -> dict[str, Any]:
-    """Read the mail server; ``public_url`` is what the links in its messages begin with.
-
-    ``HOST`` is empty where nothing is sent. ``TIMEOUT`` is in seconds. ``OPERATORS`` are the
-    addresses that are told of an outage of the model.
+    Raises:
+        ImproperlyConfigured: names every variable that cannot be used, and what to set.
     """
-    host = env.text("IEIM_SMTP_HOST")
-    security = env.choice("IEIM_SMTP_SECURITY", list(_PORTS), "starttls")
-    user, password = env.text("IEIM_SMTP_USER"), env.text("IEIM_SMTP_PASSWORD")
-    if host and not public_url:
-        env.problem(
-            "IEIM_PUBLIC_URL",
-            "is not set, and e-mails (IEIM_SMTP_HOST) need it for their links. "
-            "Set it to the address that people see in their browser: https://ask.example.org",
-        )
-    if bool(user) != bool(password):
-        env.problem("IEIM_SMTP_USER", "goes with IEIM_SMTP_PASSWORD. Set both, or neither.")
-    sender = _address(env, "IEIM_MAIL_FROM", env.text("IEIM_MAIL_FROM"))
-    operators = [
-        _address(env, "IEIM_OPERATOR_MAIL", each) for each in env.names("IEIM_OPERATOR_MAIL")
-    ]
-    if operators and not host:
-        env.problem("IEIM_OPERATOR_MAIL", "needs a mail server. Set IEIM_SMTP_HOST too.")
-    return {
-        "HOST": host,
-        "PORT": int(env.number("IEIM_SMTP_PORT", _PORTS[security], low=1, high=65535)),
-        "USER": user,
-        "PASSWORD": password,
-        "SECURITY": security,
-        "TIMEOUT": env.number("IEIM_SMTP_TIMEOUT", 10, low=1, high=60),
-        "FROM": sender or f"no-reply@{urlsplit(public_url).hostname or 'localhost'}",
-        "FROM_IS_SET": bool(env.text("IEIM_MAIL_FROM")),
-        "OPERATORS": operators,
-    }
-
-
-def _address(env: Env, name: str, address: str) -> str:
     try:
-        if address:
-            validate_email(address)
-    except ValidationError:
-        env.problem(name, f"is {address!r}. Set it to an address alone: no-reply@example.org")
-        return ""
-    return address
+        return Environment()  # type: ignore[call-arg]  # mypy sees no default in Field(...)
+    except ValidationError as error:
+        problems = [f"  - {problem}" for problem in map(_describe, error.errors())]
+    raise ImproperlyConfigured(
+        "IEIM cannot start with these environment variables:\n"
+        + "\n".join(problems)
+        + "\nEvery variable is explained in .env.example."
+    )
 
 
-def version(pyproject: Path) -> str:
-    """Return the version that a ``pyproject.toml`` gives its project: nothing else states it."""
-    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
-    return str(project["version"])
+def _describe(error: ErrorDetails) -> str:
+    """Return a problem as a sentence, and after it what the variable is for."""
+    name, *path = map(str, error["loc"])
+    message = error["msg"].replace("Input", "it", 1)
+    match error["type"]:
+        case "value_error":
+            problem = str(error["ctx"]["error"])
+        case "literal_error" if not path:
+            problem = f"is {error['input']!r}. Set it to {error['ctx']['expected']}"
+        case "bool_parsing" if not path:
+            problem = f"is {error['input']!r}. Set it to true or false"
+        case "string_pattern_mismatch" | "json_invalid":
+            problem = f"cannot be used: {message}"
+        case _ if path:
+            problem = f"is wrong at {'.'.join(path)}: {message}"
+        case _:
+            problem = f"is {error['input']!r}: {message}"
+    purpose = " ".join((Environment.model_fields[name].description or "").split())
+    return f"{name} {problem.rstrip('.')}. {purpose}".rstrip()

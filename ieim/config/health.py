@@ -1,8 +1,7 @@
-"""Probes: whether this process lives, and whether the site can take questions.
+"""Probes: ``/livez`` (this process answers) and ``/readyz`` (the site can take questions).
 
-``/livez`` says that the process answers, ``/readyz`` what of all that a question needs is there.
 Both answer before Django's middleware, so that a probe needs no host name, no https and no session,
-and nothing of them reaches a log. What they say holds no secret and no version.
+and nothing of them reaches a log. Their answers hold no secret and no version.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
@@ -44,8 +44,11 @@ Application = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 def beat(kind: str) -> bool:
-    """Say that a ``worker`` is at work, or that ``beat`` has had something done; at most every five
-    seconds, and return whether it was time. A cache that is away is no fault of a heartbeat."""
+    """Record that a ``worker`` is at work, or that ``beat`` has had something done.
+
+    At most every five seconds; return whether it was time. A cache that is away is no fault of a
+    heartbeat.
+    """
     now = time.time()
     if now - _last.get(kind, 0.0) < _EVERY:
         return False
@@ -56,63 +59,16 @@ def beat(kind: str) -> bool:
 
 
 @dataclass
-class Migrations(HealthCheck):
-    """Every migration has been run."""
+class Check(HealthCheck):
+    """A check by a function that returns what is wrong, in words for operators, else nothing."""
 
+    find_fault: Callable[[], str] = field(repr=False)
     timeout = timedelta(seconds=3)
 
     def run(self) -> None:
-        """Raise ServiceUnavailable where one has not, or where nobody can say.
-
-        That they have been run holds for as long as the process: its code does not change.
-        """
-        if _migrated.is_set():
-            return
+        """Raise ServiceUnavailable where something is wrong, or where nobody can say."""
         try:
-            connection.ensure_connection()
-            if process.missing_tables():
-                raise ServiceUnavailable("Migrations have not been run.")
-        except DatabaseError as error:
-            raise ServiceUnavailable("The database does not answer.") from error
-        finally:
-            connection.close()
-        _migrated.set()
-
-
-@dataclass
-class Release(HealthCheck):
-    """A release is published, and this process has read it, its search and its danger layer."""
-
-    async def run(self) -> None:
-        """Raise ServiceUnavailable where it has not."""
-        if not follower.is_ready:
-            raise ServiceUnavailable("No release is ready: nothing is published, or it is read.")
-
-
-@dataclass
-class Heartbeat(HealthCheck):
-    """Some process of a kind has been at work in the last minute."""
-
-    kind: str = "worker"
-    timeout = timedelta(seconds=3)
-
-    def run(self) -> None:
-        """Raise ServiceUnavailable where none was."""
-        if time.time() - cache.get(f"{_KEY}.{self.kind}", 0.0) > STALE:
-            raise ServiceUnavailable(f"No sign of {self.kind} for {STALE:.0f} seconds.")
-
-
-@dataclass
-class Seals(HealthCheck):
-    """The audit record is sealed, where ``IEIM_SEALED`` says that it is: what somebody has sealed
-    once by hand is no promise, and the site answers without it."""
-
-    timeout = timedelta(seconds=3)
-
-    def run(self) -> None:
-        """Raise ServiceUnavailable where it is not, or where nobody can say."""
-        try:
-            fault = missing_seal() if settings.IEIM_SEALED else ""
+            fault = self.find_fault()
         except DatabaseError as error:
             raise ServiceUnavailable("The database does not answer.") from error
         finally:
@@ -121,61 +77,76 @@ class Seals(HealthCheck):
             raise ServiceUnavailable(fault)
 
 
-@dataclass
-class Sweeps(HealthCheck):
-    """The last run of every sweep has succeeded."""
+def missing_migrations() -> str:
+    # That they have been run holds for as long as the process: its code does not change.
+    if not _migrated.is_set():
+        connection.ensure_connection()
+        if process.missing_tables():
+            return "Migrations have not been run."
+        _migrated.set()
+    return ""
 
-    timeout = timedelta(seconds=3)
 
-    def run(self) -> None:
-        """Raise ServiceUnavailable with the names and times of those that failed."""
-        failed = [
-            f"{name} ({datetime.fromtimestamp(record.failed_at, UTC):%Y-%m-%d %H:%M:%S} UTC, "
-            f"{record.error})"
-            for name, record in sweeper.read_records().items()
-            if record.error
-        ]
-        if failed:
-            raise ServiceUnavailable(
-                f"Sweeps failed: {', '.join(failed)}. The log of the worker says why."
-            )
+def missing_release() -> str:
+    # Read means its search and its danger layer too.
+    return "" if follower.is_ready else "No release is ready: nothing is published, or it is read."
+
+
+def missing_heartbeat(kind: str) -> str:
+    last: float = cache.get(f"{_KEY}.{kind}", 0.0)
+    return f"No sign of {kind} for {STALE:.0f} seconds." if time.time() - last > STALE else ""
+
+
+def missing_seals() -> str:
+    # What somebody has sealed once by hand is no promise, and the site answers without it.
+    return missing_seal() if settings.IEIM_SEALED else ""
+
+
+def failed_sweeps() -> str:
+    failed = [
+        f"{name} ({datetime.fromtimestamp(record.failed_at, UTC):%Y-%m-%d %H:%M:%S} UTC, "
+        f"{record.error})"
+        for name, record in sweeper.read_records().items()
+        if record.error
+    ]
+    return f"Sweeps failed: {', '.join(failed)}. The log of the worker says why." if failed else ""
 
 
 def checks() -> dict[str, HealthCheck]:
-    """Return what has to be there, by the name under which a probe is told of it."""
+    """Return the checks by the names under which a probe shows them."""
     return {
         "database": Database(),
-        "migrations": Migrations(),
+        "migrations": Check(missing_migrations),
         "redis": Cache(timeout=timedelta(seconds=3)),
-        "release": Release(),
-        "worker": Heartbeat("worker"),
-        "beat": Heartbeat("beat"),
-        "seals": Seals(),
-        "sweeps": Sweeps(),
+        "release": Check(missing_release),
+        "worker": Check(partial(missing_heartbeat, "worker")),
+        "beat": Check(partial(missing_heartbeat, "beat")),
+        "seals": Check(missing_seals),
+        "sweeps": Check(failed_sweeps),
     }
 
 
 class Readiness:
-    """What :func:`checks` say, asked at most once a second: anybody may send a probe."""
+    """The results of :func:`checks`, made at most once a second: anybody may send a probe."""
 
     def __init__(self) -> None:
         self._latest: asyncio.Task[dict[str, str]] | None = None
-        self._asked = 0.0
+        self._started = 0.0
 
-    async def told(self) -> dict[str, str]:
-        """Return for each check ``ok`` or why not, in words for operators."""
+    async def results(self) -> dict[str, str]:
+        """Return for each check ``ok`` or what is wrong."""
         if self._latest is None or (
-            self._latest.done() and time.monotonic() - self._asked > _FRESH
+            self._latest.done() and time.monotonic() - self._started > _FRESH
         ):
-            self._asked = time.monotonic()
-            self._latest = asyncio.create_task(_ask())
+            self._started = time.monotonic()
+            self._latest = asyncio.create_task(_run_checks())
         return await asyncio.shield(self._latest)
 
 
 _readiness = Readiness()
 
 
-async def _ask() -> dict[str, str]:
+async def _run_checks() -> dict[str, str]:
     named = checks()
     results = await asyncio.gather(*(check.get_result() for check in named.values()))
     return {
@@ -184,17 +155,17 @@ async def _ask() -> dict[str, str]:
     }
 
 
-def probed(application: Application) -> Application:
+def answer_probes(application: Application) -> Application:
     """Return the ASGI ``application`` with both probes before it."""
 
-    async def answering(scope: Any, receive: Any, send: Any) -> None:
+    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
         path = scope["path"]
         if path not in (LIVE, READY) or scope["method"] not in ("GET", "HEAD"):
             await application(scope, receive, send)
             return
-        found = await _readiness.told() if path == READY else {}
-        ok = all(said == "ok" for said in found.values())
-        body = json.dumps({"status": "ok" if ok else "unavailable", "checks": found}).encode()
+        results = await _readiness.results() if path == READY else {}
+        ok = all(result == "ok" for result in results.values())
+        body = json.dumps({"status": "ok" if ok else "unavailable", "checks": results}).encode()
         headers = [
             (b"content-type", b"application/json"),
             (b"cache-control", b"no-store"),
@@ -205,4 +176,4 @@ def probed(application: Application) -> Application:
         body = b"" if scope["method"] == "HEAD" else body
         await send({"type": "http.response.body", "body": body})
 
-    return answering
+    return wrapped

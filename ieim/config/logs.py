@@ -20,17 +20,15 @@ from conversations import logged, traced
 from ieim.pipeline.ports import EmbedderUnavailable, ModelUnavailable
 
 AWAY: Final = (OperationalError, InterfaceError, BrokerError, RedisAway, RedisLate)
-"""What says that the database or Redis cannot be reached."""
+"""Errors of a database or Redis that cannot be reached."""
 
 TRYING: Final = frozenset(
     {"psycopg.pool", "celery.beat", "celery.worker.consumer.consumer", "kombu.connection"}
 )
-"""Loggers that tell of each try to reach them again."""
+"""Loggers that write a line for each try to reach them again."""
 
 A_MINUTE: Final = 60.0
 
-LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
-FORMATS: Final = ("text", "json")
 OURS: Final = ("ieim", "conversations", "review")
 
 _SPEAKING: Final = (*AWAY, ModelUnavailable, EmbedderUnavailable)
@@ -52,18 +50,17 @@ class RoutesOnly(logging.Filter):
 
 
 class OutagesInShort(logging.Filter):
-    """Tell an outage of the database, of Redis or of where traces go in a line a minute, without
-    its traceback.
+    """Let through one line a minute, without its traceback, of an outage.
 
-    Every request, sweep and heartbeat fails in the same way meanwhile; the next line says how many
-    were left out. All else goes through.
+    That is one of the database, of Redis or of the collector of traces, in which every request,
+    sweep and heartbeat fails in the same way. The next line says how many were left out.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
         self._lock = threading.Lock()
-        self._told: dict[str, tuple[float, int]] = {}
+        self._last: dict[str, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Shorten the record, or keep it back."""
@@ -71,30 +68,29 @@ class OutagesInShort(logging.Filter):
         kind = type(error).__name__ if error is not None else record.name
         tries = record.name in TRYING or record.name.startswith("opentelemetry.")
         trying = tries and record.levelno >= logging.WARNING
-        # What a request was told while the database is away.
-        told = record.name == "django.request" and getattr(record, "status_code", 0) == 503
-        if error is None and not trying and not told:
+        # The answer to a request while the database is away.
+        is_503 = record.name == "django.request" and getattr(record, "status_code", 0) == 503
+        if error is None and not trying and not is_503:
             return True
         now = self._clock()
         with self._lock:
-            since, left_out = self._told.get(kind, (-A_MINUTE, 0))
+            since, left_out = self._last.get(kind, (-A_MINUTE, 0))
             if now - since < A_MINUTE:
-                self._told[kind] = (since, left_out + 1)
+                self._last[kind] = (since, left_out + 1)
                 return False
-            self._told[kind] = (now, 0)
-        said = f" ({type(error).__name__}: {error})" if error is not None else ""
+            self._last[kind] = (now, 0)
+        text = f" ({type(error).__name__}: {error})" if error is not None else ""
         more = f"; {left_out} more like it since the last such line" if left_out else ""
-        record.msg = " ".join(f"{record.getMessage()}{said}{more}".split())
+        record.msg = " ".join(f"{record.getMessage()}{text}{more}".split())
         record.args, record.exc_info, record.exc_text = (), None, None
         return True
 
 
 class NoWords(logging.Filter):
-    """Leave out what exceptions say: the row that a database refuses, or the value that a check
-    does, is what a citizen wrote. Their types and the lines of code stay.
+    """Leave out the texts of exceptions, which may hold a citizen's words.
 
-    An error of the network or the file system, and one of the ports to the models, says nothing of
-    the kind.
+    Such are the row that a database refuses, or the value that a check does. Types and lines of
+    code stay, and the texts of errors of the network, the file system and the ports to the models.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -106,12 +102,12 @@ class NoWords(logging.Filter):
             return True
         # Others write the exception into their own sentence.
         message = record.getMessage()
-        for each in _chain(error):
-            if not _speaks(each):
-                for words in filter(None, (repr(each), str(each))):
-                    message = message.replace(words, type(each).__name__)
+        for cause in _chain(error):
+            if not _speaks(cause):
+                for words in filter(None, (repr(cause), str(cause))):
+                    message = message.replace(words, type(cause).__name__)
         record.msg, record.args = message, ()
-        record.exc_text = "\n".join(_told(each) for each in reversed([*_chain(error)]))
+        record.exc_text = "\n".join(_format(cause) for cause in reversed([*_chain(error)]))
         return True
 
 
@@ -130,24 +126,23 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     waiting = [error]
     while waiting:
-        each = waiting.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            waiting += [each.__cause__ or each.__context__]
-            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        link = waiting.pop()
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            yield link
+            waiting += [link.__cause__ or link.__context__]
+            waiting += link.exceptions if isinstance(link, BaseExceptionGroup) else ()
 
 
-def _told(error: BaseException) -> str:
+def _format(error: BaseException) -> str:
     # What a database says below its first line may be a row.
-    said = (str(error).splitlines() or [""])[0] if _speaks(error) else _LEFT_OUT
+    text = (str(error).splitlines() or [""])[0] if _speaks(error) else _LEFT_OUT
     lines = "".join(traceback.format_tb(error.__traceback__))
-    return f"{lines}{type(error).__module__}.{type(error).__qualname__}: {said}"
+    return f"{lines}{type(error).__module__}.{type(error).__qualname__}: {text}"
 
 
 class Ids(logging.Filter):
-    """Give a record the ids of the request, the session and the turn that it is about, and of the
-    trace."""
+    """Add the ids of request, session, turn and trace to a record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -169,8 +164,10 @@ class TextLine(logging.Formatter):
 
 
 class JsonLine(logging.Formatter):
-    """A line for programs: one JSON object. What else a record carries is not in it: a request's
-    address may be a secret."""
+    """A line for programs: one JSON object, without what else a record carries.
+
+    A request's address may be a secret.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the object."""

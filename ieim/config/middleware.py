@@ -1,6 +1,6 @@
-"""Middleware of our own: compression, caches, and pages in place of errors that people meet.
+"""Middleware: compression, cache headers, and pages for errors that people meet.
 
-Text leaves compressed, also where what serves it has not done so: pages, files in development. In
+Text that no server has compressed is compressed here: pages, and files in development. In
 production WhiteNoise has compressed each file beforehand. Pages hold secrets: Django puts random
 bytes into each compressed one, so that its length reveals nothing of them (Heal the BREACH).
 """
@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
 TEXT = ("text/", "application/javascript", "image/svg+xml")
-"""What browsers read. REST answers programs, which ask their proxy where they want less."""
+"""Content types for browsers; REST answers programs, whose proxies can compress."""
 
 
 class Compression(GZipMiddleware):
@@ -31,13 +31,12 @@ class Compression(GZipMiddleware):
         return super().process_response(request, response)
 
 
-def kept_by_nobody(
+def never_cache_by_default(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: what does not say how long it may be kept is not kept, by no browser or proxy.
+    """Middleware: a response without ``Cache-Control`` is kept by no browser or proxy.
 
-    So a page that forgets to say so is safe. What is for everybody says so itself; static files are
-    served before this.
+    Public responses set the header themselves; static files are served before this.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -49,10 +48,10 @@ def kept_by_nobody(
     return middleware
 
 
-def no_nul_in_addresses(
+def reject_nul_in_path(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: an address with a NUL in it is of nothing, and PostgreSQL cannot look for it."""
+    """Middleware: 404 for a path with a NUL, which PostgreSQL cannot look for."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\0" in request.path:

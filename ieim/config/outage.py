@@ -1,5 +1,4 @@
-"""What people and programs get while the database is away: 503 within a second, and when to ask
-again."""
+"""503 within a second while the database is away, with the time to ask again."""
 
 from __future__ import annotations
 
@@ -20,70 +19,70 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import PoolTimeout
 from redis import RedisError
 
-PATIENCE: Final = 0.4
-"""Seconds after which a request that still has no connection to the database asks why."""
+SLOW: Final = 0.4
+"""Seconds after which a request without a connection pings the database."""
 
-KNOWN: Final = 0.02
-"""And once the database was away, until a connection is had: the pool tries by itself."""
+SLOW_AGAIN: Final = 0.02
+"""The same once the database was away, until there is a connection: the pool tries by itself."""
 
-FRESH: Final = 1.0
-"""Seconds for which what the database said, or that it said nothing, counts for others too."""
+PING_VALID: Final = 1.0
+"""Seconds for which the result of a ping counts for other requests too."""
 
 _AWAY: Final = (OperationalError, InterfaceError, RedisError)
-"""What the database raises, and Redis where an answer is not had without it (signing in)."""
+"""Errors of the database, and of Redis where there is no answer without it (signing in)."""
 
 RETRY_AFTER: Final = 10
 """Seconds after which it is worth asking again."""
 
 
-class _Server:
-    """Whether the database's server answers at all: a ping needs no place in the pool."""
+class _Ping:
+    """Pings of the database's server, which need no place in the pool."""
 
     def __init__(self, parameters: dict[str, Any]) -> None:
-        known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
-        named = {name: value for name, value in parameters.items() if name in known}
+        parameter_names = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
+        named = {name: value for name, value in parameters.items() if name in parameter_names}
         self._conninfo = make_conninfo(**named).encode()
         self._lock = threading.Lock()
-        self._asked, self._answers = 0.0, False
+        self._pinged_at, self._answers = 0.0, False
 
     def answers(self) -> bool:
         with self._lock:
-            if time.monotonic() - self._asked > FRESH:
+            if time.monotonic() - self._pinged_at > PING_VALID:
                 # In a thread, because a host that swallows packets keeps libpq for two seconds.
-                said: list[int] = []
+                results: list[int] = []
                 ping = threading.Thread(
-                    target=lambda: said.append(pq.PGconn.ping(self._conninfo)), daemon=True
+                    target=lambda: results.append(pq.PGconn.ping(self._conninfo)), daemon=True
                 )
                 ping.start()
-                ping.join(PATIENCE)
-                self._asked, self._answers = time.monotonic(), said == [int(pq.Ping.OK)]
+                ping.join(SLOW)
+                self._pinged_at, self._answers = time.monotonic(), results == [int(pq.Ping.OK)]
             return self._answers
 
 
-def serve_impatiently() -> None:
-    """Let requests of this process wait no longer than about a second for a database that is away:
-    a person looks at each of them, where a worker can wait.
+def limit_waits_for_database() -> None:
+    """Limit to about a second how long requests of this process wait for a database that is away.
 
-    One that is only busy is waited for as long as the pool says.
+    A person looks at each of them; a worker can wait. One that is only busy is waited for as long
+    as the pool says.
     """
     pool = getattr(connection, "pool", None)  # SQLite has none
     if pool is None:
         return
     getconn, away = pool.getconn, threading.Event()
-    server = _Server(pool.kwargs)
+    server = _Ping(pool.kwargs)
 
-    def impatient(timeout: float | None = None) -> Any:
+    def getconn_with_limit(timeout: float | None = None) -> Any:
         try:
-            found = getconn(KNOWN if away.is_set() else PATIENCE)
+            conn = getconn(SLOW_AGAIN if away.is_set() else SLOW)
         except PoolTimeout:
             if not server.answers():
                 away.set()
                 raise
-            found = getconn(timeout)
+            conn = getconn(timeout)
         away.clear()
-        return found
+        return conn
 
-    pool.getconn = impatient
+    pool.getconn = getconn_with_limit
 
 
 @receiver(got_request_exception)

@@ -1,4 +1,4 @@
-"""What every server and worker process does before it serves: limits, checks, loading."""
+"""Preparation of server and worker processes: limits, checks, loading."""
 
 from __future__ import annotations
 

@@ -6,92 +6,198 @@ every variable that it needs is set, and says which are missing.
 
 from __future__ import annotations
 
-import os
+import tomllib
 import warnings
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import dj_database_url
 from csp.constants import NONE, SELF
 from django.conf.locale import LANG_INFO
 
-from ieim.config import environment, logs, sign_in
-from ieim.config.env import Env
+from ieim.config import environment, logs, variables
+from ieim.config.environment import BASE_DIR
 
-BASE_DIR = Path(__file__).resolve().parent.parent.parent
-IEIM_VERSION = environment.version(BASE_DIR / "pyproject.toml")
-
-env = Env(os.environ)
-PRODUCTION = env.choice("IEIM_ENV", ["development", "production"], "development") == "production"
+env = environment.read()
+IEIM_VERSION = str(
+    tomllib.loads((BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+)
+PRODUCTION = env.IEIM_ENV == "production"
 DEBUG = not PRODUCTION
 
 # --- Where it is reached -------------------------------------------------------------------------
 
-SECRET_KEY = environment.secret_key(env, required=PRODUCTION)
-SECRET_KEY_FALLBACKS = environment.secret_key_fallbacks(env, SECRET_KEY, required=PRODUCTION)
+# A fixed one in development, where only loopback is served.
+SECRET_KEY = env.IEIM_SECRET_KEY or "development-only-" + "k3y" * 12
+SECRET_KEY_FALLBACKS = env.IEIM_SECRET_KEY_FALLBACKS
 # The one origin that browsers use; empty in development, where any loopback port will do.
-IEIM_PUBLIC_URL = environment.public_url(env, required=PRODUCTION)
-ALLOWED_HOSTS = environment.allowed_hosts(env, IEIM_PUBLIC_URL, required=PRODUCTION)
-IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else environment.LOOPBACK
+IEIM_PUBLIC_URL = env.IEIM_PUBLIC_URL
+ALLOWED_HOSTS = env.IEIM_ALLOWED_HOSTS or variables.LOOPBACK
+IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else variables.LOOPBACK
 CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
 # How many proxies stand in front. Without any, no header says where a request comes from.
-IEIM_TRUSTED_PROXIES = int(env.number("IEIM_TRUSTED_PROXIES", 0, low=0, high=9))
+IEIM_TRUSTED_PROXIES = env.IEIM_TRUSTED_PROXIES
 # With it browsers take a cookie only from this host itself, over TLS, for all of its addresses.
 IEIM_COOKIE_PREFIX = "__Host-" if PRODUCTION else ""
 # Only `manage.py serve` listens by itself; production gives the port to uvicorn.
-IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
+IEIM_PORT = env.PORT
 
 # --- Data ----------------------------------------------------------------------------------------
 
-IEIM_DATA_DIR = environment.data_dir(env, BASE_DIR / "var")
-# Whether what goes to services on other machines has to be encrypted.
-_TLS = not env.flag("IEIM_PRIVATE_NETWORK", default=False) and PRODUCTION
-DATABASES = {"default": environment.database(env, IEIM_DATA_DIR, required=PRODUCTION, tls=_TLS)}
+IEIM_DATA_DIR = env.IEIM_DATA_DIR
+_DATABASE: Any = dj_database_url.parse(
+    env.DATABASE_URL or f"sqlite:///{IEIM_DATA_DIR / 'ieim.sqlite3'}"
+)
+if _DATABASE["ENGINE"].endswith("sqlite3"):
+    _DATABASE["CONN_MAX_AGE"] = 600
+    _DATABASE.setdefault("OPTIONS", {}).update(
+        # A writer waits for another instead of failing, and takes its lock at BEGIN.
+        timeout=20,
+        transaction_mode="IMMEDIATE",
+        init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    )
+else:
+    _DATABASE["CONN_HEALTH_CHECKS"] = True
+    # A worker has eight turns that work, two that are claimed, a heartbeat and a follower; a turn
+    # that waits for the model has no connection.
+    _DATABASE.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
+DATABASES = {"default": _DATABASE}
 AUTH_USER_MODEL = "people.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Without Redis everything stays in this process: broker, channel layer and worker (embedded.py).
-IEIM_REDIS_URL = environment.redis_url(env, required=PRODUCTION, tls=_TLS)
+# Without Redis everything stays in this process: broker, channel layer, worker (embedded.py) and
+# the cache, where rates are counted.
+IEIM_REDIS_URL = env.REDIS_URL
 IEIM_EMBEDDED = not IEIM_REDIS_URL
-CHANNEL_LAYERS = {"default": environment.channel_layer(IEIM_REDIS_URL)}
-CACHES = {"default": environment.cache(IEIM_REDIS_URL)}
+# The layer that tells browsers of progress is only ever a hint: the database is the truth.
+_CHANNEL_LAYER: dict[str, Any] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+_CACHE: dict[str, Any] = {
+    "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+    # A full cache drops entries, whichever they are.
+    "OPTIONS": {"MAX_ENTRIES": 50_000},
+}
+if IEIM_REDIS_URL:
+    _CHANNEL_LAYER = {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [IEIM_REDIS_URL], "prefix": "ieim"},
+    }
+    _CACHE = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": IEIM_REDIS_URL,
+        "KEY_PREFIX": "ieim",
+    }
+CHANNEL_LAYERS = {"default": _CHANNEL_LAYER}
+CACHES = {"default": _CACHE}
 # What every citizen's page says to call when a life is in danger.
-IEIM_EMERGENCY_NUMBER = environment.emergency_number(env)
-# How often one may come, by scope: a number and seconds, or None.
-IEIM_RATES = environment.rates(env)
+IEIM_EMERGENCY_NUMBER = env.IEIM_EMERGENCY_NUMBER
+# How often one may come, by scope of conversations.turns.limits: a number and seconds, or None.
+IEIM_RATES = {
+    "sessions": env.IEIM_API_SESSIONS_RATE,
+    "turns": env.IEIM_API_TURNS_RATE,
+    "address": env.IEIM_ADDRESS_RATE,
+    "everybody": env.IEIM_QUESTIONS_RATE,
+    "mail": env.IEIM_MAIL_RATE,
+    "mail_origin": env.IEIM_MAIL_ORIGIN_RATE,
+    "tokens": env.IEIM_TOKEN_RATE,
+}
 # Open pages of an address in each process; 0 is no limit.
-IEIM_ADDRESS_SOCKETS = int(env.number("IEIM_ADDRESS_SOCKETS", 200, low=0, high=1_000_000))
+IEIM_ADDRESS_SOCKETS = env.IEIM_ADDRESS_SOCKETS
 
 # --- The model -----------------------------------------------------------------------------------
 
-# BASE_URL is empty for the offline engine. See ieim.config.environment for the keys.
-IEIM_MODEL = environment.model(env)
-IEIM_EMBEDDINGS = environment.embeddings(env)
+# BASE_URL is empty for the offline engine. AHEAD switches speculative calls on. CALLS is how many
+# calls of all processes the server gets at once, None for no limit. DEADLINE is in seconds, for one
+# call in all. STORE is None where the provider is sent nothing about it. OVERRIDES are by stage id,
+# KEY_PATTERNS by key type. BUDGET counts tokens, None for no limit. LANGUAGES are ISO 639.
+IEIM_MODEL: dict[str, Any] = {
+    "BASE_URL": env.IEIM_MODEL_BASE_URL,
+    "API_KEY": env.IEIM_MODEL_API_KEY,
+    "NAME": env.IEIM_MODEL_NAME,
+    "TEMPERATURE": env.IEIM_MODEL_TEMPERATURE,
+    "DEADLINE": env.IEIM_MODEL_DEADLINE,
+    "RESPONSE_FORMAT": env.IEIM_MODEL_RESPONSE_FORMAT,
+    "MAX_TOKENS_FIELD": env.IEIM_MODEL_MAX_TOKENS_FIELD,
+    "SEND_TEMPERATURE": env.IEIM_MODEL_SEND_TEMPERATURE,
+    "STORE": env.IEIM_MODEL_STORE,
+    "CACHE_KEY": env.IEIM_MODEL_CACHE_KEY,
+    # In process an answer takes milliseconds: there is nothing to gain.
+    "AHEAD": env.IEIM_MODEL_AHEAD and bool(env.IEIM_MODEL_BASE_URL),
+    "CALLS": env.IEIM_MODEL_CALLS or None,
+    "OVERRIDES": {
+        stage: override.model_dump(exclude_unset=True)
+        for stage, override in env.IEIM_MODEL_OVERRIDES.items()
+    },
+    "BUDGET": {
+        "input": env.IEIM_BUDGET_INPUT or None,
+        "session": env.IEIM_BUDGET_SESSION or None,
+        # The offline engine costs nothing.
+        "day": (100_000_000 if env.IEIM_MODEL_BASE_URL else None)
+        if env.IEIM_BUDGET_DAY is None
+        else env.IEIM_BUDGET_DAY or None,
+    },
+    "LANGUAGES": env.IEIM_LANGUAGES,
+    "KEY_PATTERNS": env.IEIM_KEY_PATTERNS,
+}
+# What turns texts into vectors. All but KIND is of the kind openai; DEADLINE is in seconds, for all
+# that one question needs. White space around a prefix is lost in reading: one space follows it.
+IEIM_EMBEDDINGS: dict[str, Any] = {
+    "KIND": env.IEIM_EMBEDDINGS,
+    "BASE_URL": env.IEIM_EMBEDDINGS_BASE_URL,
+    "API_KEY": env.IEIM_EMBEDDINGS_API_KEY,
+    "MODEL": env.IEIM_EMBEDDINGS_MODEL,
+    "DEADLINE": env.IEIM_EMBEDDINGS_DEADLINE,
+    "QUERY_PREFIX": f"{env.IEIM_EMBEDDINGS_QUERY_PREFIX} ".lstrip(),
+    "DOCUMENT_PREFIX": f"{env.IEIM_EMBEDDINGS_DOCUMENT_PREFIX} ".lstrip(),
+}
 
 # --- People who review ---------------------------------------------------------------------------
 
 # Opening and closing in minutes of the day, in TIME_ZONE; a country as ISO 3166; minutes.
-IEIM_BUSINESS_HOURS = environment.business_hours(env)
-IEIM_HOLIDAYS = environment.holidays(env)
-IEIM_CHOICE_MINUTES = int(env.number("IEIM_CHOICE_MINUTES", 30, low=1, high=7 * 24 * 60))
-IEIM_CLAIM_MINUTES = int(env.number("IEIM_CLAIM_MINUTES", 15, low=2, high=24 * 60))
-IEIM_SECOND_OPINION = environment.second_opinion(env)
-# HOST is empty where nobody is told by e-mail. See ieim.config.environment for the keys.
-IEIM_MAIL = environment.mail(env, public_url=IEIM_PUBLIC_URL)
+IEIM_BUSINESS_HOURS = env.IEIM_BUSINESS_HOURS
+IEIM_HOLIDAYS = env.IEIM_HOLIDAYS
+IEIM_CHOICE_MINUTES = env.IEIM_CHOICE_MINUTES
+IEIM_CLAIM_MINUTES = env.IEIM_CLAIM_MINUTES
+# What needs a second person besides a crisis: agencies that have or had a part in a turn, and items
+# whose message carries a label of one of the label sets.
+IEIM_SECOND_OPINION = env.IEIM_SECOND_OPINION.model_dump()
+# HOST is empty where nobody is told by e-mail. TIMEOUT is in seconds. OPERATORS are told of an
+# outage of the model.
+IEIM_MAIL: dict[str, Any] = {
+    "HOST": env.IEIM_SMTP_HOST,
+    "PORT": env.IEIM_SMTP_PORT or {"starttls": 587, "tls": 465, "none": 25}[env.IEIM_SMTP_SECURITY],
+    "USER": env.IEIM_SMTP_USER,
+    "PASSWORD": env.IEIM_SMTP_PASSWORD,
+    "SECURITY": env.IEIM_SMTP_SECURITY,
+    "TIMEOUT": env.IEIM_SMTP_TIMEOUT,
+    "FROM": env.IEIM_MAIL_FROM or f"no-reply@{urlsplit(IEIM_PUBLIC_URL).hostname or 'localhost'}",
+    "FROM_IS_SET": bool(env.IEIM_MAIL_FROM),
+    "OPERATORS": env.IEIM_OPERATOR_MAIL,
+}
 
 # --- Watching it ----------------------------------------------------------------------------------
 
 # Who may read /metrics; empty where nobody may.
-IEIM_METRICS_TOKEN = environment.metrics_token(env)
-# Where spans are sent; empty for nowhere.
-IEIM_TRACES = environment.traces(env)
+IEIM_METRICS_TOKEN = env.IEIM_METRICS_TOKEN
+# Where spans are sent; empty for nowhere. OpenTelemetry's SDK reads its variables by itself.
+IEIM_TRACES = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or env.OTEL_EXPORTER_OTLP_ENDPOINT
 # Whether the audit record is sealed beside this site, so that a seal that never came is missed.
-IEIM_SEALED = env.flag("IEIM_SEALED", default=False)
+IEIM_SEALED = env.IEIM_SEALED
 
 # --- How long it is kept -------------------------------------------------------------------------
 
-# Days by kind, None for no end.
-IEIM_KEEP = environment.keep(env)
+# Days by kind of conversations.retention, None for no end.
+IEIM_KEEP: dict[str, Any] = {
+    "conversations": env.IEIM_KEEP_CONVERSATIONS or None,
+    # As the others where it is not set.
+    "decided": (
+        env.IEIM_KEEP_CONVERSATIONS if env.IEIM_KEEP_DECIDED is None else env.IEIM_KEEP_DECIDED
+    )
+    or None,
+    "deliveries": env.IEIM_KEEP_DELIVERIES or None,
+    "outages": env.IEIM_KEEP_OUTAGES or None,
+    "sign_ins": env.IEIM_KEEP_SIGN_INS or None,
+}
 
 # --- Applications --------------------------------------------------------------------------------
 
@@ -135,8 +241,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    *(["ieim.config.monitoring.tracing.requests"] if IEIM_TRACES else []),
-    "ieim.config.middleware.kept_by_nobody",
+    *(["ieim.config.monitoring.tracing.trace_requests"] if IEIM_TRACES else []),
+    "ieim.config.middleware.never_cache_by_default",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "conversations.framing.in_a_frame",
@@ -153,8 +259,8 @@ MIDDLEWARE = [
     "ieim.config.middleware.wrong_method_page",
     "ieim.people.sessions.SessionTimeoutMiddleware",
     "ieim.people.access.AccessMiddleware",
-    "ieim.config.bodies.not_taken_page",
-    "ieim.config.middleware.no_nul_in_addresses",
+    "ieim.config.bodies.too_large_page",
+    "ieim.config.middleware.reject_nul_in_path",
 ]
 
 ROOT_URLCONF = "ieim.config.urls"
@@ -197,7 +303,7 @@ LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_SECURE = PRODUCTION
-TIME_ZONE = environment.time_zone(env)
+TIME_ZONE = env.IEIM_TIME_ZONE
 USE_TZ = True
 
 # --- Static files --------------------------------------------------------------------------------
@@ -235,18 +341,27 @@ LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_NAME = f"{IEIM_COOKIE_PREFIX}sessionid"
 SESSION_ENGINE = "ieim.people.sessions"
 # A session ends when nobody has used it for so long, and at the latest after so long.
-IEIM_SESSION_IDLE_SECONDS = 60 * int(env.number("IEIM_SESSION_IDLE_MINUTES", 60, low=5, high=1440))
-SESSION_COOKIE_AGE = 3600 * int(env.number("IEIM_SESSION_HOURS", 12, low=1, high=720))
-# ISSUER is empty where there is no OpenID provider. See ieim.config.sign_in for the keys.
-IEIM_OPENID = sign_in.openid(env, production=PRODUCTION)
-IEIM_PASSWORDS = sign_in.passwords(env, issuer=IEIM_OPENID["ISSUER"])
+IEIM_SESSION_IDLE_SECONDS = 60 * env.IEIM_SESSION_IDLE_MINUTES
+SESSION_COOKIE_AGE = 3600 * env.IEIM_SESSION_HOURS
+# ISSUER is empty where there is no OpenID provider. GROUPS maps a group of the provider to the
+# roles and agencies that it gives.
+IEIM_OPENID: dict[str, Any] = {
+    "ISSUER": env.IEIM_OPENID_ISSUER,
+    "CLIENT_ID": env.IEIM_OPENID_CLIENT_ID,
+    "CLIENT_SECRET": env.IEIM_OPENID_CLIENT_SECRET,
+    "NAME": env.IEIM_OPENID_NAME,
+    "SCOPES": env.IEIM_OPENID_SCOPES,
+    "GROUPS_CLAIM": env.IEIM_OPENID_GROUPS_CLAIM,
+    "GROUPS": {name: group.model_dump() for name, group in env.IEIM_OPENID_GROUPS.items()},
+}
+IEIM_PASSWORDS = env.IEIM_PASSWORDS
 # Of allauth: the steps of signing in. Accounts are made by us, and it knows no e-mail addresses.
 ACCOUNT_ADAPTER = "ieim.people.login.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*"]
 SOCIALACCOUNT_ADAPTER = "ieim.people.openid.SocialAccountAdapter"
 ACCOUNT_RATE_LIMITS = {"reset_password": "20/h/ip,3/h/key", "provider_logout": "600/m/ip"}
-IEIM_MFA_ROLES = sign_in.mfa_roles(env, production=PRODUCTION)
+IEIM_MFA_ROLES = env.IEIM_MFA_ROLES
 MFA_ADAPTER = "ieim.people.factors.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1  # the clock of a telephone may be half a minute off
@@ -351,8 +466,8 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PR
 SECURE_SSL_REDIRECT = PRODUCTION
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
 # What a browser has learnt of a whole domain it forgets after a year: nobody learns it by default.
-SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("IEIM_HSTS_SUBDOMAINS", default=False)
-SECURE_HSTS_PRELOAD = env.flag("IEIM_HSTS_PRELOAD", default=False)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.IEIM_HSTS_SUBDOMAINS
+SECURE_HSTS_PRELOAD = env.IEIM_HSTS_PRELOAD
 # Django's deployment check would have both.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
@@ -365,42 +480,40 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A turn is a thread that mostly waits; see conversations.turns.executor for how many work.
-CELERY_WORKER_CONCURRENCY = int(
-    env.number("IEIM_WORKER_TURNS", 200 if IEIM_EMBEDDED else 500, low=1, high=2000)
-)
+CELERY_WORKER_CONCURRENCY = env.IEIM_WORKER_TURNS or (200 if IEIM_EMBEDDED else 500)
 CELERY_TASK_IGNORE_RESULT = True
 # One queue; a misspelt one is refused, not made.
 CELERY_TASK_DEFAULT_QUEUE = "turns"
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = environment.broker_options(
-    IEIM_REDIS_URL, deadline=IEIM_MODEL["DEADLINE"]
-)
+# The memory broker looks for a new task this often; its own 1 s would be felt.
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.01}
+if IEIM_REDIS_URL:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        # Seconds. Above the longest turn, or a turn still running would be given out a second time:
+        # six stages and triage, two attempts each.
+        "visibility_timeout": max(600, round(14 * env.IEIM_MODEL_DEADLINE)),
+        # How soon a dead worker's turn is noticed once that time is over.
+        "unacked_restore_interval": 5,
+        "unacked_restore_throttle": 1,
+    }
 # Seconds between two sweeps; one that waited until the next is due has nothing left to do.
 SWEEP_EVERY = 5.0
-CELERY_BEAT_SCHEDULE = {
-    task: {"task": task, "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}}
-    for task in (
-        "conversations.tasks.sweep",
-        "conversations.tasks.sweep_mail",
-        "ieim.studio.tasks.sweep",
-    )
-}
-# Done once a day; asked for more often, because a day on which beat or a worker is away at one
-# certain minute counts too.
+# Retention is done once a day; asked for more often, because a day on which beat or a worker is
+# away at one certain minute counts too.
 RETAIN_EVERY = 600.0
-CELERY_BEAT_SCHEDULE["conversations.tasks.retain"] = {
-    "task": "conversations.tasks.retain",
-    "schedule": RETAIN_EVERY,
-    "options": {"expires": RETAIN_EVERY},
+CELERY_BEAT_SCHEDULE = {
+    task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    for task, seconds in (
+        ("conversations.tasks.sweep", SWEEP_EVERY),
+        ("conversations.tasks.retain", RETAIN_EVERY),
+    )
 }
 
 # --- Logging -------------------------------------------------------------------------------------
 
 LOGGING = logs.configuration(
-    env.choice("IEIM_LOG_LEVEL", logs.LEVELS, "INFO" if PRODUCTION else "WARNING"),
-    env.choice("IEIM_LOG_FORMAT", logs.FORMATS, "text"),
+    env.IEIM_LOG_LEVEL or ("INFO" if PRODUCTION else "WARNING"),
+    env.IEIM_LOG_FORMAT,
     words=not PRODUCTION,
 )
-
-env.check()

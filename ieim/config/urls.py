@@ -14,11 +14,11 @@ from ieim.people.login import LoginView, LogoutView
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
-    """Send staff to their work: the record, the queue, the knowledge, or else the admin.
+    """Redirect staff to their work: the record, the queue, the knowledge, or else the admin.
 
-    Who reads the record and decides nothing is an auditor.
+    An account that reads the record and decides nothing is an auditor's.
 
-    403 for whom nobody has given a role yet.
+    403 for an account without a role.
     """
     if not request.user.get_all_permissions():
         raise PermissionDenied

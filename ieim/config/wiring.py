@@ -1,16 +1,17 @@
-"""Where the layers meet: ports of the lower apps get their implementations from the upper ones."""
+"""Connection of the ports of lower apps to their implementations in higher ones."""
 
 from __future__ import annotations
 
-from conversations import ports
+from conversations import ports, sweeper
 from ieim.people.scope import wire_agencies
+from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
 from review import services
 from review.queue.selectors import due_of_turns
 
 
 class Reviews:
-    """What conversations ask of reviews."""
+    """The port of conversations to reviews."""
 
     open = staticmethod(services.open_item)
     count = staticmethod(services.count_items)
@@ -27,3 +28,4 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
     ports.wire(Reviews())
+    sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)

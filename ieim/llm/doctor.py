@@ -49,7 +49,7 @@ _THINKING = re.compile(
     r"<\|(?:channel\|>\s*analysis|(?:START|END)_THINKING\|>)",
     re.IGNORECASE,
 )
-"""What models write around their thinking."""
+"""Marks that models write around their thinking."""
 _USUAL_TURN = (
     *("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"),
     *("classify", "extract", "identity_assist"),
@@ -145,7 +145,7 @@ class Prober:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Support:
     """What the server supports, and the ``best`` capabilities to set.
 
     ``formats`` are the calls by response format; ``limits`` map a field to whether its limit of
@@ -165,7 +165,7 @@ class Found:
         return self.formats[self.best.response_format].in_shape
 
 
-def examine(prober: Prober, configured: Capabilities) -> Found | None:
+def examine(prober: Prober, configured: Capabilities) -> Support | None:
     """Return what the server supports; None when it accepts no request at all."""
     base = _accepted(prober, configured)
     if base is None:
@@ -189,7 +189,7 @@ def examine(prober: Prober, configured: Capabilities) -> Found | None:
         store=configured.store if store else None,
         cache_key=configured.cache_key and cache_key,
     )
-    return Found(best, formats, limits, warm, store, cache_key)
+    return Support(best, formats, limits, warm, store, cache_key)
 
 
 def _accepted(prober: Prober, configured: Capabilities) -> Capabilities | None:
@@ -210,20 +210,20 @@ def _best_format(formats: dict[Format, Call], configured: Format) -> Format:
     return (good or accepted or order)[0]
 
 
-def server_table(found: Found) -> Iterator[str]:
+def server_table(support: Support) -> Iterator[str]:
     """Yield the lines of the table of what the server supports."""
     rows = [("what", "the server")]
-    for form, call in found.formats.items():
+    for form, call in support.formats.items():
         wrong = f"takes it, but the answer was no good: {call.codes}"
         accepted = "takes it" if call.in_shape else wrong
         rows.append((f"response format {form}", accepted if call.accepted else "refuses it"))
-    for limit, honoured in found.limits.items():
+    for limit, honoured in support.limits.items():
         text = {None: "refuses it", False: "takes it, but does not hold to it", True: "takes it"}
         rows.append((limit, text[honoured]))
     for name, supported in (
-        ("temperature", found.temperature),
-        ("store: false", found.store),
-        ("prompt_cache_key", found.cache_key),
+        ("temperature", support.temperature),
+        ("store: false", support.store),
+        ("prompt_cache_key", support.cache_key),
     ):
         rows.append((name, "takes it" if supported else "refuses it"))
     return table(rows)
@@ -245,33 +245,33 @@ def contract_table(calls: Calls) -> Iterator[str]:
     return table(rows)
 
 
-def advice(found: Found, configured: Capabilities) -> list[str]:
+def advice(support: Support, configured: Capabilities) -> list[str]:
     """Return what to set, a line each; none when the settings are the best ones."""
     lines = []
     for name, setting in SETTINGS.items():
-        best: Any = getattr(found.best, name)
+        best: Any = getattr(support.best, name)
         if best != getattr(configured, name):
             value = str(best).lower() if isinstance(best, bool) else str(best or "")
             lines.append(f"Set IEIM_MODEL_{setting}={value}")
     return lines
 
 
-def warnings(found: Found) -> list[str]:
+def warnings(support: Support) -> list[str]:
     """Return what a person has to know and no setting changes."""
     lines = []
-    if found.best.store:
+    if support.best.store:
         lines.append(
             "IEIM_MODEL_STORE is true: the provider is told to keep what citizens write. Prefix "
             "caching does not need it."
         )
-    if not any(found.limits.values()):
+    if not any(support.limits.values()):
         lines.append("No limit of tokens is held to: an answer may be as long as the model likes.")
-    if not found.in_shape:
+    if not support.in_shape:
         lines.append(
             "In no response format did the answer have the shape of its contract: this model will "
             "send most questions to a person."
         )
-        lines.extend(filter(None, [_why(found.formats[found.best.response_format].answer)]))
+        lines.extend(filter(None, [_why(support.formats[support.best.response_format].answer)]))
     return lines
 
 

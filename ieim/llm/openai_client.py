@@ -22,7 +22,7 @@ from ieim.pipeline.ports import (
     ModelRequest,
     ModelUnavailable,
 )
-from ieim.search.transport import Response, client, exchange
+from ieim.search.transport import Response, Server
 
 _NO_TEXT = (
     "The model server answered with a chat completion that has no choice, or one whose content is "
@@ -62,7 +62,7 @@ _FINISHED: Mapping[str, str] = {
         CONTENT_FILTER,
     ),
 }
-"""What other servers call the reasons of OpenAI's API."""
+"""The names that other servers have for the reasons of OpenAI's API."""
 
 # What servers say of a text, in a code, a type or their message: each has words of its own.
 _FILTERED = re.compile(
@@ -84,7 +84,7 @@ _STATUS_WORDS = (
     (503, "overloaded|unavailable"),
     (400, "invalid.?request|bad.?request"),
 )
-"""What an error in a body of status 200 says, and the status that it stands for."""
+"""Words of an error in a body of status 200, by the status that it stands for."""
 _TEXTS = re.compile(r"(?:messages|prompt|inputs?|input_tokens|contents?)(?:[.\[].*)?", re.DOTALL)
 """The names of parameters that hold what a citizen wrote."""
 
@@ -95,7 +95,7 @@ class OpenAIModel:
     Create it after a fork: it holds connections. Of ``overrides`` (contract id to options) it reads
     ``model`` and the fields of :class:`Capabilities`: temperature and output budget come with each
     request. It never retries: the runner does, and audits it. Raises ValueError as
-    :func:`ieim.search.transport.client`.
+    :class:`ieim.search.transport.Server`.
     """
 
     def __init__(
@@ -107,9 +107,7 @@ class OpenAIModel:
         capabilities: Capabilities,
         overrides: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        completions = client(base_url, api_key, settings="IEIM_MODEL").chat.completions
-        # Looked up here: the package imports this part at first use, and a call's time is short.
-        self._create = completions.with_streaming_response.create
+        self._server = Server(base_url, api_key, settings="IEIM_MODEL")
         self._model = model
         self._capabilities = capabilities
         self._overrides = overrides
@@ -121,7 +119,7 @@ class OpenAIModel:
 
     @property
     def reads(self) -> bool:
-        """Whether the server is none of the offline engine (:mod:`ieim.llm.server`)."""
+        """Whether a model reads the message: the offline engine over HTTP does not."""
         return self._model != NAME
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
@@ -134,7 +132,8 @@ class OpenAIModel:
         """
         model = str(self._overrides.get(request.contract, {}).get("model") or self._model)
         try:
-            response = exchange(self._create, self._content(request, model), seconds=deadline)
+            content = self._content(request, model)
+            response = self._server.post("chat/completions", content, seconds=deadline)
         except TimeoutError:
             failure = ModelUnavailable(
                 "The model server gave no whole answer before the deadline.", timed_out=True
@@ -152,7 +151,9 @@ class OpenAIModel:
         capabilities = self._capabilities.override(self._overrides.get(request.contract, {}))
         content: dict[str, Any] = {
             "model": model,
-            "messages": [{"role": each.role, "content": each.content} for each in request.messages],
+            "messages": [
+                {"role": message.role, "content": message.content} for message in request.messages
+            ],
             capabilities.max_tokens_field: request.max_output_tokens,
         }
         if capabilities.send_temperature:
@@ -207,7 +208,7 @@ def _read_choice(completion: Any, choice: Any, model: str) -> ModelAnswer | None
     if not isinstance(message, dict) or None in texts:
         return None
     thinks = any(message.get(name) for name in _REASONING) or any(map(_is_reasoning, parts))
-    refusals = (_text(_field(each, "refusal")) for each in (message, *parts))
+    refusals = (_text(_field(part, "refusal")) for part in (message, *parts))
     finish_reason = _text(_field(choice, "finish_reason"))
     usage = _field(completion, "usage")
     return ModelAnswer(
@@ -259,9 +260,9 @@ def _status_of(error: Any) -> int:
         value = str(_field(error, name))
         if re.fullmatch("[45][0-9]{2}", value):
             return int(value)
-    said = json.dumps(error)
-    found = (status for status, words in _STATUS_WORDS if re.search(words, said, re.IGNORECASE))
-    return next(found, 500)
+    text = json.dumps(error)
+    statuses = (status for status, words in _STATUS_WORDS if re.search(words, text, re.IGNORECASE))
+    return next(statuses, 500)
 
 
 def _failed(response: Response, status: int, model: str) -> ModelAnswer:
@@ -270,14 +271,14 @@ def _failed(response: Response, status: int, model: str) -> ModelAnswer:
     A setting that the server names is no fault of the text. Where it names none, another request
     may fare better.
     """
-    said = response.body.decode("utf-8", "replace")
+    text = response.body.decode("utf-8", "replace")
     specific = status in (400, 413, 422)
-    too_long = _TOO_LONG.search(said) is not None
+    too_long = _TOO_LONG.search(text) is not None
     setting = _setting(_json(response.body)) if specific else ""
     # How much may be answered is only too much beside a long text.
     if setting and not (too_long and setting.startswith("max_")):
         raise _refusal(response, status)
-    if (specific or status == 403) and _FILTERED.search(said):
+    if (specific or status == 403) and _FILTERED.search(text):
         return ModelAnswer(raw="", finish_reason=CONTENT_FILTER, model=model)
     if specific and too_long:
         return ModelAnswer(raw="", finish_reason=TOO_LONG, model=model)
@@ -291,8 +292,8 @@ def _setting(value: Any, depth: int = 5) -> str:
         return ""
     inner = value
     if isinstance(value, dict):
-        place = value.get("loc")
-        steps = [step for step in place if step != "body"] if isinstance(place, list) else []
+        location = value.get("loc")
+        steps = [step for step in location if step != "body"] if isinstance(location, list) else []
         param = value.get("param") or next(iter(steps), None)
         if isinstance(param, str) and not _TEXTS.fullmatch(param):
             return param

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import date
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
@@ -23,57 +27,32 @@ TEXT_TO_TWO = f"{TEXT} Who collects the rubbish afterwards?"
 TODAY = date(2026, 4, 20)
 SESSION = "00000000-0000-4000-8000-000000000000"
 
-_PARKS = Agency("parks", "Parks Office", "https://parks.example", "Looks after public gardens.")
-_WASTE = Agency("waste", "Waste Service", "https://waste.example", "Collects what is thrown away.")
-_PAVILION = Service(
-    agency="parks",
-    key="parks.pavilion",
-    name="Book a pavilion",
-    path="https://parks.example/pavilion",
-    overview="You book a pavilion in a public garden for a day.",
-    categories=("rooms",),
-    requirements=("A deposit",),
-    how_to_apply=("Choose a day online.",),
-    url="https://parks.example/pavilion",
-)
-_PICK_UP = Service(
-    agency="waste",
-    key="waste.pickup",
-    name="Collect rubbish",
-    path="https://waste.example/pickup",
-    overview="The Waste Service collects rubbish from public gardens afterwards.",
-    categories=("collection",),
-    how_to_apply=("Call two days ahead.",),
-    url="https://waste.example/pickup",
-)
 _OF_TWO = ("semantic_analysis_v1", "multi_agency_service_answer_v1")
 """The contracts of a message to several agencies."""
 
-_ROOMS = Category("parks", "rooms", "Rooms and pavilions", ("rent", "party", "birthday"))
-_COLLECTION = Category("waste", "collection", "Collection", ("rubbish", "pick-up"))
-_LABELS = {
-    "intents": {"book": "Book something", "other": "Anything else"},
-    "product_lines": {"leisure": "Leisure", "other": "Anything else"},
-    "urgencies": {"normal": "No hurry", "high": "Within a day"},
-    "risk_flags": {"threat": "A threat"},
-    "entity_types": {"date": "A date"},
-    "key_types": {"case_reference": "A case reference"},
-}
 
-
+@cache
 def release() -> Release:
-    """Return the knowledge that the question is asked over."""
+    """Return the knowledge of ``sample.yaml``, over which the question is asked."""
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    tables = yaml.safe_load(text)
+    categories = [Category(**_tuples(row)) for row in tables["categories"]]
+    services = [Service(**_tuples(row)) for row in tables["services"]]
     return Release(
         number=0,
         sha256="doctor",
-        agencies={agency.id: agency for agency in (_PARKS, _WASTE)},
-        categories={(each.agency, each.key): each for each in (_ROOMS, _COLLECTION)},
-        services={(each.agency, each.key): each for each in (_PAVILION, _PICK_UP)},
+        agencies={row["id"]: Agency(**row) for row in tables["agencies"]},
+        categories={(category.agency, category.key): category for category in categories},
+        services={(service.agency, service.key): service for service in services},
         labels={
             name: {code: Label(name, code, text) for code, text in codes.items()}
-            for name, codes in _LABELS.items()
+            for name, codes in tables["labels"].items()
         },
     )
+
+
+def _tuples(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
 def request_for(
@@ -111,13 +90,17 @@ def request_for(
 def _state(contract_id: str) -> dict[str, Any]:
     """Return the state of a session that has come to a contract."""
     low = contract_id in ("category_select_v1", "service_select_v1")
-    service = {"serviceKey": _PAVILION.key, "name": _PAVILION.name, "path": _PAVILION.path}
-    done: dict[str, Any] = {
+    knowledge = release()
+    parks, waste = knowledge.agencies.values()
+    rooms, collection = knowledge.categories.values()
+    pavilion = knowledge.services["parks", "parks.pavilion"]
+    service = {"serviceKey": pavilion.key, "name": pavilion.name, "path": pavilion.path}
+    results: dict[str, Any] = {
         "judgement_v1": {"inquiry": True},
-        "agency_detect_v1": _detected(_PARKS) if low else _detected(_PARKS, _WASTE),
-        "category_select_v1": {"candidates": _candidates(_ROOMS)},
+        "agency_detect_v1": _detected(parks) if low else _detected(parks, waste),
+        "category_select_v1": {"candidates": _candidates(rooms)},
         "semantic_analysis_v1": {
-            "agencies": [_analysed(_PARKS, _ROOMS), _analysed(_WASTE, _COLLECTION)],
+            "agencies": [_analysed(parks, rooms), _analysed(waste, collection)],
             "primaryAgency": {"agencyId": "parks", "reason": "It is the main wish."},
         },
         "service_select_v1": {
@@ -129,15 +112,12 @@ def _state(contract_id: str) -> dict[str, Any]:
         },
     }
     branch = "semantic_analysis_v1" if low else "category_select_v1"
-    read = {name: done[name] for name in STAGES[contract_id].reads if name != branch}
-    return {"session_id": SESSION, "judgement_v1": done["judgement_v1"], **read}
+    read = {name: results[name] for name in STAGES[contract_id].reads if name != branch}
+    return {"session_id": SESSION, "judgement_v1": results["judgement_v1"], **read}
 
 
 def _detected(*agencies: Agency) -> dict[str, Any]:
-    infos = []
-    for agency in agencies:
-        info = asdict(agency)
-        infos.append({"agencyId": info.pop("id"), **info})
+    infos = [{("agencyId" if k == "id" else k): v for k, v in asdict(a).items()} for a in agencies]
     return {
         "agencyDetected": [agency.id for agency in agencies],
         "agencyInfo": infos,
@@ -151,5 +131,5 @@ def _candidates(category: Category) -> dict[str, Any]:
 
 
 def _analysed(agency: Agency, category: Category) -> dict[str, Any]:
-    chosen = {"candidates": _candidates(category)}
-    return {"agencyId": agency.id, "agencyName": agency.name, "categorySelection": chosen}
+    candidates = {"candidates": _candidates(category)}
+    return {"agencyId": agency.id, "agencyName": agency.name, "categorySelection": candidates}

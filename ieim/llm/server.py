@@ -15,10 +15,12 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import uuid4
 
 import uvicorn
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import from_json
 
 from ieim.llm.offline import OfflineInputError, OfflineModel
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest
@@ -38,10 +40,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "fenced": "puts its JSON into a code fence",
     "refusal": "refuses",
 }
-"""What ``fault`` of :func:`offline_app` makes of every answer."""
+"""The faults of :func:`offline_app`, and what each makes of an answer."""
 
-_DEFAULT_MAX_TOKENS = 16_384
-_ROLES = ["system", "system", "user"]
 _STOP_SECONDS = 5.0
 
 
@@ -71,8 +71,8 @@ def offline_app(
     """
     model = OfflineModel()
 
-    async def chat(receive: Receive) -> dict[str, Any]:
-        request = read_request(await _body(receive), model=model.name, refuse=refuse)
+    async def complete(receive: Receive) -> dict[str, Any]:
+        request = _read_request(await _body(receive), model=model.name, refuse=refuse)
         await asyncio.sleep(delay)
         try:
             # In a thread: while one answer is worked out, others are read and sent.
@@ -83,19 +83,33 @@ def offline_app(
             answer = await _faulty(answer, fault, receive)
         return _completion(answer)
 
+    async def respond(path: str, method: str, receive: Receive) -> dict[str, Any]:
+        methods = {"/v1/chat/completions": "POST", "/v1/models": "GET"}
+        if path not in methods:
+            raise ProtocolError(404, f"There is no {path} here.", code="not_found")
+        if method != methods[path]:
+            message = f"{path} takes {methods[path]} only."
+            raise ProtocolError(405, message, code="method_not_allowed")
+        if method == "POST":
+            return await complete(receive)
+        entry = {"id": model.name, "object": "model", "owned_by": "ieim"}
+        return {"object": "list", "data": [{**entry, "created": int(time.time())}]}
+
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        status, headers = 200, tuple[tuple[bytes, bytes], ...]()
         try:
-            _check_route(scope["path"], scope["method"])
-            if scope["method"] == "POST":
-                await _send_json(send, 200, await chat(receive))
-            else:
-                listed = {"id": model.name, "object": "model", "owned_by": "ieim"}
-                data = [{**listed, "created": int(time.time())}]
-                await _send_json(send, 200, {"object": "list", "data": data})
+            content = await respond(scope["path"], scope["method"], receive)
         except ProtocolError as error:
-            await _send_json(send, error.status, error.as_dict(), *error.headers)
+            status, headers, content = error.status, error.headers, error.as_dict()
+        body = json.dumps(content).encode()
+        headers += (
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+        )
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
     return app
 
@@ -118,20 +132,21 @@ async def _faulty(answer: ModelAnswer, fault: str, receive: Receive) -> ModelAns
 def serve(app: App, *, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve ``app`` until SIGINT or SIGTERM; ``port`` 0 takes a free one.
 
-    ``ready`` is called with the base URL as soon as connections are taken. Raises OSError when the
-    address cannot be had.
+    ``ready`` is called with the base URL as soon as connections are taken.
+
+    Raises:
+        OSError: the address cannot be had.
     """
-    listener = _listen(host, port)
+    listener, server = _bind(app, host, port)
     ready(_base_url(listener))
     with suppress(KeyboardInterrupt):
-        _server(app).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 @contextmanager
 def running_server(app: App, *, http: Any = "httptools") -> Iterator[str]:
     """Serve ``app`` from a thread and yield its base URL; ``http`` is uvicorn's protocol."""
-    listener = _listen("127.0.0.1", 0)
-    server = _server(app, http)
+    listener, server = _bind(app, "127.0.0.1", 0, http=http)
     thread = threading.Thread(
         target=server.run, kwargs={"sockets": [listener]}, name="offline-llm", daemon=True
     )
@@ -144,36 +159,26 @@ def running_server(app: App, *, http: Any = "httptools") -> Iterator[str]:
         thread.join(_STOP_SECONDS)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _bind(
+    app: App, host: str, port: int, *, http: Any = "httptools"
+) -> tuple[socket.socket, uvicorn.Server]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=128)
+    listener = socket.create_server((host, port), family=family, backlog=128)
+    config = uvicorn.Config(
+        app,
+        http=http,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=1,
+    )
+    return listener, uvicorn.Server(config)
 
 
 def _base_url(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}/v1" if ":" in host else f"http://{host}:{port}/v1"
-
-
-def _server(app: App, http: Any = "httptools") -> uvicorn.Server:
-    return uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=http,
-            lifespan="off",
-            ws="none",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=1,
-        )
-    )
-
-
-def _check_route(path: str, method: str) -> None:
-    methods = {"/v1/chat/completions": "POST", "/v1/models": "GET"}
-    if path not in methods:
-        raise ProtocolError(404, f"There is no {path} here.", code="not_found")
-    if method != methods[path]:
-        raise ProtocolError(405, f"{path} takes {methods[path]} only.", code="method_not_allowed")
 
 
 async def _body(receive: Receive) -> bytes:
@@ -189,98 +194,91 @@ async def _body(receive: Receive) -> bytes:
             return bytes(body)
 
 
-async def _send_json(send: Send, status: int, content: Any, *more: tuple[bytes, bytes]) -> None:
-    body = json.dumps(content).encode()
-    length = (b"content-length", str(len(body)).encode())
-    headers = [(b"content-type", b"application/json"), length, *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+class SystemMessage(BaseModel):
+    """The persona, or the directive of a contract."""
+
+    role: Literal["system"]
+    content: str
 
 
-def read_request(body: bytes, *, model: str, refuse: Collection[str] = ()) -> ModelRequest:
+class UserMessage(BaseModel):
+    """The per-call JSON of a contract."""
+
+    role: Literal["user"]
+    content: str
+
+
+class ChatRequest(BaseModel):
+    """The parameters of a request that the engine reads; others are ignored."""
+
+    model: str
+    messages: tuple[SystemMessage, SystemMessage, UserMessage]
+    temperature: float = Field(1, ge=0, le=2)
+    max_tokens: int = Field(16_384, ge=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+    n: Literal[1] | None = None
+    stream: Literal[False] | None = None
+
+
+def _read_request(body: bytes, *, model: str, refuse: Collection[str]) -> ModelRequest:
     """Return the request in ``body``; ``model`` is the one name that is served.
 
-    Raises :class:`ProtocolError` for what is not a request of three messages (system, system, user)
-    with the per-call JSON in the last, for what the engine cannot do (streams, several choices),
-    and for what ``refuse`` names of :data:`REFUSALS`. Other parameters are ignored.
+    Raises:
+        ProtocolError: it is no request that the engine can answer, or has what ``refuse`` names of
+            :data:`REFUSALS`.
     """
-    request = _json_object(body, "The body has to be one JSON object.")
-    if request.get("model") != model:
+    content = _json_object(body, "The body has to be one JSON object.")
+    try:
+        request = ChatRequest.model_validate(content)
+    except ValidationError as invalid:
+        error = invalid.errors()[0]
+        path = [str(part) for part in error["loc"]]
+        raise ProtocolError(400, f"{'.'.join(path)}: {error['msg']}.", path[0]) from None
+    if request.model != model:
         raise ProtocolError(404, f"The only model here is {model}.", "model", "model_not_found")
-    for name, supported in (("stream", (None, False)), ("n", (None, 1))):
-        if request.get(name) not in supported:
-            raise ProtocolError(400, f"{name} is not supported here.", name)
-    for name, refusal in REFUSALS.items():
-        if name in refuse and refusal.refuses(request):
-            param = refusal.param
-            raise ProtocolError(
-                400, f"{param} is not supported here.", param, "unsupported_parameter"
-            )
-    messages = _messages(request.get("messages"))
-    content = _json_object(
-        messages[2].content, "The last message has to be one JSON object.", "messages"
+    for name in refuse:
+        if REFUSALS[name].refuses(content):
+            param = REFUSALS[name].param
+            message = f"{param} is not supported here."
+            raise ProtocolError(400, message, param, "unsupported_parameter")
+    persona, directive, question = (
+        Message(message.role, message.content) for message in request.messages
     )
+    call = _json_object(question.content, "The last message has to be one JSON object.", "messages")
     return ModelRequest(
-        contract=str(content.get("contract", "")),
-        attempt=2 if content.get("attempt") == 2 else 1,
-        messages=messages,
-        temperature=_temperature(request.get("temperature", 1.0)),
-        max_output_tokens=_max_tokens(request),
+        contract=str(call.get("contract", "")),
+        attempt=2 if call.get("attempt") == 2 else 1,
+        messages=(persona, directive, question),
+        temperature=request.temperature,
+        max_output_tokens=request.max_completion_tokens or request.max_tokens,
     )
 
 
 def _json_object(text: bytes | str, message: str, param: str | None = None) -> dict[str, Any]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = from_json(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
         raise ProtocolError(400, message, param)
-    return found
-
-
-def _messages(value: Any) -> tuple[Message, Message, Message]:
-    found = value if isinstance(value, list) else []
-    texts = [each["content"] for each in found if _is_message(each)]
-    if [each["role"] for each in found if _is_message(each)] != _ROLES or len(texts) != len(found):
-        raise ProtocolError(
-            400,
-            "messages has to be three: persona (system), directive (system), per-call JSON (user), "
-            "each with its content as text.",
-            "messages",
-        )
-    persona, directive, content = texts
-    return Message("system", persona), Message("system", directive), Message("user", content)
-
-
-def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value and isinstance(value.get("content"), str)
-
-
-def _temperature(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 2:
-        raise ProtocolError(400, "temperature has to be from 0 to 2.", "temperature")
-    return float(value)
-
-
-def _max_tokens(request: dict[str, Any]) -> int:
-    name = "max_completion_tokens" if "max_completion_tokens" in request else "max_tokens"
-    value = request.get(name, _DEFAULT_MAX_TOKENS)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ProtocolError(400, f"{name} has to be a whole number of 1 or more.", name)
     return value
 
 
 def _completion(answer: ModelAnswer) -> dict[str, Any]:
     prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
-    message = {"role": "assistant", "content": answer.raw, "refusal": answer.refusal}
-    choice = {"index": 0, "message": message, "logprobs": None}
     return {
         "id": f"chatcmpl-{uuid4().hex}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": answer.model,
-        "choices": [{**choice, "finish_reason": answer.finish_reason}],
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": answer.raw, "refusal": answer.refusal},
+                "logprobs": None,
+                "finish_reason": answer.finish_reason,
+            }
+        ],
         "usage": {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
@@ -299,14 +297,13 @@ class Refusal(NamedTuple):
 
 
 def _format(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = request.get("response_format")
-    return found if isinstance(found, Mapping) else {}
+    value = request.get("response_format")
+    return value if isinstance(value, Mapping) else {}
 
 
 def _schema(request: Mapping[str, Any]) -> Any:
-    found = _format(request)
-    outer = found.get("json_schema")
-    return outer.get("schema") if isinstance(outer, Mapping) else found.get("schema")
+    outer = _format(request).get("json_schema")
+    return (outer if isinstance(outer, Mapping) else _format(request)).get("schema")
 
 
 def _has(schema: Any, keywords: Collection[str], *, booleans: bool = False) -> bool:

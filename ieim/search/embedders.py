@@ -186,10 +186,10 @@ def fault() -> str | None:
     for name, digest in DIGESTS.items():
         try:
             with (Path(spec.origin).parent / "resources" / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
-            found = ""
-        if found != digest:
+            actual = ""
+        if actual != digest:
             return (
                 f"The embedding model's file {name} is not the one that is pinned. Install "
                 "requirements/base.txt again, or set IEIM_EMBEDDINGS to openai or none."
@@ -220,7 +220,7 @@ class OpenAIEmbedder:
 
     One instance serves all threads; create it after a fork. ``deadline`` is in seconds, for all
     that one question needs. The prefixes are put before each text, for models that want them
-    (``query: ``). It never retries. Raises ValueError as :func:`ieim.search.transport.client`.
+    (``query: ``). It never retries. Raises ValueError as :class:`ieim.search.transport.Server`.
     """
 
     def __init__(
@@ -233,10 +233,9 @@ class OpenAIEmbedder:
         query_prefix: str = "",
         document_prefix: str = "",
     ) -> None:
-        from ieim.search.transport import client  # most deployments need no HTTP client for it
+        from ieim.search.transport import Server  # most deployments need no HTTP client for it
 
-        embeddings = client(base_url, api_key, settings="IEIM_EMBEDDINGS").embeddings
-        self._create = embeddings.with_streaming_response.create
+        self._server = Server(base_url, api_key, settings="IEIM_EMBEDDINGS")
         self._model = model
         self._deadline = deadline
         self._query_prefix, self._document_prefix = query_prefix, document_prefix
@@ -264,9 +263,7 @@ class OpenAIEmbedder:
             "encoding_format": "float",
         }
         try:
-            from ieim.search.transport import exchange
-
-            response = exchange(self._create, content, seconds=seconds)
+            response = self._server.post("embeddings", content, seconds=seconds)
         except TimeoutError:
             failure = "The embedding server gave no whole answer before the deadline."
         except ConnectionError:
@@ -300,6 +297,6 @@ def _read_vectors(response: Response, count: int) -> Matrix | None:
         rows = {row["index"]: row["embedding"] for row in json.loads(response.body)["data"]}
         if len(rows) != count:
             return None
-        return np.array([rows[place] for place in range(count)], dtype=np.float32)
+        return np.array([rows[index] for index in range(count)], dtype=np.float32)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -34,8 +34,3 @@ def train_draft() -> None:
 @shared_task(name=recall.SEND, ignore_result=True)
 def send_corrections(notice_id: str) -> None:
     recall.deliver(notice_id=UUID(notice_id))
-
-
-@shared_task(name="ieim.studio.tasks.sweep", ignore_result=True)
-def sweep() -> None:
-    runs.sweep()

@@ -79,7 +79,7 @@ def test_the_environment_is_read_in_one_place() -> None:
 def test_every_task_goes_to_the_one_queue_and_what_is_scheduled_exists() -> None:
     current_app.loader.import_default_modules()
     tasks = {n: t for n, t in current_app.tasks.items() if n.partition(".")[0] in CODE}
-    assert set(tasks) >= {moves.RUN_TURN, "conversations.tasks.sweep", "ieim.studio.tasks.sweep"}
+    assert set(tasks) >= {moves.RUN_TURN, "conversations.tasks.sweep"}
     queue = settings.CELERY_TASK_DEFAULT_QUEUE
     for name, task in tasks.items():
         routed = current_app.amqp.router.route({}, name)["queue"].name

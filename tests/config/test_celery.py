@@ -60,4 +60,4 @@ def test_a_worker_at_work_and_a_beat_that_has_sent_leave_a_sign(
         signals.after_task_publish.send(sender="sweep")
         assert (tmp_path / "ieim-beat").exists()
     finally:
-        signals.after_task_publish.disconnect(celery._has_sent)
+        signals.after_task_publish.disconnect(celery._touch_beat_file)

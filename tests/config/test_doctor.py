@@ -58,10 +58,10 @@ def in_front(answers: Mapping[str, tuple[int, str]]) -> Iterator[str]:
             thread.join()
 
 
-def wrong(told: doctor.Told) -> str:
+def wrong(row: doctor.Row) -> str:
     """What is said of something that is wrong."""
-    assert not told.good, told
-    return told.said
+    assert not row.good, row
+    return row.text
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_it_sends_one_message_where_an_address_is_given(settings: Any) -> None:
     with post_office() as office:
         own = {"HOST": "127.0.0.1", "PORT": office.port, "SECURITY": "none"}
         settings.IEIM_MAIL = {**settings.IEIM_MAIL, **own}
-        assert "not tried" in doctor.mail("").said
+        assert "not tried" in doctor.mail("").text
         assert not office.inbox
         assert doctor.mail(ADDRESS).good
         assert [each["To"] for each in office.inbox] == [ADDRESS]
@@ -185,7 +185,7 @@ def test_seals_are_missed_where_they_are_old_or_never_came(monkeypatch: pytest.M
     seal, record = doctor.seals()
     assert seal.good
     assert record.good
-    assert "checkpoint 7" in seal.said
+    assert "checkpoint 7" in seal.text
     with transaction.atomic():
         record_system(kind=VERIFIED, payload={"ok": False}, actor="system")
     assert "does not hold" in wrong(list(doctor.seals())[1])

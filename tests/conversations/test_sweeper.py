@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
 
 import pytest
 from django.core.cache import cache
 from django.db import OperationalError
-from health_check.exceptions import ServiceUnavailable
 
-from conversations import sweeper
-from conversations.outages import alerts
-from conversations.person import takeovers
-from conversations.turns import choosing, triage
+from conversations import retention, sweeper, tasks
 from conversations.webhooks import delivering
 from ieim.config import health
 from ieim.config.monitoring import processes
 
 pytestmark = pytest.mark.django_db
 
-FUNCTIONS = [
-    *((sweeper, "_requeue"), (triage, "sweep"), (choosing, "expire"), (takeovers, "expire")),
-    *((delivering, "sweep"), (alerts, "sweep")),
-]
-"""What the sweeps call, in their order."""
-
 
 @pytest.fixture(autouse=True)
 def _empty_cache() -> Iterator[None]:
-    cache.delete("sweeps")
+    keys = [f"sweeps.{name}" for name in sweeper.read_records()]
+    cache.delete_many(keys)
     yield
-    cache.delete("sweeps")
+    cache.delete_many(keys)
 
 
 def metrics() -> dict[tuple[str, ...], float]:
@@ -43,25 +37,34 @@ def metrics() -> dict[tuple[str, ...], float]:
     }
 
 
-@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
-def test_a_sweep_that_raises_stops_no_other(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("failing", sweeper.SWEEPS)
+def test_a_sweep_that_raises_stops_no_other(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called = set()
 
-    def away(*_arguments: object, **_others: object) -> None:
-        called.add(number)
+    def sweep(_now: datetime, at_start: bool, *, name: str) -> None:
+        called.add((name, at_start))
+        if name == failing:
+            raise OperationalError("no server")
+
+    for name in sweeper.SWEEPS:
+        monkeypatch.setitem(sweeper.SWEEPS, name, partial(sweep, name=name))
+    assert sweeper.sweep(at_start={"mail"}) == sweeper.SWEEPS.keys() - {failing}
+    assert called == {(name, name == "mail") for name in sweeper.SWEEPS}
+
+
+def test_retention_is_recorded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def apply() -> None:
         raise OperationalError("no server")
 
-    for other, (module, name) in enumerate(FUNCTIONS):
-        monkeypatch.setattr(module, name, lambda *_, other=other, **__: called.add(other))
-    monkeypatch.setattr(*FUNCTIONS[number], away)
-    sweeper.sweep()
-    assert called == {*range(len(FUNCTIONS))}
+    monkeypatch.setattr(retention, "apply", apply)
+    tasks.retain()
+    assert "retention" in health.failed_sweeps()
 
 
 def test_failures_are_counted_timed_and_shown(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    health.Sweeps().run()
+    assert health.failed_sweeps() == ""
 
     def away(**_arguments: object) -> None:
         raise OperationalError("no server")
@@ -72,8 +75,7 @@ def test_failures_are_counted_timed_and_shown(
             sweeper.sweep()
             sweeper.sweep()
     assert [record.args for record in caplog.records] == [("webhooks",)], "not at every sweep"
-    with pytest.raises(ServiceUnavailable, match=r"webhooks \(20\d\d-.* UTC, OperationalError\)"):
-        health.Sweeps().run()
+    assert re.search(r"webhooks \(20\d\d-.* UTC, OperationalError\)", health.failed_sweeps())
     failed = metrics()
     assert failed["ieim_sweeps_total", "webhooks", "failed"] == 2
     assert failed["ieim_sweeps_total", "alerts", "done"] == 2
@@ -82,7 +84,7 @@ def test_failures_are_counted_timed_and_shown(
     assert failed["ieim_sweep_seconds_total", "alerts"] > 0
 
     sweeper.sweep()
-    health.Sweeps().run()
+    assert health.failed_sweeps() == ""
     mended = metrics()
     assert mended["ieim_sweeps_total", "webhooks", "done"] == 1
     assert mended["ieim_sweep_failed_timestamp_seconds", "webhooks"] > 0, "it stays to be seen"

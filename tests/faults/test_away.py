@@ -154,9 +154,9 @@ def test_a_database_that_is_only_busy_is_waited_for(
     stack.callback(wrapper.close_pool)
     monkeypatch.setattr(outage, "connection", wrapper)
     wrapper.pool.open()
-    monkeypatch.setattr(outage, "PATIENCE", 0.1)
-    monkeypatch.setattr(outage, "FRESH", 0.0)
-    outage.serve_impatiently()
+    monkeypatch.setattr(outage, "SLOW", 0.1)
+    monkeypatch.setattr(outage, "PING_VALID", 0.0)
+    outage.limit_waits_for_database()
     held = wrapper.pool.getconn()
     threading.Timer(0.3, wrapper.pool.putconn, [held]).start()
     assert wrapper.pool.getconn() is held

@@ -17,8 +17,7 @@ from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.test import Client
 
-from ieim.config import sign_in
-from ieim.config.env import Env
+from ieim.config.variables import STRONG_ROLES
 from ieim.people import reauthentication
 from ieim.people.models import User
 from ieim.people.roles import Role
@@ -247,8 +246,7 @@ def test_superusers_need_one_as_soon_as_a_role_does() -> None:
 def test_the_first_account_of_an_installation_sets_one_up_and_is_in(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roles = sign_in.mfa_roles(Env({}), production=True)
-    monkeypatch.setattr(settings, "IEIM_MFA_ROLES", roles)
+    monkeypatch.setattr(settings, "IEIM_MFA_ROLES", STRONG_ROLES)
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", RIGHT)
     said = {"username": "root", "email": "root@example.org"}
     call_command("createsuperuser", interactive=False, **said)

@@ -90,14 +90,14 @@ class Command(BaseCommand):
         except refusing.NotChosen as error:
             raise CommandError(f"{error.message} {HOW_TO_CHOOSE}") from error
         except Refused as error:
-            help_lines = [each.text for each in error.contacts]
+            help_lines = [contact.text for contact in error.contacts]
             raise CommandError("\n".join([*help_lines, error.message])) from error
         self._run(turn, directive)
         if options["something_else"] or (not options["json"] and _denied(turn)):
             turn = _ask_again(turn)
             self._run(turn, directive)
-        given = options["choose"] or ("" if options["json"] else _prompt_choice(turn))
-        if given and _choose(turn, given):
+        choice = options["choose"] or ("" if options["json"] else _prompt_choice(turn))
+        if choice and _choose(turn, choice):
             self._run(turn, directive)
         result = describe(Turn.objects.select_related("session", "reply").get(pk=turn.pk))
         self.stdout.write(
@@ -128,8 +128,8 @@ def _send(text: str, session_id: UUID | None, choice: Choice | None) -> Turn:
     except refusing.NotChosen as error:
         if not sys.stdin.isatty():
             raise
-        found = [f"{number.name}: {number.text}" for number in error.numbers]
-        print("\n".join([error.message, *found, f"Without: {error.shorter}"]))  # noqa: T201  # a prompt, as below
+        numbers = [f"{number.name}: {number.text}" for number in error.numbers]
+        print("\n".join([error.message, *numbers, f"Without: {error.shorter}"]))  # noqa: T201  # a prompt, as below
         answer = chosen(input("send, remove, or nothing to stop: ").strip().lower())
         if answer is None:
             raise
@@ -167,10 +167,10 @@ def _ask_again(turn: Turn) -> Turn:
     return again
 
 
-def _choose(turn: Turn, given: str) -> bool:
+def _choose(turn: Turn, choice: str) -> bool:
     """Take the choice where the turn asks for one; return whether it did."""
     try:
-        numbers = choosing.numbers_of(re.split(r"[\s,]+", given.strip()))
+        numbers = choosing.numbers_of(re.split(r"[\s,]+", choice.strip()))
         choosing.choose(session_id=turn.session_id, turn_id=turn.pk, numbers=numbers)
     except choosing.NothingToChoose:
         return False  # it was answered, or a person has it: there is nothing to choose
@@ -181,14 +181,14 @@ def _choose(turn: Turn, given: str) -> bool:
 
 def _session_id(value: str) -> UUID:
     try:
-        found = Session.objects.filter(pk=UUID(value)).first()
+        session = Session.objects.filter(pk=UUID(value)).first()
     except ValueError:
-        found = Session.objects.filter(reference=value.upper()).first()
-    if found is None:
+        session = Session.objects.filter(reference=value.upper()).first()
+    if session is None:
         raise CommandError(
             f"There is no session {value!r}. Give the id or reference that an earlier turn printed."
         )
-    return found.pk
+    return session.pk
 
 
 def describe(turn: Turn) -> dict[str, Any]:

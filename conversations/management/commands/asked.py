@@ -29,10 +29,10 @@ class Command(BaseCommand):
         if not Turn.objects.filter(pk=turn).exists():
             raise CommandError(f"There is no turn {turn}. `manage.py ask --json` prints turn ids.")
         attempts = Attempt.objects.filter(stage__turn=turn).select_related("stage")
-        found = []
+        requests = []
         for attempt in attempts.order_by("stage__order", "round", "number"):
             try:
-                found.append((attempt, request_of(attempt)))
+                requests.append((attempt, request_of(attempt)))
             except Artifact.DoesNotExist as missing:
                 raise CommandError(
                     f"The prompt or the schema of attempt {attempt.pk} is not stored: "
@@ -44,16 +44,16 @@ class Command(BaseCommand):
                     "stage": attempt.stage.contract,
                     "round": attempt.round,
                     "attempt": attempt.number,
-                    **asdict(sent),
+                    **asdict(request),
                 }
-                for attempt, sent in found
+                for attempt, request in requests
             ]
             self.stdout.write(json.dumps(values, indent=2))
             return
-        for attempt, sent in found:
-            mark = "" if sent.exact else " (not what its digest says)"
+        for attempt, request in requests:
+            mark = "" if request.exact else " (not what its digest says)"
             name = f"{attempt.stage.contract}, round {attempt.round}, attempt {attempt.number}"
             self.stdout.write(f"== {name}{mark}")
-            schema = json.dumps(sent.schema)
-            for part in (sent.persona, sent.directive, sent.question, schema):
+            schema = json.dumps(request.schema)
+            for part in (request.persona, request.directive, request.question, schema):
                 self.stdout.write(f"{part}\n")

@@ -25,10 +25,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, turn: UUID, **options: Any) -> None:
-        found = Turn.objects.select_related("reply").filter(pk=turn).first()
-        if found is None:
+        stored = Turn.objects.select_related("reply").filter(pk=turn).first()
+        if stored is None:
             raise CommandError(f"There is no turn {turn}. `manage.py ask --json` prints turn ids.")
-        result = replay(found)
+        result = replay(stored)
         if options["json"]:
             values = {
                 "turn": str(turn),

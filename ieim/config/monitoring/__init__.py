@@ -1,4 +1,4 @@
-"""What a monitoring system is told, in Prometheus' text format.
+"""Metrics in Prometheus' text format, and traces.
 
 Why it is so: docs/decisions/0050-metrics.md.
 """

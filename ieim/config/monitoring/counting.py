@@ -1,7 +1,7 @@
 """Counters: what the audit record says has happened, counted on from where the last scrape was.
 
 Rows go when a citizen erases a conversation, and a counter that falls is a restart to Prometheus;
-events stay. The totals are in the cache, so that every process tells the same ones. Where it was
+events stay. The totals are in the cache, so that every process reports the same ones. Where it was
 emptied they begin at zero, at what is newest, as the counters of a program that was restarted.
 """
 
@@ -94,7 +94,7 @@ COUNTERS: Final[Mapping[str, tuple[str, tuple[str, ...], tuple[Key, ...]]]] = {
         (("sent",), ("postponed",)),
     ),
 }
-"""Help, names of the labels, and what is told as 0 before it happens, by name."""
+"""Help, names of the labels, and the label values that are reported as 0 at first, by name."""
 
 HISTOGRAMS: Final[Mapping[str, tuple[str, str, tuple[float, ...], tuple[str, ...]]]] = {
     "ieim_model_call_seconds": ("Seconds of answered calls.", "stage", CALL_SECONDS, (*STAGES,)),
@@ -110,15 +110,15 @@ HISTOGRAMS: Final[Mapping[str, tuple[str, str, tuple[float, ...], tuple[str, ...
 
 def collect() -> Iterator[Metric]:
     """Count what is new, and yield every counter and histogram."""
-    totals = _counted()
-    for name, (said, labels, known) in COUNTERS.items():
-        family = CounterMetricFamily(name, said, labels=labels)
-        found = {key[1:] for key in totals if key[0] == name}
-        for values in sorted({*known, *found}):
+    totals = _update_totals()
+    for name, (text, labels, expected) in COUNTERS.items():
+        family = CounterMetricFamily(name, text, labels=labels)
+        counted = {key[1:] for key in totals if key[0] == name}
+        for values in sorted({*expected, *counted}):
             family.add_metric(values, totals[name, *values])
         yield family
-    for name, (said, label, bounds, parts) in HISTOGRAMS.items():
-        histogram = HistogramMetricFamily(name, said, labels=[label])
+    for name, (text, label, bounds, parts) in HISTOGRAMS.items():
+        histogram = HistogramMetricFamily(name, text, labels=[label])
         for value in parts:
             so_far, buckets = 0.0, []
             for bound in (*map(str, bounds), "+Inf"):
@@ -128,7 +128,7 @@ def collect() -> Iterator[Metric]:
         yield histogram
 
 
-def _counted() -> Counter[Key]:
+def _update_totals() -> Counter[Key]:
     last: int | None
     totals: Counter[Key]
     last, totals = cache.get(KEY) or (None, Counter())
@@ -148,18 +148,18 @@ def _count(last: int | None, totals: Counter[Key]) -> int:
     """Count the settled events after ``last`` into ``totals``; return the last one."""
     if last is None:
         return AuditEvent.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    before = timezone.now() - SETTLED
+    settled_before = timezone.now() - SETTLED
     new = AuditEvent.objects.filter(pk__gt=last).order_by("pk")
     end = last
     for pk, at in new.values_list("pk", "at")[:BATCH]:
-        if at > before:
+        if at > settled_before:
             break
         end = pk
     answered: dict[str, tuple[str, datetime]] = {}
     counted = new.filter(pk__lte=end, kind__in=_COUNT).exclude(EMPTIED)
-    wanted = counted.values_list("kind", "at", "payload")
-    for kind, at, text in wanted.iterator():
-        payload = json.loads(text)
+    rows = counted.values_list("kind", "at", "payload")
+    for kind, at, payload_text in rows.iterator():
+        payload = json.loads(payload_text)
         for key, number in _COUNT[kind](payload):
             totals[key] += number
         if kind == "turn.answered":
@@ -181,8 +181,8 @@ Counted = Iterator[tuple[Key, Any]]
 
 def _observed(name: str, value: str, seconds: float) -> Counted:
     bounds = HISTOGRAMS[name][2]
-    place = bisect.bisect_left(bounds, seconds)
-    yield (name, value, str(bounds[place]) if place < len(bounds) else "+Inf"), 1
+    index = bisect.bisect_left(bounds, seconds)
+    yield (name, value, str(bounds[index]) if index < len(bounds) else "+Inf"), 1
     yield (name, value, "sum"), seconds
 
 
@@ -233,4 +233,4 @@ _COUNT: Final[Mapping[str, Callable[[Mapping[str, Any]], Counted]]] = {
     "mail.sent": _one("ieim_mail", value="sent"),
     "mail.postponed": _one("ieim_mail", value="postponed"),
 }
-"""What an event of a kind counts."""
+"""The counters that an event adds to, by its kind."""

@@ -19,8 +19,8 @@ from review.models import CRISIS, SIGN, ReviewItem
 from review.states import UNDECIDED, ReviewState
 
 WAITING = tuple(
-    each.value
-    for each in (
+    state.value
+    for state in (
         *(TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL),
         *(TurnState.ASKING, TurnState.NEEDS_REVIEW),
     )
@@ -38,8 +38,8 @@ def collect() -> Iterator[Metric]:
     yield _seals(now)
 
 
-def _family(name: str, said: str, *labels: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, said, labels=labels)
+def _family(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=labels)
 
 
 def _age(since: datetime | None, now: datetime) -> float:
@@ -56,9 +56,9 @@ def _turns(now: datetime) -> Iterator[Metric]:
     first = Q(resumed=False) & (Q(choice=None) | Q(state=TurnState.ASKING.value))
     since = Min("created_at", filter=first)
     grouped = rows.values_list("state").annotate(size=Count("pk"), since=since)
-    found = {state: (number, oldest) for state, number, oldest in grouped}
+    figures = {state: (number, oldest) for state, number, oldest in grouped}
     for state in WAITING:
-        number, oldest = found.get(state, (0, None))
+        number, oldest = figures.get(state, (0, None))
         size.add_metric([state], number)
         age.add_metric([state], _age(oldest, now))
     yield size
@@ -82,12 +82,12 @@ def _queue(now: datetime) -> Iterator[Metric]:
     grouped = left.values_list(urgency).annotate(
         size=Count("pk"), since=Min("opened_at"), overdue=overdue
     )
-    found = {how: figures for how, *figures in grouped}
-    for how in sorted({*found, "crisis", "sign", "unknown"}):
-        number, since, behind = found.get(how, (0, None, 0))
-        size.add_metric([how], number)
-        age.add_metric([how], _age(since, now))
-        late.add_metric([how], behind)
+    figures = {urgency: values for urgency, *values in grouped}
+    for name in sorted({*figures, "crisis", "sign", "unknown"}):
+        number, since, behind = figures.get(name, (0, None, 0))
+        size.add_metric([name], number)
+        age.add_metric([name], _age(since, now))
+        late.add_metric([name], behind)
     yield from (size, age, late)
     unseen = left.filter(state=ReviewState.OPEN.value, rank__lte=SIGN)
     crisis = unseen.aggregate(n=Count("pk"), since=Min("opened_at"))

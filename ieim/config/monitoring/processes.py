@@ -1,7 +1,7 @@
-"""What only a process itself knows: that it is there, its circuit breaker and its embedder.
+"""State that only a process itself knows: that it runs, its circuit breaker and its embedder.
 
-Each says so in a slot of the cache every few seconds, so that whichever process is scraped tells of
-all. A slot is a small number, and no host or pid: the time series stay few.
+Each process writes it into a slot of the cache every few seconds, so that any process can report
+all of them. A slot is a small number, and no host or pid: the time series stay few.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _mine: dict[str, str] = {}
 
 
 def report(kind: str) -> None:
-    """Say that this process is there, a ``worker`` or ``web``, and what it knows.
+    """Write the state of this process, a ``worker`` or ``web``, into its slot.
 
     A cache that is away is no fault of this process.
     """
@@ -55,18 +55,18 @@ def report(kind: str) -> None:
 
 def collect() -> Iterator[Metric]:
     """Yield what processes have reported, and how long ago workers and beat were at work."""
-    found: dict[str, dict[str, Any]] = cache.get_many(_KEYS)
+    states: dict[str, dict[str, Any]] = cache.get_many(_KEYS)
     count = GaugeMetricFamily("ieim_processes", "Processes at work.", labels=["kind"])
     for kind in ("web", "worker"):
-        count.add_metric([kind], sum(state["kind"] == kind for state in found.values()))
+        count.add_metric([kind], sum(state["kind"] == kind for state in states.values()))
     yield count
-    for member, said in (
+    for member, text in (
         ("breaker", "Whether a process leaves the model alone for now (circuit breaker)."),
         ("embedder", "Whether the embedder of a process fails: words alone rank."),
     ):
         name = {"breaker": "ieim_breaker_open", "embedder": "ieim_embedder_unavailable"}[member]
-        family = GaugeMetricFamily(name, said, labels=["kind", "process"])
-        for key, state in sorted(found.items()):
+        family = GaugeMetricFamily(name, text, labels=["kind", "process"])
+        for key, state in sorted(states.items()):
             family.add_metric([state["kind"], key.rpartition(".")[2]], state[member])
         yield family
     beats = GaugeMetricFamily(
@@ -93,9 +93,7 @@ def _sweeps() -> Iterator[Metric]:
         "Unix time of a sweep's last failure; 0 where none has failed.",
         labels=["sweep"],
     )
-    records = sweeper.read_records()
-    for name in sweeper.SWEEPS:
-        record = records.get(name, sweeper.Record())
+    for name, record in sweeper.read_records().items():
         runs.add_metric([name, "done"], record.runs - record.failures)
         runs.add_metric([name, "failed"], record.failures)
         seconds.add_metric([name], record.seconds)

@@ -1,6 +1,6 @@
 """``/metrics``: figures for Prometheus, for who has the token.
 
-It answers before Django's middleware, as probes do: whoever scrapes it inside the network needs
+It answers before Django's middleware, as probes do: a scraper inside the network needs
 neither the public host name nor https.
 """
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-class Figures(Collector):
+class Metrics(Collector):
     """All figures. A part whose source is away is left out, and ``ieim_metrics_complete`` says so:
     the rest is worth the more then."""
 
@@ -46,22 +46,22 @@ class Figures(Collector):
             "processes": processes.collect,
         }
         for part, read in parts.items():
-            found: list[Metric] = []
+            metrics: list[Metric] = []
             try:
-                found = list(read())
+                metrics = list(read())
             except Exception:
                 logger.warning("Metrics: %s cannot be read", part, exc_info=True)
-            complete.add_metric([part], bool(found))
-            yield from found
+            complete.add_metric([part], bool(metrics))
+            yield from metrics
         yield complete
 
 
-def figures(accept: str = "") -> tuple[bytes, str]:
+def encode_metrics(accept: str = "") -> tuple[bytes, str]:
     """Return all figures, and their content type: Prometheus' text format, or OpenMetrics where
     ``accept`` (the header) asks for it."""
     registry = CollectorRegistry()
     # Not registered: that would read everything to learn the names.
-    registry.collect = Figures().collect  # type: ignore[method-assign]
+    registry.collect = Metrics().collect  # type: ignore[method-assign]
     encode, content_type = choose_encoder(accept)
     try:
         return encode(registry), content_type
@@ -69,19 +69,21 @@ def figures(accept: str = "") -> tuple[bytes, str]:
         release_connection()
 
 
-def served(application: Application) -> Application:
+def serve_metrics(application: Application) -> Application:
     """Return the ASGI ``application`` with ``/metrics`` before it, where a token is set."""
 
-    async def answering(scope: Any, receive: Any, send: Any) -> None:
+    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
         token = settings.IEIM_METRICS_TOKEN
         if not token or scope["path"] != PATH or scope["method"] != "GET":
             await application(scope, receive, send)
             return
-        sent = dict(scope["headers"])
+        request_headers = dict(scope["headers"])
         status, body, kind = 401, b"", "text/plain"
-        if hmac.compare_digest(sent.get(b"authorization", b""), f"Bearer {token}".encode()):
-            accept = sent.get(b"accept", b"").decode("latin-1")
-            status, (body, kind) = 200, await asyncio.to_thread(figures, accept)
+        if hmac.compare_digest(
+            request_headers.get(b"authorization", b""), f"Bearer {token}".encode()
+        ):
+            accept = request_headers.get(b"accept", b"").decode("latin-1")
+            status, (body, kind) = 200, await asyncio.to_thread(encode_metrics, accept)
         headers = [
             (b"content-type", kind.encode()),
             (b"cache-control", b"no-store"),
@@ -92,4 +94,4 @@ def served(application: Application) -> Application:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    return answering
+    return wrapped

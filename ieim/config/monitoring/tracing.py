@@ -30,28 +30,28 @@ def start() -> None:
     """Trace this process from now on, and what it forks; once, also where it runs a worker too."""
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return
-    made = provider()
-    made.add_span_processor(BatchSpanProcessor(_exporter()))
-    trace.set_tracer_provider(made)
+    tracer_provider = create_provider()
+    tracer_provider.add_span_processor(BatchSpanProcessor(_exporter()))
+    trace.set_tracer_provider(tracer_provider)
     traced.switch_on()
 
 
 def stop() -> None:
     """Send what has not been sent yet. A process that ends in order does so by itself; one that
     ends by a signal after its last request does not."""
-    made = trace.get_tracer_provider()
-    if isinstance(made, TracerProvider):
-        made.shutdown()
+    tracer_provider = trace.get_tracer_provider()
+    if isinstance(tracer_provider, TracerProvider):
+        tracer_provider.shutdown()
 
 
-def provider(sampler: Sampler | None = None) -> TracerProvider:
-    """Return what makes spans and says of whom they are; sampled as the variables say."""
-    told = {"service.name": "ieim", "service.version": settings.IEIM_VERSION}
+def create_provider(sampler: Sampler | None = None) -> TracerProvider:
+    """Return the provider of this service's tracers; sampled as the variables say."""
+    service = {"service.name": "ieim", "service.version": settings.IEIM_VERSION}
     # What is empty is not set, says the specification; the SDK would take it for a value.
     for name in [name for name in os.environ if name.startswith("OTEL_")]:
         if not os.environ[name].strip():
             del os.environ[name]
-    resource = Resource.create({**told, **OTELResourceDetector().detect().attributes})
+    resource = Resource.create({**service, **OTELResourceDetector().detect().attributes})
     return TracerProvider(sampler, resource)
 
 
@@ -60,7 +60,7 @@ def _exporter() -> OTLPSpanExporter:
     return OTLPSpanExporter()
 
 
-def requests(
+def trace_requests(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware: a request is a span, named by its route, since its address may be a secret."""
@@ -82,11 +82,13 @@ def requests(
     return middleware
 
 
-def offered() -> str:
-    """Send a span by the name of doctor; return its trace, empty where the collector did not take
-    it: the log says why."""
-    made = provider(ALWAYS_ON).get_tracer(__name__).start_span("doctor")
-    made.end()
-    if not isinstance(made, ReadableSpan) or _exporter().export([made]) is SpanExportResult.FAILURE:
+def send_test_span() -> str:
+    """Send a span by the name of doctor; return its trace id.
+
+    Empty where the collector did not take it: the log says why.
+    """
+    span = create_provider(ALWAYS_ON).get_tracer(__name__).start_span("doctor")
+    span.end()
+    if not isinstance(span, ReadableSpan) or _exporter().export([span]) is SpanExportResult.FAILURE:
         return ""
-    return trace.format_trace_id(made.get_span_context().trace_id)
+    return trace.format_trace_id(span.get_span_context().trace_id)

@@ -37,16 +37,14 @@ def test_the_image_has_the_file_that_says_it() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["conversations:chat", "conversations:help", "login"])
-def test_it_stands_at_the_foot_of_open_pages(client: Client, name: str) -> None:
-    assert SHOWN.findall(client.get(reverse(name)).content.decode()) == [version()]
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", ["review:queue", "knowledge:home"])
-def test_it_stands_at_the_foot_of_staff_pages(client: Client, name: str) -> None:
-    client.force_login(get_user_model().objects.create_superuser("root"))
-    assert SHOWN.findall(client.get(reverse(name)).content.decode()) == [version()]
+def test_it_stands_at_the_foot_of_pages(client: Client) -> None:
+    open_pages = [reverse("conversations:chat"), reverse("login")]
+    client_of_staff = Client()
+    client_of_staff.force_login(get_user_model().objects.create_superuser("root"))
+    staff_pages = [reverse("review:queue"), reverse("knowledge:home")]
+    for browser, paths in ((client, open_pages), (client_of_staff, staff_pages)):
+        for path in paths:
+            assert SHOWN.findall(browser.get(path).content.decode()) == [version()]
 
 
 @pytest.mark.django_db

@@ -27,7 +27,7 @@ CANARY = "Quetzalcoatlus"
 TEXT = f"{VISA} My name is {CANARY} and my child has measles."
 
 
-@pytest.fixture(params=logs.FORMATS)
+@pytest.fixture(params=("text", "json"))
 def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     """What production writes, with every line that can be asked for."""
     logging.config.dictConfig(logs.configuration("DEBUG", request.param, words=False))

@@ -28,7 +28,7 @@ PANELS: list[dict[str, Any]] = [each for each in DASHBOARD["panels"] if each["ty
 
 def test_alerts_and_dashboard_ask_for_what_is_told(db: None) -> None:
     told: dict[str, set[str]] = {}
-    for family in text_string_to_metric_families(serving.figures()[0].decode()):
+    for family in text_string_to_metric_families(serving.encode_metrics()[0].decode()):
         kinds = ("_bucket", "_sum", "_count") if family.type == "histogram" else ("",)
         end = "_total" if family.type == "counter" else ""
         labels = {name for sample in family.samples for name in sample.labels}
@@ -72,7 +72,7 @@ def test_promtool_takes_them(arguments: list[str], db: None) -> None:
     if promtool is None:
         pytest.skip("promtool is not installed (Debian: apt-get install prometheus)")
     done = subprocess.run(
-        [promtool, *arguments], input=serving.figures()[0], capture_output=True, check=False
+        [promtool, *arguments], input=serving.encode_metrics()[0], capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -39,7 +39,7 @@ def _from_zero(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def scraped() -> dict[str, float]:
     """Every sample, as a scrape reads it."""
-    body, kind = serving.figures()
+    body, kind = serving.encode_metrics()
     assert kind.startswith("text/plain; version=0.0.4")
     found: dict[str, float] = {}
     for family in text_string_to_metric_families(body.decode()):
@@ -127,7 +127,7 @@ def test_the_queue_is_told_by_urgency_and_a_crisis_until_somebody_has_it(ask: As
 def test_nothing_of_a_citizen_is_a_label(ask: Ask) -> None:
     turn = ask(CRISIS_WORDS)
     processes.report("worker")
-    body = serving.figures()[0].decode()
+    body = serving.encode_metrics()[0].decode()
     session = Session.objects.get(pk=turn.session_id)
     for known in (str(turn.pk), turn.pk.hex, str(session.pk), session.reference, "kill"):
         assert known not in body
@@ -139,7 +139,7 @@ def test_the_number_of_queries_does_not_grow_with_what_there_is(
     for _ in range(3):
         ask(VISA)
     with django_assert_max_num_queries(12):
-        list(serving.Figures().collect())
+        list(serving.Metrics().collect())
 
 
 def test_every_process_is_told_of_by_whichever_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,9 @@ def test_only_who_has_the_token_reads_them(
     token: str, sent: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "IEIM_METRICS_TOKEN", token)
-    monkeypatch.setattr(serving, "figures", lambda _accept: (b"ieim_turns 1\n", "text/plain"))
+    monkeypatch.setattr(
+        serving, "encode_metrics", lambda _accept: (b"ieim_turns 1\n", "text/plain")
+    )
     messages: list[dict[str, Any]] = []
 
     async def beyond(_scope: Any, _receive: Any, send: Any) -> None:
@@ -195,7 +197,7 @@ def test_only_who_has_the_token_reads_them(
     }
 
     async def asked() -> None:
-        await serving.served(beyond)(scope, None, send)
+        await serving.serve_metrics(beyond)(scope, None, send)
 
     asyncio.run(asked())
     assert messages[0]["status"] == status

@@ -222,7 +222,7 @@ def test_doctor_sends_a_span(
     collector: RawServer, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert doctor.traces().good
-    assert "there are none" in doctor.traces().said
+    assert "there are none" in doctor.traces().text
     settings.IEIM_TRACES = endpoint(collector)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", settings.IEIM_TRACES)
     monkeypatch.setenv("OTEL_SERVICE_NAME", "the-house")
@@ -230,9 +230,9 @@ def test_doctor_sends_a_span(
     found = doctor.traces()
     assert found.good
     (span,) = Spans(collector)["doctor"]
-    assert span.trace_id.hex() in found.said
+    assert span.trace_id.hex() in found.text
     settings.IEIM_TRACES = f"http://127.0.0.1:{free_port()}"
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", settings.IEIM_TRACES)
     gone = doctor.traces()
     assert not gone.good
-    assert "took no span. Check" in gone.said
+    assert "took no span. Check" in gone.text

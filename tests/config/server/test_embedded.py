@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,100 +14,67 @@ from ieim.config import embedded
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class Recorder:
-    """Stands in for the threads."""
-
-    def __init__(self, fails: bool = False) -> None:
-        self.calls: list[str] = []
-        self.fails = fails
-
-    def start(self) -> None:
-        """Note the start."""
-        self.calls.append("start")
-        if self.fails:
-            raise RuntimeError("no worker today")
-
-    def stop(self) -> None:
-        """Note the stop."""
-        self.calls.append("stop")
-
-
-@pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], Recorder]:
-    """Put a recorder in place of the threads."""
-
-    def put(fails: bool = False) -> Recorder:
-        recorder = Recorder(fails)
-        monkeypatch.setattr(embedded, "Embedded", lambda: recorder)
-        return recorder
-
-    return put
-
-
 async def answers(*messages: str) -> list[str]:
-    """What the lifespan answers to ``messages``."""
+    """Return the answers of the lifespan to ``messages``."""
     make: Any = ApplicationCommunicator  # asgiref's testing has no types
     communicator = make(embedded.lifespan, {"type": "lifespan"})
-    said = []
+    types = []
     for message in messages:
         await communicator.send_input({"type": f"lifespan.{message}"})
         # The first startup of a process reads the language model: the usual second is too short.
-        said.append((await communicator.receive_output(timeout=60))["type"])
+        types.append((await communicator.receive_output(timeout=60))["type"])
     await communicator.wait()
-    return said
+    return types
 
 
-async def test_it_starts_and_stops_the_worker_without_redis(
-    settings: Settings, recorder: Callable[..., Recorder]
-) -> None:
-    settings.IEIM_EMBEDDED = True
-    threads = recorder()
-    assert await answers("startup", "shutdown") == [
-        "lifespan.startup.complete",
-        "lifespan.shutdown.complete",
-    ]
-    assert threads.calls == ["start", "stop"]
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Put recorders in place of the worker's threads and of the follower; return what they note."""
+    calls: list[str] = []
 
+    class Threads:
+        def start(self) -> None:
+            calls.append("worker starts")
 
-@pytest.mark.parametrize("embedded_worker", [True, False])
-async def test_it_follows_what_is_published_while_it_serves(
-    settings: Settings,
-    recorder: Callable[..., Recorder],
-    monkeypatch: pytest.MonkeyPatch,
-    embedded_worker: bool,
-) -> None:
-    settings.IEIM_EMBEDDED = embedded_worker
-    recorder()
-    calls: list[object] = []
+        def stop(self) -> None:
+            calls.append("worker stops")
 
     class Following:
         def start(self, *, trains: bool) -> None:
-            calls.append(trains)
+            calls.append("follower trains" if trains else "follower starts")
 
         def stop(self) -> None:
-            calls.append("stop")
+            calls.append("follower stops")
 
+    monkeypatch.setattr(embedded, "Embedded", Threads)
     monkeypatch.setattr(embedded, "follower", Following())
-    await answers("startup", "shutdown")
-    # Only a process that is the worker too trains.
-    assert calls == [embedded_worker, "stop"]
+    return calls
 
 
-async def test_it_starts_nothing_with_redis(
-    settings: Settings, recorder: Callable[..., Recorder]
+@pytest.mark.parametrize(
+    ("without_redis", "expected"),
+    [
+        # Only a process that is the worker too trains.
+        (True, ["worker starts", "follower trains", "worker stops", "follower stops"]),
+        (False, ["follower starts", "follower stops"]),
+    ],
+)
+async def test_it_starts_and_stops_what_the_process_needs(
+    settings: Settings, calls: list[str], without_redis: bool, expected: list[str]
 ) -> None:
-    settings.IEIM_EMBEDDED = False
-    threads = recorder()
-    assert await answers("startup", "shutdown") == [
-        "lifespan.startup.complete",
-        "lifespan.shutdown.complete",
-    ]
-    assert threads.calls == []
+    settings.IEIM_EMBEDDED = without_redis
+    complete = ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert await answers("startup", "shutdown") == complete
+    assert calls == expected
 
 
 async def test_it_does_not_serve_without_its_worker(
-    settings: Settings, recorder: Callable[..., Recorder]
+    settings: Settings, calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def fail(_threads: object) -> None:
+        raise RuntimeError("no worker today")
+
     settings.IEIM_EMBEDDED = True
-    recorder(fails=True)
+    monkeypatch.setattr(embedded.Embedded, "start", fail)
     assert await answers("startup") == ["lifespan.startup.failed"]
+    assert calls == []

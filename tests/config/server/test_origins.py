@@ -8,8 +8,8 @@ import pytest
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.testing import WebsocketCommunicator
 
-from ieim.config.environment import LOOPBACK
-from ieim.config.origins import StrictOriginValidator
+from ieim.config.connections import StrictOriginValidator
+from ieim.config.variables import LOOPBACK
 
 # Channels looks after its threads' database connections whenever a socket opens or closes.
 pytestmark = pytest.mark.django_db

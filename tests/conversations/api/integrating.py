@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
-from ieim.config.env import Env
+from ieim.config.variables import parse_rate
 
 SESSIONS = "/api/v1/sessions/"
 JSON = "application/json"
@@ -19,10 +19,8 @@ JSON = "application/json"
 def set_rates(monkeypatch: pytest.MonkeyPatch, **rates: str) -> None:
     """Set rates by their scope; those that are not named are no limit."""
     cache.clear()
-    read = Env({scope.upper(): rate for scope, rate in rates.items()})
-    monkeypatch.setattr(
-        settings, "IEIM_RATES", {s: read.rate(s.upper(), "none") for s in settings.IEIM_RATES}
-    )
+    parsed = {scope: parse_rate(rates.get(scope, "none")) for scope in settings.IEIM_RATES}
+    monkeypatch.setattr(settings, "IEIM_RATES", parsed)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from conversations.framing import Carried
 from conversations.turns import services
 from conversations.turns.services import new_secret
 from ieim.config.asgi import application
-from ieim.config.origins import StrictOriginValidator
+from ieim.config.connections import StrictOriginValidator
 from tests.conversations.framing.framing import SITE, allow
 from tests.fixtures import VISA
 

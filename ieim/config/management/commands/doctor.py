@@ -70,10 +70,10 @@ class Command(BaseCommand):
                 validate_email(mail_to)
         except ValidationError:
             raise CommandError(f"{mail_to!r} is no e-mail address.") from None
-        told = list(installation.examine(mail_to))
-        rows = [(each.name, "ok" if each.good else "WRONG", each.said) for each in told]
-        self._write(["What a question needs:", *doctor.table(rows), ""])
-        return all(each.good for each in told)
+        rows = list(installation.examine(mail_to))
+        cells = [(row.name, "ok" if row.good else "WRONG", row.text) for row in rows]
+        self._write(["What a question needs:", *doctor.table(cells), ""])
+        return all(row.good for row in rows)
 
     def _ask_model(self) -> bool:
         config, capabilities = settings.IEIM_MODEL, configured(settings.IEIM_MODEL)
@@ -84,43 +84,43 @@ class Command(BaseCommand):
             max_output_tokens=Options().max_output_tokens,
             deadline=config["DEADLINE"],
         )
-        found = None
+        support = None
         if config["BASE_URL"]:
             self.stdout.write(f"{config['BASE_URL']}, {config['NAME']}\n")
-            found = self._examined(prober, capabilities)
+            support = self._examine(prober, capabilities)
         else:
             self.stdout.write(
                 "No model server is set (IEIM_MODEL_BASE_URL): the offline engine answers.\n"
             )
         self.stdout.write("\nEach contract, asked once:")
-        calls = prober.call_all(found.best if found else capabilities)
+        calls = prober.call_all(support.best if support else capabilities)
         self._write(doctor.contract_table(calls))
         good = all(isinstance(call, doctor.Call) and call.in_shape for call in calls.values())
-        if found is not None:
-            good = not self._advise(found, capabilities) and good
+        if support is not None:
+            good = not self._advise(support, capabilities) and good
         return good
 
-    def _examined(self, prober: doctor.Prober, capabilities: Capabilities) -> doctor.Found:
+    def _examine(self, prober: doctor.Prober, capabilities: Capabilities) -> doctor.Support:
         try:
-            found = doctor.examine(prober, capabilities)
+            support = doctor.examine(prober, capabilities)
         except ModelUnavailable as error:
             raise CommandError(str(error)) from None
-        if found is None:
+        if support is None:
             raise CommandError(
                 "The server refuses or fails at the request however it is made. Check its log, "
                 "IEIM_MODEL_BASE_URL and IEIM_MODEL_NAME, and that the model takes some "
                 "thousand tokens."
             )
         self.stdout.write("\nWhat the server takes:")
-        self._write(doctor.server_table(found))
-        return found
+        self._write(doctor.server_table(support))
+        return support
 
-    def _advise(self, found: doctor.Found, capabilities: Capabilities) -> list[str]:
-        lines = doctor.advice(found, capabilities)
+    def _advise(self, support: doctor.Support, capabilities: Capabilities) -> list[str]:
+        lines = doctor.advice(support, capabilities)
         heading = "The settings do not fit this server:" if lines else ""
-        if not lines and found.in_shape:
+        if not lines and support.in_shape:
             heading = "The settings fit this server."
-        self._write(["", heading, *(f"  {line}" for line in lines), *doctor.warnings(found)])
+        self._write(["", heading, *(f"  {line}" for line in lines), *doctor.warnings(support)])
         return lines
 
     def _write(self, lines: Iterable[str]) -> None:
