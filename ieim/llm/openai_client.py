@@ -133,7 +133,7 @@ class OpenAIModel:
         model = str(self._overrides.get(request.contract, {}).get("model") or self._model)
         try:
             content = self._content(request, model)
-            response = self._server.post("chat/completions", content, seconds=deadline)
+            response = self._server.create("chat.completions", content, seconds=deadline)
         except TimeoutError:
             failure = ModelUnavailable(
                 "The model server gave no whole answer before the deadline.", timed_out=True

@@ -263,7 +263,7 @@ class OpenAIEmbedder:
             "encoding_format": "float",
         }
         try:
-            response = self._server.post("embeddings", content, seconds=seconds)
+            response = self._server.create("embeddings", content, seconds=seconds)
         except TimeoutError:
             failure = "The embedding server gave no whole answer before the deadline."
         except ConnectionError:

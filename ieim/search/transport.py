@@ -8,16 +8,18 @@ its own, where a deadline is for the whole call.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import ssl
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import cache
-from typing import Any, Final, NamedTuple
+from operator import attrgetter
+from typing import Any, Final, Literal, NamedTuple
 
 import httpx2
+import openai
 
 MAX_BODY: Final = 1024 * 1024
 """Bytes of an answer's body that are read at most."""
@@ -58,17 +60,18 @@ class Server:
             self._base_url = httpx2.URL(base_url)
         except httpx2.InvalidURL:
             raise ValueError(f"{settings}_BASE_URL is no address.") from None
-        self._headers = {
-            # A server that wants no key takes any; an empty one would be no legal header.
-            "Authorization": f"Bearer {key or 'none'}",
-            "Content-Type": "application/json",
-            # A compressed body could grow a thousandfold beyond the limit.
-            "Accept-Encoding": "identity",
-        }
-        self._calls: dict[httpx2.AsyncClient, int] = {}
+        # A server that wants no key takes any; an empty one would be no legal header.
+        self._key = key or "none"
+        self._calls: dict[openai.AsyncOpenAI, int] = {}
 
-    def post(self, path: str, content: Mapping[str, Any], *, seconds: float) -> Response:
-        """Send ``content`` as JSON and return what came, within ``seconds`` in all.
+    def create(
+        self,
+        resource: Literal["chat.completions", "embeddings"],
+        content: Mapping[str, Any],
+        *,
+        seconds: float,
+    ) -> Response:
+        """Return what came of creating ``resource`` of ``content``, within ``seconds`` in all.
 
         Raises:
             TimeoutError: no whole answer came before the deadline.
@@ -76,63 +79,88 @@ class Server:
         """
         failure: Exception = TimeoutError("No whole answer came before the deadline.")
         if seconds > 0:
-            sending = self._send(path, [json.dumps(content).encode()], seconds)
+            sending = self._send(resource, content, seconds)
             try:
                 return asyncio.run_coroutine_threadsafe(sending, _event_loop(os.getpid())).result()
             except TimeoutError:
                 pass
-            except httpx2.HTTPError:
+            except (openai.OpenAIError, httpx2.HTTPError):
                 failure = ConnectionError("The connection failed.")
         # Raised outside the except clauses: the errors behind it may quote headers or the body.
         raise failure
 
-    async def _send(self, path: str, pieces: list[bytes], seconds: float) -> Response:
-        # Hundreds of calls wait at the same time: none of them keeps what it has sent.
-        length = {"Content-Length": str(sum(map(len, pieces)))}
+    async def _send(self, resource: str, content: Mapping[str, Any], seconds: float) -> Response:
         client = self._client()
+        create = attrgetter(resource)(client).with_streaming_response.create
         self._calls[client] += 1
-        response: httpx2.Response | None = None
-        body = bytearray()
+        errors: list[httpx2.Response] = []
+        _errors.set(errors)
         try:
+            # A compressed body could grow a thousandfold beyond the limit.
             async with (
                 asyncio.timeout(seconds),
-                client.stream("POST", path, headers=length, content=_drain(pieces)) as response,
+                create(**content, extra_headers={"Accept-Encoding": "identity"}) as response,
             ):
-                limit = MAX_BODY if response.status_code == 200 else MAX_ERROR_BODY
-                async for chunk in response.aiter_raw():
-                    body += chunk
-                    if len(body) > limit:
-                        break
-        except (TimeoutError, httpx2.HTTPError):
-            # The status of an error says enough; a broken or slow body must not hide it.
-            if response is None or response.status_code == 200:
+                return await _read(response.http_response, MAX_BODY)
+        except _ErrorStatus as error:
+            return error.response
+        except (TimeoutError, openai.OpenAIError, httpx2.HTTPError):
+            if not errors:
                 raise
+            # The status says enough; a broken or slow body must not hide it.
+            return Response(errors[0].status_code, errors[0].headers, b"", whole=False)
         finally:
             self._calls[client] -= 1
-        return Response(
-            response.status_code, response.headers, bytes(body[:limit]), len(body) <= limit
-        )
 
-    def _client(self) -> httpx2.AsyncClient:
+    def _client(self) -> openai.AsyncOpenAI:
         """Return the first client that has room: in quiet times always the same few connections."""
         for client, calls in self._calls.items():
             if calls < _CALLS:
                 return client
-        client = httpx2.AsyncClient(
+        client = openai.AsyncOpenAI(
             base_url=self._base_url,
-            headers=self._headers,
-            verify=_ssl_context(),
-            trust_env=False,
+            api_key=self._key,
+            max_retries=0,
             timeout=None,
-            limits=httpx2.Limits(max_connections=None),
+            http_client=httpx2.AsyncClient(
+                verify=_ssl_context(),
+                trust_env=False,
+                limits=httpx2.Limits(max_connections=None),
+                event_hooks={"response": [_stop_at_error]},
+            ),
         )
         self._calls[client] = 0
         return client
 
 
-async def _drain(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    while pieces:
-        yield pieces.pop(0)
+_errors: ContextVar[list[httpx2.Response]] = ContextVar("errors")
+"""The responses of the call at hand with another status than 200."""
+
+
+class _ErrorStatus(openai.OpenAIError):
+    """Another status than 200, with as much of its body as is read."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status)
+        self.response = response
+
+
+async def _stop_at_error(response: httpx2.Response) -> None:
+    """Raise before the client reads the whole body of an error."""
+    if response.status_code != 200:
+        _errors.get().append(response)
+        raise _ErrorStatus(await _read(response, MAX_ERROR_BODY))
+
+
+async def _read(response: httpx2.Response, limit: int) -> Response:
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) > limit:
+            break
+    return Response(
+        response.status_code, response.headers, bytes(body[:limit]), whole=len(body) <= limit
+    )
 
 
 @cache
