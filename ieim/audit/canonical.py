@@ -22,7 +22,7 @@ Row: TypeAlias = tuple[str, str, str]
 GONE = "gone"
 """In the place of a digest: the row was removed, and is not to be there from now on."""
 MAX_PAYLOAD_BYTES = 64 * 1024
-_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _KEYED = "hmac:"
 GENESIS = "0" * 64
 """The ``prev_hash`` of a chain's first event."""
@@ -47,7 +47,7 @@ def canonical(payload: Mapping[str, JSONValue]) -> bytes:
             f"the payload cannot be recorded: {error}. Pass strings, safe integers, lists and "
             "mappings; a Decimal, a date or a UUID as its text."
         ) from error
-    if _NUL.search(data):
+    if _NUL.search(data.decode()):
         raise PayloadError("the payload contains NUL, which PostgreSQL cannot store: remove it")
     if len(data) > MAX_PAYLOAD_BYTES:
         raise PayloadError(
