@@ -65,7 +65,7 @@ class ExportForm(forms.Form):
 class FilesAdmin(DraftAdmin):
     """The pages of a table with its files: import, its confirmation, and export."""
 
-    change_list_template: ClassVar[str] = "admin/studio/change_list.html"
+    change_list_template: ClassVar[str] = "admin/studio/files_list.html"
 
     def get_urls(self) -> list[URLPattern]:
         name = f"{self.opts.app_label}_{self.opts.model_name}"
