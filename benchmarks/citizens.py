@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.live import Site
 
@@ -30,7 +30,7 @@ class Citizen:
 
     def _call(self, method: str, url: str, body: Mapping[str, Any]) -> Any:
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        answer = httpx.request(method, url, json=body, headers=headers, timeout=60)
+        answer = httpx2.request(method, url, json=body, headers=headers, timeout=60)
         return answer.raise_for_status().json()
 
 

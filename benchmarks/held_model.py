@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from ieim.llm.server import App, Receive, Scope, Send, offline_app, serve
 
@@ -75,16 +75,16 @@ class Held:
 
     def hold(self) -> None:
         """Answer no call of the last stages from now on."""
-        httpx.post(f"{self.base_url}/hold", timeout=60)
+        httpx2.post(f"{self.base_url}/hold", timeout=60)
 
     def release(self) -> None:
         """Answer all of them."""
-        httpx.post(f"{self.base_url}/release", timeout=60)
+        httpx2.post(f"{self.base_url}/release", timeout=60)
 
     @property
     def calls(self) -> int:
         """How many calls are held."""
-        return int(httpx.get(f"{self.base_url}/held", timeout=60).text)
+        return int(httpx2.get(f"{self.base_url}/held", timeout=60).text)
 
 
 @contextmanager

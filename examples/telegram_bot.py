@@ -5,7 +5,7 @@
     STATE=telegram.sqlite3              file for the tokens of the conversations
     python examples/telegram_bot.py
 
-It needs Python 3.11 and httpx. Telegram can read every message in a chat with a bot: read
+It needs Python 3.11 and httpx2. Telegram can read every message in a chat with a bot: read
 docs/integrating.md before you run it. No word of a message is logged or stored.
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 logger = logging.getLogger("telegram_bot")
 PART_SIZE = 2000  # characters, of one or two UTF-16 units; Telegram allows 4,096 units
@@ -50,12 +50,12 @@ class Telegram:
     """Client of the Bot API (https://core.telegram.org/bots/api)."""
 
     def __init__(self, token: str, origin: str = "https://api.telegram.org") -> None:
-        self._client = httpx.Client(base_url=f"{origin}/bot{token}/", timeout=LONG_POLL + 10)
+        self._client = httpx2.Client(base_url=f"{origin}/bot{token}/", timeout=LONG_POLL + 10)
 
     def call(self, method: str, **parameters: Any) -> Any:
         """Return the result of a method; None if it was refused, as in a chat that blocks the bot.
 
-        Raises: httpx.HTTPError, whose text must not be logged: the bot's token is in it.
+        Raises: httpx2.HTTPError, whose text must not be logged: the bot's token is in it.
         """
         while (response := self._client.post(method, json=parameters)).status_code == 429:
             time.sleep(response.json()["parameters"]["retry_after"])
@@ -81,7 +81,7 @@ class Telegram:
 class Problem(Exception):
     """A request that the site refused, and the texts that the citizen has to see."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx2.Response) -> None:
         super().__init__(f"the site answered {response.status_code}")
         is_problem = response.headers.get("Content-Type") == "application/problem+json"
         body = response.json() if is_problem else {"detail": UNREACHABLE}
@@ -97,7 +97,7 @@ class Bot:
 
     def __init__(self, telegram: Telegram, site: str, state: Path) -> None:
         self._telegram = telegram
-        self._site = httpx.Client(base_url=f"{site}/api/v1/", timeout=30)
+        self._site = httpx2.Client(base_url=f"{site}/api/v1/", timeout=30)
         state.touch(mode=0o600)  # the tokens in it open conversations
         database = sqlite3.connect(state, isolation_level=None)
         database.row_factory = sqlite3.Row
@@ -114,7 +114,7 @@ class Bot:
     def step(self, wait: int = LONG_POLL) -> None:
         """Wait up to ``wait`` seconds for updates, handle them, and send what is new.
 
-        Raises: httpx.HTTPError. The next step handles the update again.
+        Raises: httpx2.HTTPError. The next step handles the update again.
         """
         [(poll_at,)] = self._execute("SELECT coalesce(min(poll_at), 1e12) FROM session")
         wait = min(wait, max(0, int(poll_at - time.time()) + 1))
@@ -181,7 +181,7 @@ class Bot:
                 self._execute("INSERT INTO sent VALUES (?, ?)", (key, chat))
 
     def _call(self, method: str, path: str, session: Any, **body: Any) -> Any:
-        """Call the REST API. Raises: Problem, httpx.TransportError."""
+        """Call the REST API. Raises: Problem, httpx2.TransportError."""
         headers = {"Accept-Language": session["language"]}
         if session["token"]:
             headers["Authorization"] = f"Bearer {session['token']}"
@@ -241,7 +241,7 @@ def main() -> None:
     while True:
         try:
             bot.step()
-        except httpx.HTTPError as error:  # not its text: the token is in it
+        except httpx2.HTTPError as error:  # not its text: the token is in it
             logger.warning("No answer: %s", type(error).__name__)
             time.sleep(5)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import httpx
+import httpx2
 import redis
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
@@ -143,7 +143,7 @@ async def _bare(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
 @asynccontextmanager
 async def _socket(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
     cookies = []
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with httpx2.AsyncClient(base_url=url) as client:
         for _ in range(messages):
             cookies.append(_cookies(await client.get("/")))
             client.cookies.clear()
@@ -161,14 +161,14 @@ async def _socket(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
         yield [send(socket) for socket in opened]
 
 
-def _cookies(response: httpx.Response) -> str:
+def _cookies(response: httpx2.Response) -> str:
     return "; ".join(f"{name}={value}" for name, value in response.cookies.items())
 
 
 @asynccontextmanager
 async def _form(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
     pages = []
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
         for _ in range(messages):
             page = await client.get("/")
             token = re.search(r'csrfmiddlewaretoken" value="([^"]+)"', page.text)
@@ -190,7 +190,7 @@ async def _form(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
 
 @asynccontextmanager
 async def _rest(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
-    async with httpx.AsyncClient(base_url=f"{url}/api/v1", timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=f"{url}/api/v1", timeout=60) as client:
         made = [(await client.post("/sessions/", json={})).json() for _ in range(messages)]
 
         def send(session: dict[str, str]) -> Send:

@@ -199,7 +199,7 @@ def configuration(level: str, form: str, *, words: bool) -> dict[str, Any]:
     route, chatty libraries are heard from WARNING up and others from INFO, and exceptions say
     nothing unless ``words`` (in development).
     """
-    http = ("httpcore", "httpcore2", "httpx", "httpx2", "uvicorn.access", "uvicorn.error")
+    http = ("httpcore2", "httpx2", "uvicorn.access", "uvicorn.error")
     # uvicorn's own handler would write its lines in its own form.
     clients = ("asyncio", "axes", "openai", "uvicorn", *http)
     # These say that a sweep has come and gone, every few seconds.

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from examples import telegram_bot
@@ -155,8 +155,8 @@ class Conversation:
         self._url = f"{site}/api/v1/sessions/{session}/"
         self._headers = {"Authorization": f"Bearer {token}"}
 
-    def call(self, method: str = "GET") -> httpx.Response:
-        return httpx.request(method, self._url, headers=self._headers)
+    def call(self, method: str = "GET") -> httpx2.Response:
+        return httpx2.request(method, self._url, headers=self._headers)
 
     @property
     def texts(self) -> list[str]:
@@ -166,7 +166,7 @@ class Conversation:
 
 def write_as_caseworker(site: str, reference: str, text: str) -> None:
     """Answer the question of a conversation by the REST API for reviewers."""
-    with httpx.Client(base_url=site, timeout=30) as http:
+    with httpx2.Client(base_url=site, timeout=30) as http:
         http.get("/staff/login/")
         form = {"username": "caseworker", "password": "demo-caseworker"}
         token = {"csrfmiddlewaretoken": http.cookies["csrftoken"]}
@@ -280,11 +280,11 @@ def test_an_update_is_handled_again_while_a_server_is_away(
 ) -> None:
     telegram.write(VISA)
     away = Bot(Telegram(TOKEN, telegram.origin), "http://127.0.0.1:9", state)
-    with pytest.raises(httpx.ConnectError):
+    with pytest.raises(httpx2.ConnectError):
         away.step(wait=0)
     telegram.failures["sendMessage"] = [502]
     bot = Bot(Telegram(TOKEN, telegram.origin), site, state)
-    with pytest.raises(httpx.HTTPStatusError):
+    with pytest.raises(httpx2.HTTPStatusError):
         bot.step(wait=0)
     run_until_text(bot, telegram, ANSWER)
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
@@ -49,13 +49,13 @@ class World:
         monkeypatch.setenv("DATABASE_URL", url)
         monkeypatch.setenv("REDIS_URL", self._redis_url)
         self.site: Site = stack.enter_context(site(folder))
-        self.client = httpx.Client(base_url=self.site.base_url, timeout=30)
+        self.client = httpx2.Client(base_url=self.site.base_url, timeout=30)
         made = self.client.post("/api/v1/sessions/", json={}).json()
         self.session = f"/api/v1/sessions/{made['id']}/"
         self.client.headers["Authorization"] = f"Bearer {made['token']}"
         self._stack = stack
 
-    def ask(self, text: str) -> httpx.Response:
+    def ask(self, text: str) -> httpx2.Response:
         return self.client.post(f"{self.session}turns/", json={"text": text})
 
     def state(self) -> str:

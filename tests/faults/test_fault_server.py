@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from ieim.llm.offline import OfflineModel
@@ -68,16 +68,16 @@ def asked() -> dict[str, ModelRequest]:
     return recorder.requests
 
 
-def post(base_url: str, *, contract: str = "judgement_v1") -> httpx.Response:
+def post(base_url: str, *, contract: str = "judgement_v1") -> httpx2.Response:
     messages = [{"role": m.role, "content": m.content} for m in asked()[contract].messages]
-    return httpx.post(
+    return httpx2.post(
         f"{base_url}/chat/completions",
         json={"model": "ieim-offline", "messages": messages},
         trust_env=False,
     )
 
 
-def said(response: httpx.Response) -> Any:
+def said(response: httpx2.Response) -> Any:
     assert response.status_code == 200
     return response.json()["choices"][0]["message"]["content"]
 
@@ -101,7 +101,7 @@ def test_it_resets_the_connection_and_takes_the_next() -> None:
     chosen = Chosen("reset")
     app = with_faults(offline_app(), chosen)
     with running_server(app, http=OfferingProtocol) as base_url:
-        with pytest.raises(httpx.ReadError) as caught:
+        with pytest.raises(httpx2.ReadError) as caught:
             post(base_url)
         assert "reset" in str(caught.value).casefold()
         chosen.fault = ""

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from io import StringIO
 
-import httpx
+import httpx2
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -43,7 +43,7 @@ def test_it_prints_its_address_serves_there_and_ends_with_ctrl_c(
     line = served.stdout.readline()
     found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/v1)\n", line)
     assert found, line
-    [model] = httpx.get(f"{found[1]}/models", trust_env=False).json()["data"]
+    [model] = httpx2.get(f"{found[1]}/models", trust_env=False).json()["data"]
     assert model["id"] == "ieim-offline"
     served.send_signal(signal.SIGINT)
     out, err = served.communicate(timeout=20)

@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-import httpx
+import httpx2
 import openai
 import pytest
 
@@ -20,9 +20,9 @@ def body(**changes: Any) -> dict[str, Any]:
     return {"model": "ieim-offline", "messages": messages, **changes}
 
 
-def post(base_url: str, content: Any) -> httpx.Response:
+def post(base_url: str, content: Any) -> httpx2.Response:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return httpx.post(f"{base_url}/chat/completions", content=data, trust_env=False)
+    return httpx2.post(f"{base_url}/chat/completions", content=data, trust_env=False)
 
 
 def test_it_answers_as_the_protocol_says(offline_endpoint: str) -> None:
@@ -104,16 +104,16 @@ def test_it_says_what_is_wrong_with_a_request(
     [("GET", "/chat/completions", 405), ("POST", "/models", 405), ("GET", "/embeddings", 404)],
 )
 def test_it_knows_two_routes(offline_endpoint: str, method: str, path: str, status: int) -> None:
-    given = httpx.request(method, offline_endpoint + path, trust_env=False)
+    given = httpx2.request(method, offline_endpoint + path, trust_env=False)
     assert given.status_code == status
     assert given.json()["error"]["message"]
 
 
 def test_it_takes_connections_at_once_and_none_after_it_ends() -> None:
     with running_server(offline_app()) as base_url:
-        assert httpx.get(f"{base_url}/models", trust_env=False).status_code == 200
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{base_url}/models", trust_env=False)
+        assert httpx2.get(f"{base_url}/models", trust_env=False).status_code == 200
+    with pytest.raises(httpx2.ConnectError):
+        httpx2.get(f"{base_url}/models", trust_env=False)
 
 
 def test_it_waits_before_an_answer_when_told_to() -> None:

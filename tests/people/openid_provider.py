@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import jwt
 from django.test import Client
 from oidc_provider_mock import _app, run_server_in_thread
@@ -31,7 +31,7 @@ class Directory:
     def __init__(self, address: str, key: Any) -> None:
         self.address, self._key = address, key
         body = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_basic"}
-        made = httpx.post(f"{address}/oauth2/clients", json=body).raise_for_status().json()
+        made = httpx2.post(f"{address}/oauth2/clients", json=body).raise_for_status().json()
         groups = {
             name: {part: frozenset(values) for part, values in given.items()}
             for name, given in GROUPS.items()
@@ -49,17 +49,17 @@ class Directory:
     def person(self, name: str, *groups: Any, **claims: Any) -> None:
         """Say who somebody is."""
         says = {"groups": [*groups], "preferred_username": name, **claims}
-        httpx.put(f"{self.address}/users/{name}", json=says).raise_for_status()
+        httpx2.put(f"{self.address}/users/{name}", json=says).raise_for_status()
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return a token that the provider has signed."""
-        (known,) = httpx.get(f"{self.address}/jwks").json()["keys"]
+        (known,) = httpx2.get(f"{self.address}/jwks").json()["keys"]
         key = jwt.PyJWK(self._key.as_dict(is_private=True), algorithm="RS256")
         return jwt.encode(claims, key.key, "RS256", {"kid": known["kid"], "typ": "logout+jwt"})
 
     def agree(self, address: str, name: str) -> str:
         """Log ``name`` in at the address that the site has sent them to; returns the way back."""
-        back = httpx.post(address, data={"sub": name})
+        back = httpx2.post(address, data={"sub": name})
         assert back.status_code == 302, back.text
         return back.headers["Location"]
 

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from allauth.socialaccount.models import SocialAccount
@@ -238,11 +238,11 @@ def test_who_came_from_there_logs_out_there_too(directory: Directory, client: Cl
             jwt.decode(asked["id_token_hint"][0], options={"verify_signature": False})["sub"]
             == "mia"
         )
-        theirs = httpx.get(address)
+        theirs = httpx2.get(address)
         assert f"{directory.address}/oauth2/end_session?" in address
         assert "Recommended parameter" not in theirs.text, "the provider misses nothing"
         (back,) = re.findall(r'name="redirect_uri" value="([^"]+)"', theirs.text)
-        ended = httpx.post(
+        ended = httpx2.post(
             f"{directory.address}/oauth2/end_session/confirm", data={"redirect_uri": back}
         )
         assert ended.headers["Location"] == "http://testserver/staff/login/"
@@ -259,7 +259,7 @@ def test_who_did_not_come_from_there_does_not(directory: Directory, client: Clie
 def test_a_provider_that_ends_no_sessions_keeps_nobody_here(
     directory: Directory, client: Client, monkeypatch: pytest.MonkeyPatch, end: object
 ) -> None:
-    known = httpx.get(f"{directory.address}/.well-known/openid-configuration").json()
+    known = httpx2.get(f"{directory.address}/.well-known/openid-configuration").json()
     monkeypatch.setattr(
         "ieim.people.openid.OpenIDConnectOAuth2Adapter.openid_config",
         {**known, "end_session_endpoint": end},

@@ -233,7 +233,7 @@ def test_a_name_cannot_add_a_header(
 
 
 def test_staff_get_messages_from_the_same_server(office: PostOffice, db: None) -> None:
-    post.send(subject="choose a password", parts=["Open this:", "/x/"], to="ada@example.org")
+    post.send(subject="choose a password", paragraphs=["Open this:", "/x/"], to=["ada@example.org"])
     message = office.newest()
     assert (message["To"], message["Subject"]) == (
         "ada@example.org",
