@@ -36,11 +36,10 @@ from review.api.serializers import (
 )
 from review.claims import ClaimRefused
 from review.deciding import Action, Conflict, Refused, locking
-from review.item.presenters import wish
-from review.item.selectors import load
+from review.item.selectors import load, wish
 from review.models import ReviewItem
 from review.queue import selectors
-from review.queue.filters import BadAddress, Filters
+from review.queue.filters import BadAddress, ItemFilter
 from review.queue.selectors import UnknownPage
 from review.talking import CannotTalk
 
@@ -94,7 +93,7 @@ class Items(View):
         note_listed(reading.LISTED, "items", (item.pk for item in page.items), self.user)
         session = selectors.conversation(self.user, listed.session) if listed.session else None
         shown = {
-            "tab": filters.tab,
+            "tab": filters.values["tab"],
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),
             "session": session,
             "items": page.items,
@@ -185,7 +184,7 @@ def _require_seen(request: Request, item: ReviewItem) -> None:
         raise Changed
 
 
-def _address(filters: Filters, **place: str) -> str | None:
+def _address(filters: ItemFilter, **place: str) -> str | None:
     """Return the address of another page of a list; None where there is none."""
     if not any(place.values()):
         return None

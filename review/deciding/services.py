@@ -1,4 +1,4 @@
-"""Deciding an item, signing a decision, and undoing one: its record and its effect."""
+"""Writes: deciding an item, signing a decision, and undoing one, each with its record."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import jsonpatch
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.turns import moves, resuming
 from ieim.audit import services as audit
+from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
+from ieim.pipeline.canonical import dumps
 from review import scope
-from review.audited import SIGN_OFF
-from review.deciding import actions, locking, outdated, permitted, previews, records, signing
-from review.deciding.actions import Prepared, was_closed
+from review.audited import DECISION, SIGN_OFF
+from review.deciding import actions, answers, locking, outdated, permitted, signing
+from review.deciding.actions import Content, Prepared, was_closed
 from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused
-from review.deciding.records import Content
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
 
@@ -59,10 +61,10 @@ def decide(
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
     prepared = actions.prepare(item, action, payload)
-    changes = outdated.changes_since(item.turn, previews.outcome(item, actor, prepared)[0])
+    changes = outdated.changes_since(item.turn, actions.outcome(item, actor, prepared)[0])
     if changes is not None and payload.get(signing.FIELD) is not True:
         raise Outdated(str(changes))
-    decision = records.write(
+    decision = _record(
         item=item,
         actor=actor,
         action=action,
@@ -79,22 +81,22 @@ def decide(
     words = prepared.reply is not None
     if signing.sends_reply(prepared.action, prepared.content.contract, words=words):
         signing.add_signatures(item, agencies_of(actor), actor, reason)
-        proceed(item, lambda: prepared, actor, now)
+        _proceed(item, lambda: prepared, actor, now)
     else:
-        take_effect(item, prepared, actor, now)
+        _take_effect(item, prepared, actor, now)
     return decision
 
 
-def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
+def _proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
     """Let a signed decision take effect, or wait for the other signatures in their queues."""
     if signing.missing_signatures(item):
         locking.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
     else:
-        take_effect(item, prepare(), actor, now)
+        _take_effect(item, prepare(), actor, now)
 
 
-def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
+def _take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     """Carry a decision out, or keep it for a second opinion where the item needs one."""
     if permitted.needs_opinion(item, prepared.action):
         locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
@@ -109,8 +111,8 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
     proposal.item = item
     content = Content(contract=proposal.artifacts.get("stage", ""))
     agreed = action is Action.AGREE
-    prepared = previews.agreed(proposal) if agreed else None
-    decision = records.write(
+    prepared = actions.prepare_agreed(proposal) if agreed else None
+    decision = _record(
         item=item,
         actor=actor,
         action=action,
@@ -163,7 +165,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
         rows=[SIGN_OFF.row(signature)],
     )
     proposal.item = item
-    proceed(item, lambda: previews.agreed(proposal), proposal.actor, now)
+    _proceed(item, lambda: actions.prepare_agreed(proposal), proposal.actor, now)
     return signature
 
 
@@ -197,7 +199,7 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     problem = permitted.undo_problem(decision, actor, now)
     if problem:
         raise Refused(problem)
-    record = records.write(
+    record = _record(
         item=locked,
         actor=actor,
         action=Action.UNDO,
@@ -228,5 +230,91 @@ def _reopen(item: ReviewItem, actor: User) -> None:
     if not was_closed(item):
         moves.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
         return
-    with actions.unmoved():
+    with actions.conflict_if_moved():
         resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=actor.actor)
+
+
+CLAIM_EVENTS = ("review.claimed", "review.taken_over", "review.assigned")
+"""The audit events by which somebody gets an item; their payload names it as ``item``."""
+
+
+def _record(
+    *,
+    item: ReviewItem,
+    actor: User,
+    action: Action,
+    reason: str,
+    content: Content,
+    now: datetime,
+    about: Decision | None = None,
+    live_release: int | None = None,
+) -> Decision:
+    """Store a record of a decision with its audit event, inside the caller's transaction.
+
+    ``live_release`` is the release whose changes the actor has confirmed, None for none. The event
+    has digests and codes, never a word of the citizen's or of the reason.
+    """
+    patch = patch_of(content)
+    artifacts = _artifacts(item, content.contract)
+    if actor.limits is not None:
+        artifacts["token"] = actor.limits.prefix
+    if live_release is not None:
+        artifacts["live_release"] = live_release
+    decision = Decision.objects.create(
+        item=item,
+        actor_id=actor.pk,
+        action=action.value,
+        reason=reason,
+        patch=patch,
+        output=content.output,
+        artifacts=artifacts,
+        evidence=list(content.evidence),
+        seconds=_seconds(item, now),
+        about=about,
+    )
+    audit.record(
+        chain=item.turn.session_id,
+        kind="review.decided",
+        actor=actor.actor,
+        payload={
+            "item": str(item.pk),
+            "turn": str(item.turn_id),
+            "stage": item.stage,
+            "decision": str(decision.pk),
+            "action": action.value,
+            "about": None if about is None else str(about.pk),
+            "artifacts": decision.artifacts,
+        },
+        rows=[DECISION.row(decision)],
+    )
+    return decision
+
+
+def patch_of(content: Content) -> list[dict[str, Any]] | None:
+    """Return the RFC 6902 patch from the model's answer to the new one."""
+    if content.original is None or content.output is None:
+        return None
+    patch = jsonpatch.JsonPatch.from_diff(content.original, content.output, dumps=dumps)
+    return [dict(operation) for operation in patch.patch]
+
+
+def _artifacts(item: ReviewItem, contract: str) -> dict[str, str | int]:
+    stage = item.turn.stages.filter(contract=contract).first()
+    attempt = answers.last_attempt(stage)
+    artifacts: dict[str, str | int] = {"stage": contract} if contract else {}
+    if attempt is not None:
+        artifacts |= {
+            "attempt": f"{attempt.round}.{attempt.number}",
+            "contract_sha256": attempt.contract_sha256,
+            "prompt_sha256": attempt.prompt_sha256,
+        }
+    return artifacts
+
+
+def _seconds(item: ReviewItem, now: datetime) -> int:
+    """Return the seconds since the item was last claimed, as the audit record has it."""
+    claims = AuditEvent.objects.filter(
+        chain=item.turn.session_id, kind__in=CLAIM_EVENTS, payload__contains=str(item.pk)
+    )
+    at = claims.order_by("-seq").values_list("at", flat=True).first()
+    return 0 if at is None else max(0, round((now - at).total_seconds()))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -51,15 +50,6 @@ def test_the_open_page_learns_that_the_claim_ran_out(client: Client, item: Revie
         claimed_until=timezone.now() - timedelta(seconds=1)
     )
     assert held(client, item) == 409
-
-
-def test_asking_does_not_renew(client: Client, item: ReviewItem) -> None:
-    held(client, item)
-    assert ReviewItem.objects.get(pk=item.pk).claimed_until == item.claimed_until
-
-
-def test_there_is_nothing_to_learn_of_an_item_out_of_reach(client: Client) -> None:
-    assert client.get(reverse("review:held", args=[uuid4()])).status_code == 404
 
 
 def test_only_a_decision_that_was_taken_lets_the_browser_forget(published: None) -> None:

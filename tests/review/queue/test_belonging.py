@@ -9,7 +9,6 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.urls import reverse
 
-from conversations.models import Turn
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from review import claims, deciding
@@ -21,7 +20,7 @@ from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
 from tests.review.people import belong, browser, person
-from tests.review.reviewing import Reviewer, path_of, written
+from tests.review.reviewing import Reviewer, written
 from tests.selection import sample
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -180,23 +179,6 @@ def test_a_filter_finds_what_an_agency_has_a_part_in(item: ReviewItem) -> None:
     page = browser(person("ben", Role.CASEWORKER, BOTH[0]))
     page.post(reverse("review:save_view"), name)
     assert f"row-{item.pk}" in page.get(f"{QUEUE}?{name['query']}").content.decode()
-
-
-def test_the_header_says_who_has_it_now() -> None:
-    turn = desk.ask(VISA, {"category_select_v1": BAD})
-    eva = desk.person("eva")
-    taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
-    page = browser(eva).get(reverse("review:item", args=[the_item(turn).pk])).content.decode()
-    assert "<span>Tarrow Revenue Office</span>" in page
-    client = Reviewer(eva)
-    row = client.get(path_of(the_item(turn))).json()
-    assert (row["agency"], row["agencies"]) == ("revenue", ["revenue"])
-
-
-def test_the_database_keeps_each_combination_once(item: ReviewItem) -> None:
-    other = the_item(desk.ask(BABY, {"service_select_v1": BAD}))
-    assert other.agencies_id == item.agencies_id
-    assert Turn.objects.count() == 2
 
 
 def test_who_has_no_agency_yet_is_told_why_the_list_is_empty(item: ReviewItem) -> None:
