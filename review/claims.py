@@ -44,10 +44,12 @@ class ClaimTaken(ClaimRefused):
 
 @transaction.atomic
 def claim(*, item_id: UUID, actor: User) -> ReviewItem:
-    """Claim a free item, or one whose claim ran out; one's own is renewed.
+    """Claim a free item, or one whose claim ran out; the actor's own claim is renewed.
 
-    Raises :class:`ClaimRefused`, ``PermissionDenied``, and ``ReviewItem.DoesNotExist`` outside the
-    actor's agencies.
+    Raises:
+        ClaimRefused: somebody else has it, or it cannot be claimed.
+        PermissionDenied: without the right to decide.
+        ReviewItem.DoesNotExist: for an item that the actor may not see.
     """
     item = _locked(item_id, actor, DECIDE)
     if item.holder(timezone.now()) == actor:
@@ -82,7 +84,7 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
 
 @transaction.atomic
 def take_over(*, item_id: UUID, actor: User) -> ReviewItem:
-    """Claim an item whoever has it: a supervisor's way. Raises like :func:`claim`."""
+    """Claim an item whoever has it, as a supervisor. Raises like :func:`claim`."""
     item = _locked(item_id, actor, SUPERVISE)
     _assign(item, to=actor, until=_claim_end())
     _audit(item, "review.taken_over", actor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 from uuid import UUID
@@ -33,28 +33,27 @@ from review.models import Action, Decision, ReviewItem
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """A record's new answer, and what it is compared with.
+class Prepared:
+    """A decision that may be taken: the content of its record, and its effect.
 
-    ``original`` is the model's last readable answer to the same stage, None for none.
-    ``contract`` is the stage whose last attempt was judged, empty where none was.
+    ``contract`` is the stage whose last attempt was judged, empty for none. ``output`` is the new
+    answer, ``original`` the model's last readable one to the same stage. ``answer`` or ``reply`` is
+    what takes effect, ``agency`` the one that gets the item.
     """
 
+    action: Action
+    contract: str = ""
     output: Any = None
     original: Any = None
     evidence: Sequence[EvidenceDict] = ()
-    contract: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A decision that may be taken: its record's ``content``, and the answer or reply it sets."""
-
-    action: Action
-    content: Content = field(default_factory=Content)
     answer: Answer | None = None
     reply: Reply | None = None
     agency: str = ""
+
+    @property
+    def sends_reply(self) -> bool:
+        """Whether the citizen reads something of it."""
+        return signing.sends_reply(self.action, self.contract, words=self.reply is not None)
 
 
 def prepare(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
@@ -70,7 +69,7 @@ def prepare(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Pre
             return _dismiss(item, payload)
         case Action.HAND_OVER:
             return _hand_over(item, payload)
-    return Prepared(action, Content(contract=_contract(item)))
+    return Prepared(action, _contract(item))
 
 
 def prepare_again(decision: Decision) -> Prepared:
@@ -87,7 +86,7 @@ def prepare_again(decision: Decision) -> Prepared:
         reply = None if decision.output is None else Reply.from_dict(decision.output)
         return Prepared(action, reply=reply)
     prepared = prepare(item, action, {})
-    if action is Action.APPROVE and dumps(prepared.content.output) != dumps(decision.output):
+    if action is Action.APPROVE and dumps(prepared.output) != dumps(decision.output):
         raise Refused(
             gettext("What was approved has changed since. Claim the item and decide it anew.")
         )
@@ -159,7 +158,7 @@ def was_closed(item: ReviewItem) -> bool:
 def _approve(item: ReviewItem) -> Prepared:
     if item.stage == REPLY:
         reply = _composed(item)
-        return Prepared(Action.APPROVE, Content(reply, reply))
+        return Prepared(Action.APPROVE, output=reply, original=reply)
     stage = answers.stage_of(item.turn, item.stage)
     if stage is None:
         raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
@@ -182,19 +181,19 @@ def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
 
 def _prepare_answer(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
     original = answers.last_readable(answers.stage_of(item.turn, answer.contract))
-    content = Content(answer.output, original, answer.evidence, answer.contract)
-    return Prepared(action, content, answer=answer)
+    return Prepared(
+        action, answer.contract, answer.output, original, answer.evidence, answer=answer
+    )
 
 
 def _write(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
     reply = texts.written(action, item.turn, payload)
-    content = Content(reply.as_dict(), _composed(item), contract=_contract(item))
-    return Prepared(action, content, reply=reply)
+    return Prepared(action, _contract(item), reply.as_dict(), _composed(item), reply=reply)
 
 
 def _dismiss(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
     if not payload.get("text"):
-        return Prepared(Action.DISMISS, Content(contract=_contract(item)))
+        return Prepared(Action.DISMISS, _contract(item))
     if not closes(item):
         raise Refused(
             gettext("The citizen is not told of this: nothing waits for it. Leave the text out.")
@@ -211,9 +210,8 @@ def _hand_over(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
         raise Refused(gettext("There is no such agency. Choose one from the list."))
     if agency == item.agency:
         raise Refused(gettext("The item is with this agency already. Choose another one."))
-    before = {"from": item.agency, "agencies": list(item.agency_ids)}
-    content = Content({"agency": agency, **before}, contract=_contract(item))
-    return Prepared(Action.HAND_OVER, content, agency=agency)
+    output = {"agency": agency, "from": item.agency, "agencies": list(item.agency_ids)}
+    return Prepared(Action.HAND_OVER, _contract(item), output, agency=agency)
 
 
 def _contract(item: ReviewItem) -> str:
@@ -285,7 +283,7 @@ def _preview_of(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str
     reply, happens = outcome(item, actor, prepared)
     warnings: tuple[Finding, ...] = ()
     typed = prepared.action is Action.WRITE or (
-        prepared.action is Action.OVERRIDE and prepared.content.contract == signing.ANSWER
+        prepared.action is Action.OVERRIDE and prepared.contract == signing.ANSWER
     )
     if typed and reply is not None:
         warnings = tuple(texts.warnings(item.turn, reply))
@@ -310,11 +308,8 @@ def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
     """Return what has to happen before the decision takes effect."""
     if prepared.action is Action.HAND_OVER:
         return ""
-    sends = signing.sends_reply(
-        prepared.action, prepared.content.contract, words=prepared.reply is not None
-    )
     first = ""
-    if sends and (others := _others(item, actor)):
+    if prepared.sends_reply and (others := _others(item, actor)):
         first = gettext("Nothing happens before {others} has signed, too.").format(others=others)
     needed = permitted.needs_opinion(item, prepared.action)
     opinion = gettext("Nothing happens until a second person has agreed.") if needed else ""

@@ -111,14 +111,14 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     return Outcome(reply, SESSION_END)
 
 
-def policy_findings(turn: Turn, replaced: Answers) -> list[Finding]:
+def policy_findings(turn: Turn, replaced: Answers | None = None) -> list[Finding]:
     """Return why policy holds the reply to a turn, as far as its triage is known.
 
     ``replaced`` are answers in place of stored ones. Whether the search is sure of its hits is not
     considered: a reply in another language may go out where this expects that it is held.
     """
     release = knowledge.release(turn.release_number)
-    answers = done_answers(turn) | dict(replaced)
+    answers = done_answers(turn) | dict(replaced or {})
     classified = answers[CLASSIFY][0] if CLASSIFY in answers else None
     holds = policy.decide(flags.of(turn), classified, release.labels)
     if policy.model_is_sure(context_of(turn, _state(turn, answers))):

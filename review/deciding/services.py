@@ -21,7 +21,7 @@ from ieim.pipeline.canonical import dumps
 from review import scope
 from review.audited import DECISION, SIGN_OFF
 from review.deciding import actions, answers, locking, outdated, permitted, signing
-from review.deciding.actions import Content, Prepared, was_closed
+from review.deciding.actions import Prepared, was_closed
 from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
@@ -45,8 +45,12 @@ def decide(
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
     has run), write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
     ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first three
-    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since. Raises
-    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since.
+
+    Raises:
+        ReviewItem.DoesNotExist: for an item that the actor may not see.
+        Conflict: somebody else was faster, or has the item.
+        Refused: it may not be decided like this.
     """
     now = now or timezone.now()
     item = locking.find(item_id, actor, lock=True)
@@ -64,22 +68,14 @@ def decide(
     changes = outdated.changes_since(item.turn, actions.outcome(item, actor, prepared)[0])
     if changes is not None and payload.get(signing.FIELD) is not True:
         raise Outdated(str(changes))
-    decision = _record(
-        item=item,
-        actor=actor,
-        action=action,
-        reason=reason,
-        content=prepared.content,
-        now=now,
-        live_release=changes.live if changes else None,
-    )
+    live_release = changes.live if changes else None
+    decision = _record(item, prepared, actor, reason, now, live_release=live_release)
     if action is Action.HAND_OVER:
         locking.advance(item, state=signing.waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
         return decision
     signing.withdraw_signatures(item, actor)  # They were given for another text.
-    words = prepared.reply is not None
-    if signing.sends_reply(prepared.action, prepared.content.contract, words=words):
+    if prepared.sends_reply:
         signing.add_signatures(item, agencies_of(actor), actor, reason)
         _proceed(item, lambda: prepared, actor, now)
     else:
@@ -109,18 +105,10 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
     if proposal is None:
         raise Conflict(gettext("The decision was undone meanwhile. Look at the item again."))
     proposal.item = item
-    content = Content(contract=proposal.artifacts.get("stage", ""))
     agreed = action is Action.AGREE
     prepared = actions.prepare_agreed(proposal) if agreed else None
-    decision = _record(
-        item=item,
-        actor=actor,
-        action=action,
-        reason=reason,
-        content=content,
-        now=now,
-        about=proposal,
-    )
+    opinion = Prepared(action, proposal.artifacts.get("stage", ""))
+    decision = _record(item, opinion, actor, reason, now, about=proposal)
     if prepared is not None:
         # What the citizen gets is the author's, whoever agreed to it.
         _carry_out(item, prepared, proposal.actor, now)
@@ -139,8 +127,7 @@ def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime)
 def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) -> SignOff:
     """Sign an agency's part of a decision that waits for it; the last signature lets it happen.
 
-    No claim is needed: the words are another's and stay as they are. Raises
-    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    No claim is needed: the words are another's and stay as they are. Raises like :func:`decide`.
     """
     now = timezone.now()
     item = locking.find(item_id, actor, lock=True)
@@ -184,7 +171,12 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     """Undo a proposal, a handing over, or a dismissal that told the citizen nothing.
 
     For its author, or a supervisor. A dismissed item stays decided; a new one is opened for the
-    same stage. Raises ``Decision.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    same stage.
+
+    Raises:
+        Decision.DoesNotExist: for a decision on an item that the actor may not see.
+        Conflict: the question moved on meanwhile.
+        Refused: it cannot be undone, or not by the actor.
     """
     now = timezone.now()
     item_id = Decision.objects.values_list("item_id", flat=True).get(pk=decision_id)
@@ -199,15 +191,9 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     problem = permitted.undo_problem(decision, actor, now)
     if problem:
         raise Refused(problem)
-    record = _record(
-        item=locked,
-        actor=actor,
-        action=Action.UNDO,
-        reason=locking.checked_reason(reason),
-        content=Content(contract=decision.artifacts.get("stage", "")),
-        now=now,
-        about=decision,
-    )
+    undoing = Prepared(Action.UNDO, decision.artifacts.get("stage", ""))
+    reason = locking.checked_reason(reason)
+    record = _record(locked, undoing, actor, reason, now, about=decision)
     if locked.state == ReviewState.DECIDED.value:
         _reopen(locked, actor)
     else:
@@ -239,13 +225,12 @@ CLAIM_EVENTS = ("review.claimed", "review.taken_over", "review.assigned")
 
 
 def _record(
-    *,
     item: ReviewItem,
+    prepared: Prepared,
     actor: User,
-    action: Action,
     reason: str,
-    content: Content,
     now: datetime,
+    *,
     about: Decision | None = None,
     live_release: int | None = None,
 ) -> Decision:
@@ -254,8 +239,7 @@ def _record(
     ``live_release`` is the release whose changes the actor has confirmed, None for none. The event
     has digests and codes, never a word of the citizen's or of the reason.
     """
-    patch = patch_of(content)
-    artifacts = _artifacts(item, content.contract)
+    artifacts = _artifacts(item, prepared.contract)
     if actor.limits is not None:
         artifacts["token"] = actor.limits.prefix
     if live_release is not None:
@@ -263,12 +247,12 @@ def _record(
     decision = Decision.objects.create(
         item=item,
         actor_id=actor.pk,
-        action=action.value,
+        action=prepared.action.value,
         reason=reason,
-        patch=patch,
-        output=content.output,
+        patch=_patch(prepared),
+        output=prepared.output,
         artifacts=artifacts,
-        evidence=list(content.evidence),
+        evidence=list(prepared.evidence),
         seconds=_seconds(item, now),
         about=about,
     )
@@ -281,7 +265,7 @@ def _record(
             "turn": str(item.turn_id),
             "stage": item.stage,
             "decision": str(decision.pk),
-            "action": action.value,
+            "action": prepared.action.value,
             "about": None if about is None else str(about.pk),
             "artifacts": decision.artifacts,
         },
@@ -290,11 +274,11 @@ def _record(
     return decision
 
 
-def patch_of(content: Content) -> list[dict[str, Any]] | None:
-    """Return the RFC 6902 patch from the model's answer to the new one."""
-    if content.original is None or content.output is None:
+def _patch(prepared: Prepared) -> list[dict[str, Any]] | None:
+    """Return the RFC 6902 patch from the model's answer to the new one; None without one."""
+    if prepared.original is None or prepared.output is None:
         return None
-    patch = jsonpatch.JsonPatch.from_diff(content.original, content.output, dumps=dumps)
+    patch = jsonpatch.JsonPatch.from_diff(prepared.original, prepared.output, dumps=dumps)
     return [dict(operation) for operation in patch.patch]
 
 

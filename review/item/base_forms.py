@@ -189,6 +189,7 @@ class ServicePicker(ActionForm):
     ``input_name`` is the name of the options' inputs, ``words_id`` that of the words searched for.
     """
 
+    legend: Any = ""
     input_name = ""
     input_type = "checkbox"
     words_id = ""

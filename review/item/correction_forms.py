@@ -251,7 +251,8 @@ class AnalysisForm(TopicForm):
 class ServiceForm(ServicePicker):
     """service_select_v1: the service that answers, of the agency that answers."""
 
-    template = "review/deciding/answering/service.html"
+    template = "review/deciding/fields/picker.html"
+    legend = _("Which service answers the question?")
     input_name = "service"
     input_type = "radio"
     words_id = "service-words"
@@ -295,6 +296,7 @@ class AnswerForm(ServicePicker):
     """multi_agency_service_answer_v1: the text, and the services that it stands on."""
 
     template = "review/deciding/answering/answer.html"
+    legend = _("The services that it stands on")
     answer_fields = {"answer": "assistantReply"}
     input_name = "source"
     words_id = "source-words"

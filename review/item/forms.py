@@ -40,6 +40,7 @@ class WriteForm(ServicePicker):
 
     template = "review/deciding/answering/write.html"
     prefix = "write"
+    legend = _("Services that it stands on (if any)")
     input_name = "write-source"
     words_id = "write-words"
     error_ids = {"source": words_id}

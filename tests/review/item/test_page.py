@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -250,17 +249,6 @@ def test_it_offers_nothing_to_who_may_only_look(eva: User) -> None:
     text = page(item, desk.person("ann", "view"))
     assert "Claim this item" not in text
     assert "Your account may read items" in text
-
-
-def test_it_is_not_there_for_another_agency(eva: User) -> None:
-    item = the_item(desk.ask(TEXT, {"category_select_v1": BAD}), "category_select_v1")
-    assert item.agency == "immigration"
-    stranger = browser(desk.person("ben", agencies=["housing"]))
-    for name in ("item", "preview", "decide", "check", "services", "sign"):
-        address = reverse(f"review:{name}", args=[item.pk])
-        send = stranger.get if name == "item" else stranger.post
-        assert send(address).status_code == 404, name
-    assert browser(eva).get(reverse("review:item", args=[uuid4()])).status_code == 404
 
 
 def test_it_opens_an_earlier_step_to_correct(eva: User) -> None:

@@ -20,7 +20,7 @@ from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
 from tests.review.people import belong, browser, person
-from tests.review.reviewing import Reviewer, written
+from tests.review.reviewing import Reviewer
 from tests.selection import sample
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -80,25 +80,6 @@ def test_a_page_is_for_who_works_for_one_of_the_agencies(
             for name in ("claim", "renew", "preview", "decide", "check", "sign", "release"):
                 answer = client.post(reverse(f"review:{name}", args=[each.pk]))
                 assert (answer.status_code != 404) is seen, name
-
-
-@pytest.mark.whole
-@PEOPLE
-def test_the_api_gives_the_same_items(
-    item: ReviewItem, role: Role, agencies: Sequence[str], of_two: bool, of_none: bool
-) -> None:
-    nobodys = the_item(desk.ask(VISA, {"judgement_v1": BAD}))
-    client = Reviewer(someone("eva", role, *agencies))
-    listed = {row["id"]: row for row in client.get().json()["items"]}
-    for each, seen in ((item, of_two), (nobodys, of_none)):
-        assert (str(each.pk) in listed) is seen
-        assert client.read(each).status_code == (200 if seen else 404)
-        if role is not Role.AUDITOR:
-            assert client.claim(each).status_code == (200 if seen else 404)
-            told = client.decide(each, written(), seen='"2"').status_code
-            assert (told != 404) is seen
-    if of_two:
-        assert (listed[str(item.pk)]["agency"], listed[str(item.pk)]["agencies"]) == ("", [*BOTH])
 
 
 @pytest.mark.parametrize("agencies", [["revenue"], []])
