@@ -51,7 +51,7 @@ from ieim.studio.labels import STAGES
 from review import due, scope
 from review.models import AgencySet, ItemFlag, ReviewItem, SearchText
 from review.queue import fulltext
-from review.queue.selectors import place
+from review.queue.selectors import encode
 
 ROUNDS = 15
 BATCH = 2_000
@@ -189,7 +189,7 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Yield milliseconds and queries by what is asked for."""
     supervisor, colleague = _browser("supervisor"), _browser("colleague")
     middle = ReviewItem.objects.filter(state="open")[items // 2]
-    deep = place((middle.rank, middle.due_at, middle.pk))
+    deep = encode((middle.rank, middle.due_at, middle.pk))
     reference = "K7M-4QX9"
     Session.objects.filter(pk=middle.turn.session_id).update(reference=reference)
     asked = {

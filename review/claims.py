@@ -1,4 +1,4 @@
-"""Claims: who works on an item, until when, and what happens when two want the same one.
+"""Claims on items: taking, renewing, releasing and assigning them.
 
 Every change holds the rows of the turn and of the item (:func:`review.deciding.locking.locked`). A
 claim that ran out counts as free, so no job has to end it.
@@ -44,16 +44,18 @@ class ClaimTaken(ClaimRefused):
 
 @transaction.atomic
 def claim(*, item_id: UUID, actor: User) -> ReviewItem:
-    """Claim a free item, or one whose claim ran out; one's own is renewed.
+    """Claim a free item, or one whose claim ran out; the actor's own claim is renewed.
 
-    Raises :class:`ClaimRefused`, ``PermissionDenied``, and ``ReviewItem.DoesNotExist`` outside the
-    actor's agencies.
+    Raises:
+        ClaimRefused: somebody else has it, or it cannot be claimed.
+        PermissionDenied: without the right to decide.
+        ReviewItem.DoesNotExist: for an item that the actor may not see.
     """
     item = _locked(item_id, actor, DECIDE)
     if item.holder(timezone.now()) == actor:
         return _renewed(item)
     _require_free(item)
-    _give(item, to=actor, until=_claim_end())
+    _assign(item, to=actor, until=_claim_end())
     _audit(item, "review.claimed", actor)
     return item
 
@@ -82,9 +84,9 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
 
 @transaction.atomic
 def take_over(*, item_id: UUID, actor: User) -> ReviewItem:
-    """Claim an item whoever has it: a supervisor's way. Raises like :func:`claim`."""
+    """Claim an item whoever has it, as a supervisor. Raises like :func:`claim`."""
     item = _locked(item_id, actor, SUPERVISE)
-    _give(item, to=actor, until=_claim_end())
+    _assign(item, to=actor, until=_claim_end())
     _audit(item, "review.taken_over", actor)
     return item
 
@@ -102,7 +104,7 @@ def assign(*, item_id: UUID, to: User, actor: User) -> ReviewItem:
     if not scope.sees(to, item):
         message = gettext("{name} does not work for an item’s agency.")
         raise ClaimRefused(message.format(name=to.display_name))
-    _give(item, to=to, until=max(_claim_end(), item.due_at))
+    _assign(item, to=to, until=max(_claim_end(), item.due_at))
     _audit(item, "review.assigned", actor, to=to.get_username())
     return item
 
@@ -119,7 +121,7 @@ def opinion_problem(item: ReviewItem, to: User) -> str:
     return gettext("{name} may not give a second opinion.").format(name=to.display_name)
 
 
-def _give(item: ReviewItem, *, to: User, until: datetime) -> None:
+def _assign(item: ReviewItem, *, to: User, until: datetime) -> None:
     if item.state == ReviewState.DECIDED.value:
         raise ClaimRefused(gettext(DECIDED))
     if problem := opinion_problem(item, to):
@@ -161,11 +163,11 @@ def _claim_end() -> datetime:
     return timezone.now() + timedelta(minutes=settings.IEIM_CLAIM_MINUTES)
 
 
-def _audit(item: ReviewItem, kind: str, actor: User, **told: str) -> None:
+def _audit(item: ReviewItem, kind: str, actor: User, **fields: str) -> None:
     payload: dict[str, Any] = {
         "item": str(item.pk),
         "turn": str(item.turn_id),
         "version": item.version,
-        **told,
+        **fields,
     }
     audit.record(chain=item.turn.session_id, kind=kind, actor=actor.actor, payload=payload)

@@ -17,13 +17,13 @@ from review.models import REFUSED, SIGN, ReviewItem
 READING = AWAITED | {CLASSIFY}
 """The steps without which nobody knows whether a message shows danger, or gets its answer."""
 _FOR_NOBODY = frozenset(
-    each.value for each in (Code.CITIZEN_DANGER, Code.CITIZEN_FEEDBACK, Code.REPLY_EMPTY)
+    code.value for code in (Code.CITIZEN_DANGER, Code.CITIZEN_FEEDBACK, Code.REPLY_EMPTY)
 )
 """The reasons of items for which no answer waits."""
 
 
 def is_crisis(item: ReviewItem) -> bool:
-    """Whether an item is one: then every agency's caseworkers see it, and it comes first."""
+    """Whether an item is in crisis: every agency's caseworkers see it, and it comes first."""
     return item.rank <= SIGN
 
 
@@ -47,7 +47,7 @@ def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
     if stage in AWAITED and (stage != REPLY or awaited):
         return False
     escalating = {label.code for label in labels(turn)}
-    sure = [found for found in flags.of(turn) if found.code in escalating and not found.weak]
+    sure = [sign for sign in flags.of(turn) if sign.code in escalating and not sign.weak]
     return not sure and turn.state != TurnState.WITH_PERSON.value
 
 
@@ -89,6 +89,6 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
         return ()
     release = knowledge.release(turn.release_number)
     shown = contacts([label.code for label in escalating], release, turn.language, text=turn.text)
-    contact_texts = [each.text for each in (*shown, *of_feedback(turn))]
-    texts = [*contact_texts, *(label.description for label in escalating)]
+    texts = [contact.text for contact in (*shown, *of_feedback(turn))]
+    texts += [label.description for label in escalating]
     return tuple(dict.fromkeys(text for text in texts if text))

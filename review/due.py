@@ -1,4 +1,4 @@
-"""By when a person should have decided: target minutes, counted in business hours.
+"""Due times of items: target minutes, counted in business hours.
 
 Pure functions: nothing here reads a clock, the settings or the database.
 """

@@ -36,20 +36,20 @@ class Facets:
 
 
 def of_turn(turn: Turn) -> Facets:
-    """Return a turn's facets as far as triage has found them; it may still be running."""
-    found = (_of_stage(turn.pk, "classify", "result") or {}).get("urgency", {})
-    urgency = found.get("label", "")
+    """Return a turn's facets as far as triage has got; it may still be running."""
+    result = (_of_stage(turn.pk, "classify", "result") or {}).get("urgency", {})
+    urgency = result.get("label", "")
     label = _labels(turn).get(urgency) if urgency else None
     return Facets(
         urgency=urgency,
         flags=crisis.codes(turn),
         crisis=bool(crisis.labels(turn)),
-        unsure=policy.is_unsure(label, found.get("confidence")),
+        unsure=policy.is_unsure(label, result.get("confidence")),
     )
 
 
 def detected_agencies(turn_id: UUID) -> tuple[str, ...]:
-    """Return the ids of the agencies that stand as found for a turn, in their order.
+    """Return the ids of the agencies that were detected for a turn, in their order.
 
     A request for a person has those of the turn that it is about.
     """

@@ -1,4 +1,4 @@
-"""Citizens' feedback on answers: which staff may see it, and review items opened for it."""
+"""Citizens' feedback on answers: its page, who may see it, and review items opened for it."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def visible_feedback(user: User) -> QuerySet[Feedback]:
     scope = agencies_of(user)
     if scope is None:
         return rows
-    theirs = Q(reply__citations__agency__in=scope)
+    condition = Q(reply__citations__agency__in=scope)
     if user.has_perm(TRIAGE):
-        theirs |= Q(reply__citations=None)
+        condition |= Q(reply__citations=None)
     # A reply has a row for each service that it was made from.
-    return rows.filter(pk__in=Feedback.objects.filter(theirs).values("pk"))
+    return rows.filter(pk__in=Feedback.objects.filter(condition).values("pk"))
 
 
 def listed(user: User, *, with_items: bool) -> QuerySet[Feedback]:
@@ -65,7 +65,7 @@ def of_turn(turn: Turn) -> Feedback | None:
 
 
 def row(feedback: Feedback) -> dict[str, Any]:
-    """Return feedback as a row of its page.
+    """Return a row of the page.
 
     ``question`` is the message without personal data, as it may become a golden question.
     """
@@ -109,12 +109,12 @@ PAGE = 50
 @require_safe
 def feedback_page(request: HttpRequest) -> HttpResponse:
     """Show the feedback on answers without an item, or all of it."""
-    every = request.GET.get("show") == "all"
-    visible = listed(member(request), with_items=every)
+    show_all = request.GET.get("show") == "all"
+    visible = listed(member(request), with_items=show_all)
     page = Paginator(visible, PAGE).get_page(request.GET.get("page"))
-    rows = [row(each) for each in page]
+    rows = [row(feedback) for feedback in page]
     note_listed(reading.FEEDBACK_LISTED, "turns", (r["turn"].pk for r in rows), member(request))
-    context = {"page": page, "rows": rows, "every": every}
+    context = {"page": page, "rows": rows, "every": show_all}
     return render(request, "review/feedback/feedback.html", context)
 
 

@@ -49,7 +49,7 @@ NOBODY_WAITS_BY_STATE: Mapping[str, str] = {
         "caseworker reads their message too. No answer waits for this item; read what they wrote."
     ),
 }
-"""By the turn's state: what its citizen has where nobody waits, above a weak sign of danger."""
+"""By the turn's state: the sentence of an item of a weak sign of danger, for which nobody waits."""
 
 NOBODY_WAITS_FEEDBACK = gettext_noop(
     "The citizen has an answer, and said something of it. Nothing waits for this item."
@@ -77,7 +77,7 @@ STOPPED: Mapping[int, str] = {
     2: gettext_noop("It stopped at “{stage}” after two attempts."),
 }
 STOPPED_AFTER = gettext_noop("It stopped at “{stage}” after {number} attempts.")
-"""Where an item stopped, by the attempts, and after more than those."""
+"""The sentence on where an item stopped, by the number of attempts, and after more than those."""
 
 TURN_STATES: Mapping[str, str] = {
     TurnState.QUEUED: gettext_noop("Waits for the assistant"),
@@ -163,7 +163,7 @@ CAREFUL_ORDER: tuple[str, ...] = (
 person's own words first."""
 
 TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
-"""What a correction leads to where no answer waits for it."""
+"""The hint of a correction that no answer waits for."""
 
 TYPED: Mapping[str, str] = {
     "text": gettext_noop("Your words"),
@@ -173,11 +173,11 @@ TYPED: Mapping[str, str] = {
     "value": gettext_noop("Value"),
     "reason": gettext_noop("Your reason"),
 }
-"""What people type, by the end of the field's name: kept where it can no longer be sent."""
+"""By the end of a field's name: what is typed in it, for drafts that cannot be sent any more."""
 
 
 def nobody_waits(item: ReviewItem) -> str:
-    """Return what the citizen has of an item's reply for which nobody waits; not translated yet."""
+    """Return the sentence on an item of a reply for which nobody waits; not translated yet."""
     if Code.CITIZEN_FEEDBACK in item.reasons:
         return NOBODY_WAITS_FEEDBACK
     if set(item.reasons) == {Code.REPLY_EMPTY}:
@@ -186,28 +186,28 @@ def nobody_waits(item: ReviewItem) -> str:
 
 
 def label_name(release: Release | None, label_set: str, code: str) -> str:
-    """Return a label's name; a code that the release has not is shown as it is."""
+    """Return a label's name; an unknown code is shown as it is."""
     label = release.labels.get(label_set, {}).get(code) if release else None
-    found = label or (release.situation(code) if release else None)
-    return found.name if found else code
+    entry = label or (release.situation(code) if release else None)
+    return entry.name if entry else code
 
 
 def agency_name(release: Release | None, agency: str) -> str:
-    """Return an agency's name; an id that the release has not is shown as it is."""
-    found = release.agencies.get(agency) if release else None
-    return found.name if found else agency
+    """Return an agency's name; an unknown id is shown as it is."""
+    entry = release.agencies.get(agency) if release else None
+    return entry.name if entry else agency
 
 
 def service_name(release: Release, agency: str, key: str) -> str:
-    """Return a service's name; a key that the release has not is shown as it is."""
-    found = release.services.get((agency, key))
-    return found.name if found else key
+    """Return a service's name; an unknown key is shown as it is."""
+    entry = release.services.get((agency, key))
+    return entry.name if entry else key
 
 
 def agency_names(item: ReviewItem, release: Release | None) -> str:
     """Return the names of an item's agencies, first the one that has it now; empty for none."""
-    names = {each: agency_name(release, each) for each in item.agency_ids}
-    others = ", ".join(name for each, name in names.items() if each != item.agency)
+    names = {agency: agency_name(release, agency) for agency in item.agency_ids}
+    others = ", ".join(name for agency, name in names.items() if agency != item.agency)
     if item.agency not in names:
         return others
     first = names[item.agency]

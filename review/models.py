@@ -1,4 +1,4 @@
-"""What waits for a person, and what persons decided."""
+"""Review items and decisions on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from review.states import UNDECIDED, ReviewState
 
 
 class Priority(IntEnum):
-    """How much an item matters."""
+    """The priority of an item."""
 
     HIGH = 1
     """Of danger: held because of a risk, or shown because of a sign of one."""
@@ -199,7 +199,7 @@ class SearchText(models.Model):
 
 
 class Action(models.TextChoices):
-    """What a person can do with an item."""
+    """The actions that a person can take on an item."""
 
     APPROVE = "approve", _("Approve")
     OVERRIDE = "override", _("Correct")

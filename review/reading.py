@@ -1,4 +1,4 @@
-"""Who has read what a citizen wrote: an event of the conversation, of lists one of the staff's."""
+"""Audit events of reading a citizen's words: of an item in its conversation, of lists apart."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which agencies an item belongs to, and which items a user sees.
+"""The agencies that an item belongs to, and the items that a user sees.
 
-Agencies that were found together answer together: each keeps its part in the turn to the end,
+Agencies that were detected together answer together: each keeps its part in the turn to the end,
 whatever a person corrects or hands over afterwards. A single agency gives the item away by handing
 it over.
 """
@@ -35,19 +35,19 @@ def agency_set(ids: Collection[str]) -> AgencySet | None:
     if not unique:
         return None
     digest = _digest(unique)
-    found, new = AgencySet.objects.get_or_create(digest=digest, defaults={"ids": unique})
-    if new:
-        SetMember.objects.bulk_create(SetMember(set=found, agency=agency) for agency in unique)
-    return found
+    result, created = AgencySet.objects.get_or_create(digest=digest, defaults={"ids": unique})
+    if created:
+        SetMember.objects.bulk_create(SetMember(set=result, agency=agency) for agency in unique)
+    return result
 
 
 def set_faults() -> Iterator[Discrepancy]:
     """Yield the sets that are not what their digest says, or whose members are others."""
     sets = AgencySet.objects.prefetch_related("members").order_by("pk")
-    for found in sets.iterator(chunk_size=100):
-        members = sorted(member.agency for member in found.members.all())
-        if found.ids != members or found.digest != _digest(members):
-            yield from of_store("agency_set", [str(found.pk)], Fault.CHANGED)
+    for current in sets.iterator(chunk_size=100):
+        members = sorted(member.agency for member in current.members.all())
+        if current.ids != members or current.digest != _digest(members):
+            yield from of_store("agency_set", [str(current.pk)], Fault.CHANGED)
 
 
 def _digest(ids: Iterable[str]) -> str:
@@ -56,34 +56,33 @@ def _digest(ids: Iterable[str]) -> str:
 
 def agencies_of_item(item: ReviewItem) -> frozenset[str]:
     """Return the ids of the agencies that an item belongs to at present."""
-    found = facets.detected_agencies(item.turn_id)
-    current = [item.agency] if item.agency else found
+    current = [item.agency] if item.agency else facets.detected_agencies(item.turn_id)
     return agencies_together(item.turn_id).union(current)
 
 
 def agencies_together(turn_id: UUID) -> frozenset[str]:
     """Return the ids of the agencies that answer a turn together; none where only one does."""
     sets = [frozenset(facets.detected_agencies(turn_id)), *_of_items(turn_id)]
-    return frozenset[str]().union(*(each for each in sets if len(each) > 1))
+    return frozenset[str]().union(*(ids for ids in sets if len(ids) > 1))
 
 
 def agencies_ever(turn_id: UUID) -> frozenset[str]:
-    """Return the ids of the agencies that were found for a turn or had one of its items."""
+    """Return the ids of the agencies that were detected for a turn or had one of its items."""
     return frozenset(facets.detected_agencies(turn_id)).union(*_of_items(turn_id))
 
 
 def refresh_agencies(turn_id: UUID) -> None:
-    """Update the agencies of a turn's undecided items from the present findings.
+    """Update the agencies of a turn's undecided items from those detected now.
 
     Runs inside the caller's transaction, which holds the turn's row.
     """
-    found = facets.detected_agencies(turn_id)
+    detected = facets.detected_agencies(turn_id)
     undecided = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
     for item in undecided.order_by("pk"):
         before = (item.agency, item.agencies_id)
-        if len(found) == 1:
+        if len(detected) == 1:
             # A person may have handed the item to another agency meanwhile: theirs stays.
-            item.agency = item.agency or found[0]
+            item.agency = item.agency or detected[0]
         belongs = agency_set(agencies_of_item(item))
         if before != (item.agency, belongs and belongs.pk):
             ReviewItem.objects.filter(pk=item.pk).update(agency=item.agency, agencies=belongs)
@@ -110,17 +109,17 @@ def sees(user: User, item: ReviewItem) -> bool:
 
 
 def _condition(user: User) -> Q:
-    """Return what makes an item theirs: one of its agencies, that it has none, or a crisis.
+    """Return the condition: one of the user's agencies, no agency yet, or a crisis.
 
-    Whoever works for every agency sees all; what has no agency yet takes a role that says so.
+    A user of every agency sees all; items without an agency need a right of their own.
     """
     scope = agencies_of(user)
     if scope is None:
         return Q()
-    theirs = Q(agencies__in=sets_with(scope))
+    condition = Q(agencies__in=sets_with(scope))
     if user.has_perm(TRIAGE):
-        theirs |= Q(agencies=None)
+        condition |= Q(agencies=None)
     if scope:
         # A life may be at stake: whoever sees it first acts, whatever agency was guessed.
-        theirs |= Q(rank__lte=SIGN)
-    return theirs
+        condition |= Q(rank__lte=SIGN)
+    return condition

@@ -37,10 +37,9 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     Runs inside the caller's transaction, with the result that made it necessary. While an item for
     the same stage of the turn is undecided, that one is returned, with what became known since:
     triage may end after it was opened, and the caller calls again. Such a refresh is no change that
-    somebody who has claimed the item must have seen, so its version stays. What is missing of the
-    turn's triage is asked for. An item that was there
-    for a weak sign alone ends: this one says the same, and that the citizen waits. Raises
-    ``Turn.DoesNotExist``.
+    somebody who has claimed the item must have seen, so its version stays. The rest of the turn's
+    triage is requested. An item of a weak sign alone ends: this one says the same, and that the
+    citizen waits. Raises ``Turn.DoesNotExist``.
     """
     turn = Turn.objects.get(pk=turn_id)
     facts = facets.of_turn(turn)
@@ -74,7 +73,7 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
 
 @transaction.atomic
 def refresh(*, turn_id: UUID, codes: Sequence[str]) -> None:
-    """Bring a turn's undecided items up to date with what triage found after they were opened.
+    """Update a turn's undecided items with the results of triage after they were opened.
 
     ``codes`` are reasons of what is awaited. Versions stay, as in :func:`open_item`.
     """
@@ -118,10 +117,10 @@ def count_items(*, session_id: UUID) -> int:
 
 
 def decisions(*, session_id: UUID) -> Sequence[ports.Decision]:
-    """Return what persons decided in a session, without who."""
-    found = Decision.objects.filter(item__turn__session=session_id)
-    made = found.values_list("item__turn", "item__stage", "action", "created_at")
-    return [ports.Decision(*each) for each in made]
+    """Return the decisions in a session, without their authors."""
+    columns = ("item__turn", "item__stage", "action", "created_at")
+    rows = Decision.objects.filter(item__turn__session=session_id).values_list(*columns)
+    return [ports.Decision(*row) for row in rows]
 
 
 def decided_sessions() -> QuerySet[Any]:
@@ -169,8 +168,8 @@ def _give_way(turn: Turn) -> None:
 
 
 def _undecided(turn_id: UUID) -> list[ReviewItem]:
-    found = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
-    return list(found.order_by("pk"))
+    items = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
+    return list(items.order_by("pk"))
 
 
 def _end(item: ReviewItem) -> None:

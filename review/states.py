@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ReviewState(StrEnum):
-    """Where a review item stands."""
+    """States of a review item."""
 
     OPEN = "open"
     """Waits for somebody to claim it."""

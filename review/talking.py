@@ -1,4 +1,4 @@
-"""A caseworker's conversation with a citizen: transcript, taking over, writing, handing back."""
+"""A caseworker's conversation with a citizen: transcript, takeover, messages, handing back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ieim.pipeline.topology import AWAITED
 from review import claims, reading, scope
 from review.deciding import texts
 from review.deciding.locking import DECIDE, Refused
-from review.item.presenters import AskedBack, asked_back
+from review.item.page import AskedBack, asked_back
 from review.models import ReviewItem
 from review.scope import visible
 
@@ -183,9 +183,9 @@ def _held(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:
     """Return a session, locked, and an item of it that the actor has claimed, locked as well."""
     if not actor.has_perm(DECIDE):
         raise PermissionDenied
-    found = scope.visible(actor).values_list("turn__session_id", flat=True).get(pk=item_id)
+    session_id = scope.visible(actor).values_list("turn__session_id", flat=True).get(pk=item_id)
     # The session first, as a message does.
-    session = locked(Session.objects.all()).get(pk=found)
+    session = locked(Session.objects.all()).get(pk=session_id)
     if is_erased(session):
         raise ReviewItem.DoesNotExist(str(item_id))
     return session, claims.claim(item_id=item_id, actor=actor)

@@ -21,7 +21,7 @@ from conversations.turns import running, services
 from ieim.audit.services import record
 from ieim.people.models import User
 from review.models import ReviewItem
-from review.queue.selectors import place
+from review.queue.selectors import encode
 
 ROUNDS = 7
 NOISE = 1.2
@@ -70,7 +70,7 @@ def _works() -> dict[str, Work]:
 
     open_items = ReviewItem.objects.filter(state="open")
     middle = open_items.order_by("rank", "due_at", "pk")[open_items.count() // 2]
-    after = place((middle.rank, middle.due_at, middle.pk))
+    after = encode((middle.rank, middle.due_at, middle.pk))
     news = re.search(r'hx-get="([^"]+)"', supervisor.get("/review/").content.decode())
     assert news is not None
     session = Session.objects.order_by("pk")[0].pk

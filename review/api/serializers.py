@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -26,7 +27,7 @@ from review.deciding import Action, Refused
 from review.deciding.locking import MAX_REASON
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.models import Priority, ReviewItem
-from review.queue.filters import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters
+from review.queue.filters import TABS, ItemFilter
 from review.states import ReviewState
 
 
@@ -75,40 +76,11 @@ PAYLOAD_FIELDS: Mapping[Action, frozenset[str]] = {
     Action.DISMISS: frozenset({"text"}),
 }
 """The fields that an action's payload may have; none for actions that are not listed."""
-_SEARCH = (
-    "Words that the message has, or their begin; or a conversation's reference, which finds its "
-    "items in every list, whatever else is asked for."
-)
-
-
-def _filter(**options: Any) -> serializers.CharField:
-    return serializers.CharField(
-        required=False, trim_whitespace=False, **{"max_length": LONGEST, **options}
-    )
 
 
 class QueueQuerySerializer(ClosedSerializer):
-    """The address of a list."""
+    """The address of a list: the filters of the queue's page, and the place in the list."""
 
-    tab = serializers.ChoiceField(
-        choices=list(TABS), required=False, help_text="Which list; `open` when left out."
-    )
-    q = _filter(max_length=LONGEST_SEARCH, help_text=_SEARCH)
-    agency = _filter(help_text="An agency's id.")
-    stage = _filter(help_text="A contract's id, `reply` or `person`.")
-    reason = _filter(help_text="A finding's code: the first of the item's reasons.")
-    urgency = _filter(help_text="A label's code.")
-    flag = _filter(help_text="A risk flag's code.")
-    language = _filter(help_text="ISO 639-1.")
-    age = serializers.ChoiceField(
-        choices=list(AGES), required=False, help_text="Open for longer than this."
-    )
-    overdue = serializers.ChoiceField(
-        choices=["1"], required=False, help_text="Only what should have been decided by now."
-    )
-    held = serializers.ChoiceField(
-        choices=["1"], required=False, help_text="In `open` also what colleagues work on."
-    )
     after = serializers.RegexField(
         PLACE, required=False, trim_whitespace=False, help_text="As in `next`."
     )
@@ -116,8 +88,22 @@ class QueueQuerySerializer(ClosedSerializer):
         PLACE, required=False, trim_whitespace=False, help_text="As in `previous`."
     )
 
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return a field for each filter, then the place."""
+        filters = {name: _field_of(field) for name, field in ItemFilter().form.fields.items()}
+        return filters | super().get_fields()
 
-def filters_of(request: Request) -> tuple[Filters, str, str]:
+
+def _field_of(field: forms.Field) -> serializers.Field[Any, Any, Any, Any]:
+    options: dict[str, Any] = {"required": False, "help_text": field.help_text}
+    if isinstance(field, forms.ChoiceField):
+        choices: Any = field.choices
+        return serializers.ChoiceField(choices=[value for value, _ in choices if value], **options)
+    length = field.widget.attrs["maxlength"]
+    return serializers.CharField(max_length=int(length), trim_whitespace=False, **options)
+
+
+def filters_of(request: Request) -> tuple[ItemFilter, str, str]:
     """Return a list's filters, and the positions after and before its page.
 
     Raises:
@@ -134,7 +120,7 @@ def filters_of(request: Request) -> tuple[Filters, str, str]:
     after, before = params.get("after", ""), params.get("before", "")
     if after and before:
         raise ParseError("Ask for the page after a place or before one, not for both.")
-    return Filters.parse(params.dict()), after, before
+    return ItemFilter.parse(params.dict()), after, before
 
 
 class CitedSerializer(ClosedSerializer):

@@ -39,8 +39,7 @@ from review.api.serializers import (
 )
 from review.claims import ClaimRefused
 from review.deciding import Action, Conflict, Refused, locking
-from review.item.presenters import wish
-from review.item.selectors import load
+from review.item.selectors import load, wish
 from review.models import ReviewItem
 from review.queue import selectors
 from review.queue.filters import BadAddress
@@ -98,7 +97,7 @@ class Items(KnowledgeViewSet):
             return f"{reverse('review_api:items')}?{query}"
 
         queue = {
-            "tab": filters.tab,
+            "tab": filters.values["tab"],
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),
             "session": selectors.conversation(self.user, listed.session)
             if listed.session

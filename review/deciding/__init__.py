@@ -5,10 +5,10 @@ Every write is atomic; a refused one changes nothing.
 
 from __future__ import annotations
 
+from review.deciding.actions import Preview, preview
 from review.deciding.answers import complete_output
 from review.deciding.locking import Conflict, Outdated, Refused, Unchosen, Unconfirmed
 from review.deciding.permitted import may, opinion_wanted
-from review.deciding.previews import Preview, preview
 from review.deciding.services import decide, sign, undo
 from review.deciding.signing import missing_signatures, signing_agencies, why_confirm
 from review.models import Action, Decision

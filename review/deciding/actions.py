@@ -1,11 +1,13 @@
-"""Prepare each action (or refuse it), and carry it out once it is permitted."""
+"""Actions on an item: preparing one (or refusing it), its preview, and carrying it out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext
 
@@ -16,44 +18,62 @@ from conversations.turns import resuming
 from conversations.turns.resuming import NotWaiting
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import dumps
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
-from review.deciding import answers, permitted, records, texts
+from ieim.studio.labels import stage_label
+from review.deciding import answers, locking, outdated, permitted, signing, texts
 from review.deciding.answers import Answer
 from review.deciding.locking import Conflict, Refused
-from review.deciding.records import Content
+from review.labels import agency_name
 from review.models import Action, Decision, ReviewItem
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A decision that may be taken: its record's ``content``, and the answer or reply it sets."""
+    """A decision that may be taken: the content of its record, and its effect.
+
+    ``contract`` is the stage whose last attempt was judged, empty for none. ``output`` is the new
+    answer, ``original`` the model's last readable one to the same stage. ``answer`` or ``reply`` is
+    what takes effect, ``agency`` the one that gets the item.
+    """
 
     action: Action
-    content: Content = field(default_factory=Content)
+    contract: str = ""
+    output: Any = None
+    original: Any = None
+    evidence: Sequence[EvidenceDict] = ()
     answer: Answer | None = None
     reply: Reply | None = None
     agency: str = ""
 
+    @property
+    def sends_reply(self) -> bool:
+        """Whether the citizen reads something of it."""
+        return signing.sends_reply(self.action, self.contract, words=self.reply is not None)
+
 
 def prepare(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
     """Check what a person decides, without changing anything; raises :class:`Refused`."""
-    if action is Action.APPROVE:
-        return _approve(item)
-    if action is Action.OVERRIDE:
-        return _override(item, payload)
-    if action in (Action.WRITE, Action.ASK):
-        return _write(item, action, payload)
-    if action is Action.DISMISS:
-        return _dismiss(item, payload)
-    if action is Action.HAND_OVER:
-        return _hand_over(item, payload)
-    return Prepared(action, Content(contract=_contract(item)))
+    match action:
+        case Action.APPROVE:
+            return _approve(item)
+        case Action.OVERRIDE:
+            return _override(item, payload)
+        case Action.WRITE | Action.ASK:
+            return _write(item, action, payload)
+        case Action.DISMISS:
+            return _dismiss(item, payload)
+        case Action.HAND_OVER:
+            return _hand_over(item, payload)
+    return Prepared(action, _contract(item))
 
 
-def again(decision: Decision) -> Prepared:
-    """Prepare a stored proposal again, judged against the present state."""
+def prepare_again(decision: Decision) -> Prepared:
+    """Prepare a stored proposal, judged against the present state; raises :class:`Refused`."""
     item, action = decision.item, Action(decision.action)
     problem = permitted.state_problem(item, action)
     if problem:
@@ -66,7 +86,7 @@ def again(decision: Decision) -> Prepared:
         reply = None if decision.output is None else Reply.from_dict(decision.output)
         return Prepared(action, reply=reply)
     prepared = prepare(item, action, {})
-    if action is Action.APPROVE and dumps(prepared.content.output) != dumps(decision.output):
+    if action is Action.APPROVE and dumps(prepared.output) != dumps(decision.output):
         raise Refused(
             gettext("What was approved has changed since. Claim the item and decide it anew.")
         )
@@ -74,7 +94,7 @@ def again(decision: Decision) -> Prepared:
 
 
 @contextmanager
-def unmoved() -> Iterator[None]:
+def conflict_if_moved() -> Iterator[None]:
     """Raise :class:`Conflict` where the turn moved on meanwhile."""
     try:
         yield
@@ -84,7 +104,7 @@ def unmoved() -> Iterator[None]:
         ) from error
 
 
-@unmoved()
+@conflict_if_moved()
 def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
     """Apply the decision to the turn; raises :class:`Conflict` where it moved on meanwhile."""
     turn, action, by = item.turn, prepared.action, actor.actor
@@ -95,7 +115,7 @@ def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
     elif prepared.reply is not None:
         resuming.answer(turn=turn, reply=prepared.reply, by=by)
     elif prepared.answer is not None:
-        _put(item, action, prepared.answer)
+        _replace_answer(item, action, prepared.answer)
     elif action is Action.RETRY:
         stage = answers.stage_of(turn, item.stage)
         if stage is not None:
@@ -108,7 +128,7 @@ def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
         asking.finish(turn_id=turn.pk, state=ended, actor=by)
 
 
-def _put(item: ReviewItem, action: Action, answer: Answer) -> None:
+def _replace_answer(item: ReviewItem, action: Action, answer: Answer) -> None:
     stage = answers.stage_of(item.turn, answer.contract)
     if stage is None:
         raise Refused(gettext("This stage has not run, so it has no answer to correct."))
@@ -138,11 +158,11 @@ def was_closed(item: ReviewItem) -> bool:
 def _approve(item: ReviewItem) -> Prepared:
     if item.stage == REPLY:
         reply = _composed(item)
-        return Prepared(Action.APPROVE, Content(reply, reply))
+        return Prepared(Action.APPROVE, output=reply, original=reply)
     stage = answers.stage_of(item.turn, item.stage)
     if stage is None:
         raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
-    return _put_in_place(item, Action.APPROVE, answers.approving(stage))
+    return _prepare_answer(item, Action.APPROVE, answers.approving(stage))
 
 
 def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
@@ -154,26 +174,26 @@ def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
         raise Refused(
             gettext("Say which stage is corrected: this one, or one before it that has run.")
         )
-    return _put_in_place(
+    return _prepare_answer(
         item, Action.OVERRIDE, answers.overriding(contract, item.turn, payload.get("output"))
     )
 
 
-def _put_in_place(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
-    original = records.last_readable(answers.stage_of(item.turn, answer.contract))
-    content = Content(answer.output, original, answer.evidence, answer.contract)
-    return Prepared(action, content, answer=answer)
+def _prepare_answer(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
+    original = answers.last_readable(answers.stage_of(item.turn, answer.contract))
+    return Prepared(
+        action, answer.contract, answer.output, original, answer.evidence, answer=answer
+    )
 
 
 def _write(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
     reply = texts.written(action, item.turn, payload)
-    content = Content(reply.as_dict(), _composed(item), contract=_contract(item))
-    return Prepared(action, content, reply=reply)
+    return Prepared(action, _contract(item), reply.as_dict(), _composed(item), reply=reply)
 
 
 def _dismiss(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
     if not payload.get("text"):
-        return Prepared(Action.DISMISS, Content(contract=_contract(item)))
+        return Prepared(Action.DISMISS, _contract(item))
     if not closes(item):
         raise Refused(
             gettext("The citizen is not told of this: nothing waits for it. Leave the text out.")
@@ -190,9 +210,8 @@ def _hand_over(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
         raise Refused(gettext("There is no such agency. Choose one from the list."))
     if agency == item.agency:
         raise Refused(gettext("The item is with this agency already. Choose another one."))
-    before = {"from": item.agency, "agencies": list(item.agency_ids)}
-    content = Content({"agency": agency, **before}, contract=_contract(item))
-    return Prepared(Action.HAND_OVER, content, agency=agency)
+    output = {"agency": agency, "from": item.agency, "agencies": list(item.agency_ids)}
+    return Prepared(Action.HAND_OVER, _contract(item), output, agency=agency)
 
 
 def _contract(item: ReviewItem) -> str:
@@ -203,3 +222,161 @@ def _composed(item: ReviewItem) -> dict[str, Any] | None:
     """Return the reply that the pipeline has ready, None where it has none."""
     reply = answers.follow(item.turn).reply
     return None if reply is None else reply.as_dict()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The effect of a decision: the citizen's ``reply``, None where it alone makes none.
+
+    ``happens`` says what happens next, in a sentence or two. ``warnings`` are for who writes a
+    reply, and stop nothing: what it states that its sources do not. ``sees`` says what changes for
+    the citizen at once where no reply is made; empty for nothing.
+    """
+
+    reply: Reply | None
+    happens: str
+    warnings: tuple[Finding, ...] = ()
+    sees: str = ""
+
+
+def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
+    """Return what a decision would lead to, whether the item is claimed or not. Reads only.
+
+    Raises:
+        ReviewItem.DoesNotExist: for an item that the actor may not see.
+        Refused: as the decision would.
+    """
+    item = locking.find(item_id, actor)
+    problem = permitted.state_problem(item, action)
+    if problem:
+        raise Refused(problem)
+    if action is Action.DISAGREE:
+        return Preview(
+            None, gettext("Nothing is sent. The item is open again, and both records stay.")
+        )
+    if action is Action.AGREE:
+        proposal = signing.proposal_of(item)
+        if proposal is None:
+            raise Refused(gettext("There is no decision that waits for a second opinion."))
+        proposal.item = item
+        return _preview_of(item, proposal.actor, prepare_agreed(proposal), waits="")
+    prepared = prepare(item, action, payload)
+    return _preview_of(item, actor, prepared, waits=_waits_for(item, actor, prepared))
+
+
+def prepare_agreed(proposal: Decision) -> Prepared:
+    """Prepare a stored proposal that others agree to.
+
+    Raises:
+        Refused: also where a service that it would send has changed since its author looked at it.
+    """
+    item, prepared = proposal.item, prepare_again(proposal)
+    reply, _ = outcome(item, proposal.actor, prepared)
+    changes = outdated.changes_since(item.turn, reply)
+    if changes is not None and proposal.artifacts.get("live_release") != changes.live:
+        message = gettext("{changes} Disagree, or have it taken back: it is decided anew then.")
+        raise Refused(message.format(changes=changes))
+    return prepared
+
+
+def _preview_of(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) -> Preview:
+    reply, happens = outcome(item, actor, prepared)
+    warnings: tuple[Finding, ...] = ()
+    typed = prepared.action is Action.WRITE or (
+        prepared.action is Action.OVERRIDE and prepared.contract == signing.ANSWER
+    )
+    if typed and reply is not None:
+        warnings = tuple(texts.warnings(item.turn, reply))
+    if waits:
+        then = f"{happens[0].lower()}{happens[1:]}"
+        happens = gettext("{first} After that, {then}").format(first=waits, then=then)
+    sees = "" if waits or reply is not None else _sees(item, prepared.action)
+    return Preview(reply, happens, warnings=warnings, sees=sees)
+
+
+def _sees(item: ReviewItem, action: Action) -> str:
+    if not closes(item):
+        return ""
+    if action is Action.DISMISS:
+        return gettext("The citizen sees that this is closed")
+    if action is Action.DONE:
+        return gettext("The citizen sees that a person has been in touch")
+    return ""
+
+
+def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
+    """Return what has to happen before the decision takes effect."""
+    if prepared.action is Action.HAND_OVER:
+        return ""
+    first = ""
+    if prepared.sends_reply and (others := _others(item, actor)):
+        first = gettext("Nothing happens before {others} has signed, too.").format(others=others)
+    needed = permitted.needs_opinion(item, prepared.action)
+    opinion = gettext("Nothing happens until a second person has agreed.") if needed else ""
+    return f"{first} {opinion}".strip()
+
+
+def _others(item: ReviewItem, actor: User) -> str:
+    """Return the names of the agencies that have to sign besides the actor's; empty for none."""
+    scope = agencies_of(actor)
+    # Who decides signs for their own agencies at once.
+    others = [a for a in signing.signing_agencies(item) if scope is not None and a not in scope]
+    release = knowledge.release(item.turn.release_number)
+    names = [agency_name(release, agency) for agency in others]
+    both = gettext("{first} and {second}")
+    return reduce(lambda first, second: both.format(first=first, second=second), names or [""])
+
+
+def outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
+    """Return the reply that a decision sends, None for none, and what happens, in a sentence."""
+    action = prepared.action
+    if action is Action.HAND_OVER:
+        to = knowledge.release(item.turn.release_number).agencies[prepared.agency].name
+        goes = gettext("The item goes to the queue of {agency}. The citizen is told nothing yet.")
+        return None, goes.format(agency=to)
+    if action is Action.DISMISS:
+        return _dismissed(item, prepared)
+    if action is Action.ASK:
+        return prepared.reply, gettext(
+            "The citizen reads this at once; what they write is a new question."
+        )
+    if prepared.reply is not None:
+        return prepared.reply, gettext("The citizen gets this reply at once.")
+    if action is Action.DONE:
+        return None, gettext("The item is done. The citizen sees that a person has been in touch.")
+    if item.stage not in AWAITED:
+        return None, gettext("The item is done. No answer to the citizen changes.")
+    if action is Action.RETRY:
+        return None, gettext("The model is asked again. If that fails too, a new item comes here.")
+    return _resumed(item, actor, prepared)
+
+
+def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
+    if not closes(item):
+        return None, gettext("The item is done. No answer to the citizen changes.")
+    if prepared.reply is not None:
+        return prepared.reply, gettext("The question is closed, and the citizen reads this.")
+    return None, gettext("This is closed, and the citizen sees that. No answer follows.")
+
+
+def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
+    answer = prepared.answer
+    if answer is None:
+        return answers.follow(item.turn).reply, gettext("The citizen gets this reply at once.")
+    replaced = {answer.contract: (answer.output, answer.state_merge)}
+    result = answers.follow(item.turn, replaced, shown_text=answer.shown_text)
+    later = "" if answer.contract == signing.ANSWER else _others(item, actor)
+    signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
+    if result.reply is None:
+        following = stage_label(result.waiting)
+        message = gettext("The question goes on to the next step: {step} Then comes the answer.")
+        goes = message.format(step=following)
+        return None, f"{goes} {signs}".strip()
+    if answers.policy_findings(item.turn, replaced):
+        return result.reply, gettext(
+            "This is the reply. The rules hold it: it comes back for approval."
+        )
+    if signs:
+        message = gettext("This is the reply. It comes back for approval. {then}")
+        return result.reply, message.format(then=signs)
+    return result.reply, gettext("The citizen gets this reply at once.")

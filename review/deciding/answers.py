@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -24,7 +24,7 @@ from ieim.pipeline import policy
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.findings import WAIVABLE, Code, Finding
 from ieim.pipeline.gate import gate, strict_json
-from ieim.pipeline.gate.gate import EvidenceDict, Judgement
+from ieim.pipeline.gate.gate import EvidenceDict, Judgement, with_two_decimals
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import fallback, situation
 from ieim.pipeline.reply.reply import Reply
@@ -32,7 +32,6 @@ from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, CLASSIFY, FIRST, ORDER, SESSION_END, STAGES
-from review.deciding import records
 from review.deciding.locking import Refused
 
 Answers = Mapping[str, tuple[Output, Output]]
@@ -41,7 +40,7 @@ Answers = Mapping[str, tuple[Output, Output]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where a turn gets to with the answers that it has: a ``reply``, or the ``waiting`` stage."""
+    """The end that a turn reaches with its answers: a ``reply``, or the ``waiting`` stage."""
 
     reply: Reply | None
     waiting: str
@@ -82,9 +81,12 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     Stages after a replaced one run again, so their stored answers do not count. ``shown_text`` is
     what is shown in place of the free text of ``answers``, None for that text itself.
     """
-    put = answers or {}
-    stored = {k: v for k, v in done_answers(turn).items() if all(_before(k, name) for name in put)}
-    available = stored | dict(put)
+    replaced = dict(answers or {})
+    available = replaced | {
+        name: answer
+        for name, answer in done_answers(turn).items()
+        if all(_before(name, other) for other in replaced)
+    }
     context = context_of(turn, _state(turn, {}))
     outputs: dict[str, Output] = {}
     stage_id = FIRST
@@ -98,7 +100,7 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
             return Outcome(None, stage_id)
         stage_id = following
     if shown_text is None:
-        shown_text = shown_text_of(turn, outputs.keys() - put.keys())
+        shown_text = shown_text_of(turn, outputs.keys() - replaced.keys())
     context = replace(context, shown_text=shown_text)
     language, chosen = languages.reply_language(turn), chosen_of(turn)
     reply = compose(outputs, context, language=language, chosen=chosen)
@@ -109,14 +111,14 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     return Outcome(reply, SESSION_END)
 
 
-def policy_findings(turn: Turn, put: Answers | None = None) -> list[Finding]:
+def policy_findings(turn: Turn, replaced: Answers | None = None) -> list[Finding]:
     """Return why policy holds the reply to a turn, as far as its triage is known.
 
-    ``put`` replace stored answers. Whether the search is sure of what it found is not looked at: a
-    reply in another language may go out where this expects that it is held.
+    ``replaced`` are answers in place of stored ones. Whether the search is sure of its hits is not
+    considered: a reply in another language may go out where this expects that it is held.
     """
     release = knowledge.release(turn.release_number)
-    answers = done_answers(turn) | dict(put or {})
+    answers = done_answers(turn) | dict(replaced or {})
     classified = answers[CLASSIFY][0] if CLASSIFY in answers else None
     holds = policy.decide(flags.of(turn), classified, release.labels)
     if policy.model_is_sure(context_of(turn, _state(turn, answers))):
@@ -127,6 +129,27 @@ def policy_findings(turn: Turn, put: Answers | None = None) -> list[Finding]:
 def stage_of(turn: Turn, contract: str) -> Stage | None:
     """Return a turn's stage, None for one that has not run."""
     return turn.stages.filter(contract=contract).first()
+
+
+def last_readable(stage: Stage | None) -> Mapping[str, Any] | None:
+    """Return the last answer of a stage's attempts that can be read as JSON; None for none."""
+    for attempt in _newest_first(stage):
+        output, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
+        if output is not None:
+            # As the gate writes scores: 0.9 is no change of 0.90.
+            answer: Mapping[str, Any] = with_two_decimals(output)
+            return answer
+    return None
+
+
+def last_attempt(stage: Stage | None) -> Attempt | None:
+    """Return the attempt that was judged last."""
+    return next(_newest_first(stage), None)
+
+
+def _newest_first(stage: Stage | None) -> Iterator[Attempt]:
+    if stage is not None:
+        yield from stage.attempts.order_by("-round", "-number")
 
 
 def _before(contract: str, other: str) -> bool:
@@ -222,7 +245,7 @@ def approving(stage: Stage) -> Answer:
     well: what a person waives is one finding, not all that would have been found behind it. Raises
     :class:`Refused` where anything else is wrong with the answer.
     """
-    attempt = records.last_attempt(stage)
+    attempt = last_attempt(stage)
     if attempt is None:
         raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
     extra = unknown_fields(stage)
@@ -251,7 +274,7 @@ def approving(stage: Stage) -> Answer:
 def unknown_fields(stage: Stage) -> list[str]:
     """Return the JSON Pointers of the fields that the contract does not know in the last answer of
     a stage that failed closed; none where anything else was found."""
-    attempt = records.last_attempt(stage)
+    attempt = last_attempt(stage)
     findings = [] if attempt is None else [*attempt.findings, *stage.findings]
     unknown = (Code.SCHEMA.value, gate.UNKNOWN_FIELD)
     if any((finding["code"], finding["message"]) != unknown for finding in findings):
@@ -282,7 +305,7 @@ def _answer(contract: str, judgement: Judgement, context: Context, turn: Turn) -
         contract=contract,
         output=judgement.output,
         state_merge=judgement.state_merge,
-        evidence=tuple(each.as_dict() for each in judgement.evidence),
+        evidence=tuple(span.as_dict() for span in judgement.evidence),
         result=result,
     )
 

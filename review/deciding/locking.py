@@ -1,4 +1,4 @@
-"""Who may touch an item, and that two people never decide the same one."""
+"""Locks on items, and the errors of decisions: two people never decide the same one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a person may decide on an item now, and why not: :data:`WHO` and :data:`WHEN` say it."""
+"""Permission to decide on an item: what has to hold of the person (:data:`WHO`) and the item
+(:data:`WHEN`)."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Somebody who wants to decide on an item that they see."""
+    """A person and an item that they see."""
 
     item: ReviewItem
     actor: User
@@ -181,7 +182,7 @@ def _approves(item: ReviewItem) -> str:
 
 
 def _undoes(case: Case) -> str:
-    problems = (undo_problem(each, case.actor, case.now) for each in undoable(case.item))
+    problems = (undo_problem(d, case.actor, case.now) for d in undoable(case.item))
     return gettext(NOT_UNDOABLE) if all(problems) else ""
 
 
@@ -253,10 +254,8 @@ NOT_UNDOABLE = gettext_noop("There is no decision of yours here that can still b
 
 def undoable(item: ReviewItem) -> list[Decision]:
     """Return the decisions of an item that nobody has answered, the newest first."""
-    found = item.decisions.exclude(
-        action__in=[Action.UNDO.value, Action.AGREE.value, Action.DISAGREE.value]
-    )
-    return [d for d in found.order_by("-created_at") if not d.answers.exists()]
+    decisions = item.decisions.exclude(action__in=[Action.UNDO, *OPINIONS])
+    return [d for d in decisions.order_by("-created_at") if not d.answers.exists()]
 
 
 def undo_problem(decision: Decision, actor: User, now: datetime) -> str:

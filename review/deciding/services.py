@@ -1,4 +1,4 @@
-"""Deciding an item, signing a decision, and undoing one: its record and its effect."""
+"""Writes: deciding an item, signing a decision, and undoing one, each with its record."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import jsonpatch
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.turns import moves, resuming
 from ieim.audit import services as audit
+from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
+from ieim.pipeline.canonical import dumps
 from review import scope
-from review.audited import SIGN_OFF
-from review.deciding import actions, locking, outdated, permitted, previews, records, signing
+from review.audited import DECISION, SIGN_OFF
+from review.deciding import actions, answers, locking, outdated, permitted, signing
 from review.deciding.actions import Prepared, was_closed
 from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused
-from review.deciding.records import Content
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
 
@@ -43,8 +45,12 @@ def decide(
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
     has run), write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
     ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first three
-    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since. Raises
-    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since.
+
+    Raises:
+        ReviewItem.DoesNotExist: for an item that the actor may not see.
+        Conflict: somebody else was faster, or has the item.
+        Refused: it may not be decided like this.
     """
     now = now or timezone.now()
     item = locking.find(item_id, actor, lock=True)
@@ -59,42 +65,34 @@ def decide(
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
     prepared = actions.prepare(item, action, payload)
-    changes = outdated.changes_since(item.turn, previews.outcome(item, actor, prepared)[0])
+    changes = outdated.changes_since(item.turn, actions.outcome(item, actor, prepared)[0])
     if changes is not None and payload.get(signing.FIELD) is not True:
         raise Outdated(str(changes))
-    decision = records.write(
-        item=item,
-        actor=actor,
-        action=action,
-        reason=reason,
-        content=prepared.content,
-        now=now,
-        live_release=changes.live if changes else None,
-    )
+    live_release = changes.live if changes else None
+    decision = _record(item, prepared, actor, reason, now, live_release=live_release)
     if action is Action.HAND_OVER:
         locking.advance(item, state=signing.waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
         return decision
     signing.withdraw_signatures(item, actor)  # They were given for another text.
-    words = prepared.reply is not None
-    if signing.sends_reply(prepared.action, prepared.content.contract, words=words):
+    if prepared.sends_reply:
         signing.add_signatures(item, agencies_of(actor), actor, reason)
-        proceed(item, lambda: prepared, actor, now)
+        _proceed(item, lambda: prepared, actor, now)
     else:
-        take_effect(item, prepared, actor, now)
+        _take_effect(item, prepared, actor, now)
     return decision
 
 
-def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
+def _proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
     """Let a signed decision take effect, or wait for the other signatures in their queues."""
     if signing.missing_signatures(item):
         locking.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
     else:
-        take_effect(item, prepare(), actor, now)
+        _take_effect(item, prepare(), actor, now)
 
 
-def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
+def _take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     """Carry a decision out, or keep it for a second opinion where the item needs one."""
     if permitted.needs_opinion(item, prepared.action):
         locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
@@ -107,18 +105,10 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
     if proposal is None:
         raise Conflict(gettext("The decision was undone meanwhile. Look at the item again."))
     proposal.item = item
-    content = Content(contract=proposal.artifacts.get("stage", ""))
     agreed = action is Action.AGREE
-    prepared = previews.agreed(proposal) if agreed else None
-    decision = records.write(
-        item=item,
-        actor=actor,
-        action=action,
-        reason=reason,
-        content=content,
-        now=now,
-        about=proposal,
-    )
+    prepared = actions.prepare_agreed(proposal) if agreed else None
+    opinion = Prepared(action, proposal.artifacts.get("stage", ""))
+    decision = _record(item, opinion, actor, reason, now, about=proposal)
     if prepared is not None:
         # What the citizen gets is the author's, whoever agreed to it.
         _carry_out(item, prepared, proposal.actor, now)
@@ -137,8 +127,7 @@ def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime)
 def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) -> SignOff:
     """Sign an agency's part of a decision that waits for it; the last signature lets it happen.
 
-    No claim is needed: the words are another's and stay as they are. Raises
-    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    No claim is needed: the words are another's and stay as they are. Raises like :func:`decide`.
     """
     now = timezone.now()
     item = locking.find(item_id, actor, lock=True)
@@ -163,7 +152,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
         rows=[SIGN_OFF.row(signature)],
     )
     proposal.item = item
-    proceed(item, lambda: previews.agreed(proposal), proposal.actor, now)
+    _proceed(item, lambda: actions.prepare_agreed(proposal), proposal.actor, now)
     return signature
 
 
@@ -182,7 +171,12 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     """Undo a proposal, a handing over, or a dismissal that told the citizen nothing.
 
     For its author, or a supervisor. A dismissed item stays decided; a new one is opened for the
-    same stage. Raises ``Decision.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    same stage.
+
+    Raises:
+        Decision.DoesNotExist: for a decision on an item that the actor may not see.
+        Conflict: the question moved on meanwhile.
+        Refused: it cannot be undone, or not by the actor.
     """
     now = timezone.now()
     item_id = Decision.objects.values_list("item_id", flat=True).get(pk=decision_id)
@@ -197,15 +191,9 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     problem = permitted.undo_problem(decision, actor, now)
     if problem:
         raise Refused(problem)
-    record = records.write(
-        item=locked,
-        actor=actor,
-        action=Action.UNDO,
-        reason=locking.checked_reason(reason),
-        content=Content(contract=decision.artifacts.get("stage", "")),
-        now=now,
-        about=decision,
-    )
+    undoing = Prepared(Action.UNDO, decision.artifacts.get("stage", ""))
+    reason = locking.checked_reason(reason)
+    record = _record(locked, undoing, actor, reason, now, about=decision)
     if locked.state == ReviewState.DECIDED.value:
         _reopen(locked, actor)
     else:
@@ -228,5 +216,89 @@ def _reopen(item: ReviewItem, actor: User) -> None:
     if not was_closed(item):
         moves.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
         return
-    with actions.unmoved():
+    with actions.conflict_if_moved():
         resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=actor.actor)
+
+
+CLAIM_EVENTS = ("review.claimed", "review.taken_over", "review.assigned")
+"""The audit events by which somebody gets an item; their payload names it as ``item``."""
+
+
+def _record(
+    item: ReviewItem,
+    prepared: Prepared,
+    actor: User,
+    reason: str,
+    now: datetime,
+    *,
+    about: Decision | None = None,
+    live_release: int | None = None,
+) -> Decision:
+    """Store a record of a decision with its audit event, inside the caller's transaction.
+
+    ``live_release`` is the release whose changes the actor has confirmed, None for none. The event
+    has digests and codes, never a word of the citizen's or of the reason.
+    """
+    artifacts = _artifacts(item, prepared.contract)
+    if actor.limits is not None:
+        artifacts["token"] = actor.limits.prefix
+    if live_release is not None:
+        artifacts["live_release"] = live_release
+    decision = Decision.objects.create(
+        item=item,
+        actor_id=actor.pk,
+        action=prepared.action.value,
+        reason=reason,
+        patch=_patch(prepared),
+        output=prepared.output,
+        artifacts=artifacts,
+        evidence=list(prepared.evidence),
+        seconds=_seconds(item, now),
+        about=about,
+    )
+    audit.record(
+        chain=item.turn.session_id,
+        kind="review.decided",
+        actor=actor.actor,
+        payload={
+            "item": str(item.pk),
+            "turn": str(item.turn_id),
+            "stage": item.stage,
+            "decision": str(decision.pk),
+            "action": prepared.action.value,
+            "about": None if about is None else str(about.pk),
+            "artifacts": decision.artifacts,
+        },
+        rows=[DECISION.row(decision)],
+    )
+    return decision
+
+
+def _patch(prepared: Prepared) -> list[dict[str, Any]] | None:
+    """Return the RFC 6902 patch from the model's answer to the new one; None without one."""
+    if prepared.original is None or prepared.output is None:
+        return None
+    patch = jsonpatch.JsonPatch.from_diff(prepared.original, prepared.output, dumps=dumps)
+    return [dict(operation) for operation in patch.patch]
+
+
+def _artifacts(item: ReviewItem, contract: str) -> dict[str, str | int]:
+    stage = item.turn.stages.filter(contract=contract).first()
+    attempt = answers.last_attempt(stage)
+    artifacts: dict[str, str | int] = {"stage": contract} if contract else {}
+    if attempt is not None:
+        artifacts |= {
+            "attempt": f"{attempt.round}.{attempt.number}",
+            "contract_sha256": attempt.contract_sha256,
+            "prompt_sha256": attempt.prompt_sha256,
+        }
+    return artifacts
+
+
+def _seconds(item: ReviewItem, now: datetime) -> int:
+    """Return the seconds since the item was last claimed, as the audit record has it."""
+    claims = AuditEvent.objects.filter(
+        chain=item.turn.session_id, kind__in=CLAIM_EVENTS, payload__contains=str(item.pk)
+    )
+    at = claims.order_by("-seq").values_list("at", flat=True).first()
+    return 0 if at is None else max(0, round((now - at).total_seconds()))

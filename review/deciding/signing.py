@@ -69,7 +69,7 @@ def _refused(item: ReviewItem) -> str:
     if not refused:
         return ""
     services = languages.release_of(item.turn).services
-    names = ", ".join(sorted(services[each].name for each in refused if each in services))
+    names = ", ".join(sorted(services[key].name for key in refused if key in services))
     return gettext(
         "The citizen was offered this ({names}) and said: none of these. Write the reply or correct"
         " the step, or confirm that this answer is right all the same."
@@ -81,11 +81,11 @@ def _services(item: ReviewItem) -> set[tuple[str, str]] | None:
     choose: then it may well choose again what it had offered."""
     try:
         stage = None if item.stage == REPLY else answers.stage_of(item.turn, item.stage)
-        put = answers.approving(stage) if stage is not None else None
+        answer = answers.approving(stage) if stage is not None else None
     except Refused:
         return set()
-    given = {put.contract: (put.output, put.state_merge)} if put is not None else {}
-    reply = answers.follow(item.turn, given).reply
+    replaced = {answer.contract: (answer.output, answer.state_merge)} if answer else {}
+    reply = answers.follow(item.turn, replaced).reply
     return None if reply is None else {(s.agency_id, s.service_key) for s in reply.sources}
 
 
@@ -99,7 +99,7 @@ LABEL_SETS: Mapping[str, frozenset[str]] = {
 PROPOSALS = frozenset(
     {Action.APPROVE, Action.OVERRIDE, Action.RETRY, Action.WRITE, Action.ASK, Action.DISMISS}
 )
-"""What waits for others. Handing over decides nothing, so it is done at once."""
+"""Decisions that may wait for others. Handing over decides nothing, so it is done at once."""
 
 
 def needs_second(item: ReviewItem) -> bool:
@@ -140,8 +140,8 @@ def proposal_of(item: ReviewItem) -> Decision | None:
 
 def last_proposal(item: ReviewItem) -> Decision | None:
     """Return the newest decision that waits, or has waited, for others; None for none."""
-    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
-    return made.select_related("actor").order_by("created_at", "id").last()
+    proposals = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
+    return proposals.select_related("actor").order_by("created_at", "id").last()
 
 
 def waiting_state(item: ReviewItem) -> ReviewState:
@@ -152,7 +152,7 @@ def waiting_state(item: ReviewItem) -> ReviewState:
 
 ANSWER = multi_agency_answer.STAGE.id
 _WHOLE = frozenset({"", ANSWER})
-"""What a decision on the whole reply is about: the reply itself (no stage), the common answer."""
+"""Stages of a decision on the whole reply: the reply itself (no stage), the common answer."""
 _SHAPING = frozenset({Action.APPROVE, Action.OVERRIDE})
 
 
@@ -214,8 +214,8 @@ def unsigned(turn_id: UUID) -> bool:
         if decision is None or decision.action not in _SHAPING:
             continue
         # Where a program decided, it signed for the agencies of its token.
-        theirs = agencies_of(tokens.acting(decision.actor, decision.artifacts.get("token", "")))
-        if theirs is not None and not signers <= theirs | _signed(item):
+        agencies = agencies_of(tokens.acting(decision.actor, decision.artifacts.get("token", "")))
+        if agencies is not None and not signers <= agencies | _signed(item):
             return True
         if opinion and not item.decisions.filter(action=Action.AGREE).exists():
             return True

@@ -1,4 +1,4 @@
-"""What a person writes to the citizen: their own words, with links of the release only."""
+"""Texts of a person for the citizen, with links of the release only."""
 
 from __future__ import annotations
 
@@ -59,18 +59,16 @@ def checked(turn: Turn, text: object) -> str:
         message = gettext("The text has a gap that is not filled in: {gap}")
         raise Refused(message.format(gap=token[0][:80]))
     urls = languages.release_of(turn).urls
-    ours = {url_value(url) for url in urls}.union(*map(_links, crisis.help_lines(turn)))
-    strange = _links(text) - ours
-    if strange:
-        shown = ", ".join(sorted(strange)[:3])
+    known = {url_value(url) for url in urls}.union(*map(_links, crisis.help_lines(turn)))
+    unknown = sorted(_links(text) - known)
+    if unknown:
         message = gettext("The text links to a page that is not in the service list: {links}")
-        raise Refused(message.format(links=shown))
+        raise Refused(message.format(links=", ".join(unknown[:3])))
     return text
 
 
 def warnings(turn: Turn, reply: Reply) -> list[Finding]:
-    """Return what a written answer states and names that its sources do not: for its author to look
-    at."""
+    """Return findings on a written answer, for its author: what its sources do not say."""
     release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in reply.sources]
     text, lines = "\n\n".join(reply.paragraphs), crisis.help_lines(turn)

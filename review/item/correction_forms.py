@@ -2,216 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from ieim.pipeline.findings import pointer, steps
+from ieim.pipeline.gate.gate import MINIMUM_SCORE
+from ieim.pipeline.knowledge import Agency, Service
 from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.stages.triage import INTENTS
-from review.item.forms import (
-    SURE,
-    Form,
-    Invalid,
+from review.item.base_forms import (
+    VALUES,
+    ActionForm,
+    FormContext,
     Option,
     Output,
     Problem,
     ServicePicker,
-    score_of,
+    TextField,
 )
 from review.labels import agency_name
 
-MOST_TOPICS = 60
+SURE = Decimal("1.00")
+"""The score of what a person picks without a number."""
+MAX_TOPICS = 60
+FIRST_AGENCIES = 6
+"""The number of agencies that are shown at once; the others are behind a heading."""
 SPARE_ROWS = 2
 
 
-class JudgementForm(Form):
-    """judgement_v1: is it a question for a public service, and if not, what helps on."""
+class JudgementForm(ActionForm):
+    """judgement_v1: whether it is a question for a public service, and if not, what helps."""
 
     template = "review/deciding/answering/judgement.html"
-    field_id = "inquiry"
-    guidance_id = "guidance"
+    answer_fields = {"guidance": "assistantReply"}
+    inquiry = forms.CharField(required=False)
+    guidance = TextField(required=False)
 
-    @property
-    def inquiry(self) -> str:
-        """``yes``, ``no`` or nothing yet."""
-        return self.data.get("inquiry", "")
+    def clean_inquiry(self) -> Any:
+        inquiry = self.cleaned_data["inquiry"]
+        if inquiry not in ("yes", "no"):
+            raise ValidationError(gettext("Say whether it is a question for a public service."))
+        return inquiry
 
-    @property
-    def guidance(self) -> str:
-        """The words for the citizen: what was typed, at first those of the model's answer."""
-        if self.posted:
-            return self.text(self.guidance_id)
-        return self.desk.model_answer.get("assistantReply") or ""
+    def clean_guidance(self) -> Any:
+        guidance = self.cleaned_data["guidance"]
+        if self.cleaned_data.get("inquiry") == "no" and not guidance:
+            raise ValidationError(gettext("Write what the citizen is told instead."))
+        return guidance
 
     def payload(self) -> Output:
-        if self.inquiry not in ("yes", "no"):
-            raise self.invalid(gettext("Say whether it is a question for a public service."))
-        if self.inquiry == "yes":
-            return {"judgements": {"inquiry": True}, "assistantReply": None}
-        if not self.guidance:
-            raise self.invalid(gettext("Write what the citizen is told instead."), self.guidance_id)
-        return {"judgements": {"inquiry": False}, "assistantReply": self.guidance}
+        is_inquiry = self.cleaned_data["inquiry"] == "yes"
+        guidance = None if is_inquiry else self.cleaned_data["guidance"]
+        return {"judgements": {"inquiry": is_inquiry}, "assistantReply": guidance}
 
     def field_of(self, path: str) -> str:
-        return self.guidance_id if path.startswith("/assistantReply") else self.field_id
+        return "guidance" if path.startswith("/assistantReply") else "inquiry"
 
 
-class AgencyForm(Form):
+class AgencyForm(ActionForm):
     """agency_detect_v1: one agency, or several."""
 
     template = "review/deciding/answering/agencies.html"
-    field_id = "agency-0"
-    FIRST = 6
+    error_ids = {"agency": "agency-0"}
+    agency = VALUES
 
-    @property
+    @cached_property
     def options(self) -> list[Option]:
         """Every agency of the release, what fits the message first."""
-        desk, chosen = self.desk, self.data.getlist("agency")
-        by_model = desk.model_answer.get("judgements", {}).get("agencyDetected", [])
-        given = {agency["agencyId"] for agency in desk.given.get("agencies", [])}
-        ranked = desk.ranking.agencies(limit=len(desk.release.agencies))
+        context, chosen = self.context, self.data.getlist("agency")
+        by_model = context.model_answer.get("judgements", {}).get("agencyDetected", [])
+        offered = {agency["agencyId"] for agency in context.call.get("agencies", [])}
+        ranked = context.ranking.agencies(limit=len(context.release.agencies))
         return [
             Option(
-                value=each.item.id,
-                id=f"agency-{place}",
-                name=each.item.name,
-                hint=each.item.description,
-                checked=each.item.id in chosen,
-                by_model=each.item.id in by_model,
-                offered=each.item.id in given if given else None,
+                value=hit.item.id,
+                id=f"agency-{number}",
+                name=hit.item.name,
+                hint=hit.item.description,
+                checked=hit.item.id in chosen,
+                by_model=hit.item.id in by_model,
+                offered=hit.item.id in offered if offered else None,
             )
-            for place, each in enumerate(ranked)
+            for number, hit in enumerate(ranked)
         ]
 
     @property
     def first(self) -> list[Option]:
         """The agencies that are shown at once."""
-        return [o for i, o in enumerate(self.options) if i < self.FIRST or o.checked or o.by_model]
+        return [
+            option
+            for number, option in enumerate(self.options)
+            if number < FIRST_AGENCIES or option.checked or option.by_model
+        ]
 
     @property
     def others(self) -> list[Option]:
-        """All others."""
-        return [o for o in self.options if o not in self.first]
+        """All other agencies."""
+        return [option for option in self.options if option not in self.first]
 
-    def payload(self) -> Output:
-        agencies = self.desk.release.agencies
+    def clean_agency(self) -> list[Agency]:
+        agencies = self.context.release.agencies
         chosen = [agencies[agency] for agency in self.data.getlist("agency") if agency in agencies]
         if not chosen:
-            raise self.invalid(gettext("Choose the agency that the question is for."))
+            raise ValidationError(gettext("Choose the agency that the question is for."))
+        return chosen
+
+    def payload(self) -> Output:
+        agencies = self.cleaned_data["agency"]
         info = [
             {"agencyId": a.id, "name": a.name, "path": a.path, "description": a.description}
-            for a in chosen
+            for a in agencies
         ]
         return {
             "judgements": {
-                "agencyDetected": [agency.id for agency in chosen],
+                "agencyDetected": [agency.id for agency in agencies],
                 "agencyInfo": info,
-                "agencyCount": len(chosen),
-                "complexity": "low" if len(chosen) == 1 else "high",
+                "agencyCount": len(agencies),
+                "complexity": "low" if len(agencies) == 1 else "high",
             }
         }
 
 
-class TopicForm(Form):
+class ScoreField(forms.DecimalField):
+    """A score from 0.50 to 1.00, which may be written with a comma; 1.00 for none."""
+
+    def __init__(self) -> None:
+        text = _("Give how sure you are as a number from 0.50 to 1.00.")
+        messages = dict.fromkeys(("invalid", "min_value", "max_value"), text)
+        super().__init__(
+            required=False, min_value=MINIMUM_SCORE, max_value=1, error_messages=messages
+        )
+
+    def clean(self, value: Any) -> Decimal:
+        """Return the number with two decimals."""
+        score = super().clean((value or "").strip().replace(",", "."))
+        return SURE if score is None else score.quantize(SURE)
+
+
+class TopicForm(ActionForm):
     """category_select_v1: topics of the one agency."""
 
     template = "review/deciding/answering/topics.html"
+    several = False
+    topic = VALUES
+
+    def __init__(self, context: FormContext, data: QueryDict | None) -> None:
+        super().__init__(context, data)
+        options = [option for _, _, options in self.groups for option in options]
+        scores = {f"score:{o.value}": f"{o.id}-score" for o in options if o.checked}
+        self.fields |= {name: ScoreField() for name in scores}
+        self.error_ids = {"topic": options[0].id if options else "", **scores}
+
+    def clean_topic(self) -> None:
+        if not any(option.checked for _, _, options in self.groups for option in options):
+            raise ValidationError(gettext("Choose at least one topic."))
 
     @property
     def agencies(self) -> Sequence[str]:
         """The agencies whose topics are picked."""
-        return [self.desk.answering] if self.desk.answering else []
+        agencies = self.context.detected if self.several else [self.context.answering]
+        return [agency for agency in agencies if agency]
 
-    @property
+    @cached_property
     def groups(self) -> list[tuple[str, str, list[Option]]]:
         """The agencies with their topics, as (id, name, options)."""
-        release = self.desk.release
+        release = self.context.release
         return [(a, agency_name(release, a), self._options(a)) for a in self.agencies]
 
     def _options(self, agency: str) -> list[Option]:
         """Return an agency's dictionary to pick from, what fits the message first."""
-        desk, picked, by_model = self.desk, self.data.getlist("topic"), self._model_topics(agency)
-        given = desk.given.get("KnowledgeBase_Dictionary", [])
-        keys = {entry["key"] for entry in given if entry["agencyId"] == agency}
-        ranked = desk.ranking.categories(agencies=[agency], limit=MOST_TOPICS)
+        context, chosen = self.context, self.data.getlist("topic")
+        by_model = self._model_topics(agency)
+        entries = context.call.get("KnowledgeBase_Dictionary", [])
+        offered = {entry["key"] for entry in entries if entry["agencyId"] == agency}
+        ranked = context.ranking.categories(agencies=[agency], limit=MAX_TOPICS)
+        group = list(context.release.agencies).index(agency)
         return [
             Option(
-                value=(value := pointer(agency, each.item.key)),
-                id=f"topic-{list(desk.release.agencies).index(agency)}-{place}",
-                name=each.item.value,
-                hint=", ".join(each.item.keywords[:5]),
-                checked=value in picked,
-                by_model=each.item.key in by_model,
-                offered=each.item.key in keys if desk.given else None,
+                value=(value := pointer(agency, hit.item.key)),
+                id=f"topic-{group}-{number}",
+                name=hit.item.value,
+                hint=", ".join(hit.item.keywords[:5]),
+                checked=value in chosen,
+                by_model=hit.item.key in by_model,
+                offered=hit.item.key in offered if context.call else None,
                 score=self.data.get(f"score:{value}", ""),
             )
-            for place, each in enumerate(ranked)
+            for number, hit in enumerate(ranked)
         ]
 
     def _model_topics(self, agency: str) -> Mapping[str, Any]:
-        selection = self.desk.model_answer.get("categorySelection", {})
-        found: Mapping[str, Any] = selection.get("candidates", {})
-        return found
+        answer = self.context.model_answer
+        entries = answer.get("semanticAnalysis", {}).get("agencies", [answer])
+        for entry in entries:
+            if entry.get("agencyId", agency) == agency and "categorySelection" in entry:
+                topics: Mapping[str, Any] = entry["categorySelection"]["candidates"]
+                return topics
+        return {}
 
-    def _candidates(self, agency: str, options: Sequence[Option]) -> Output:
-        """Return ``{key: {value, score}}`` of what was picked for an agency."""
-        return {
-            (key := steps(option.value)[1]): {
-                "value": self.desk.release.categories[agency, key].value,
-                "score": score_of(option.score, f"{option.id}-score"),
-            }
-            for option in options
-            if option.checked
-        }
+    def _selection(self, options: Sequence[Option]) -> Output:
+        """Return the selection of an agency: ``{key: {value, score}}`` of its chosen topics."""
+        candidates = {}
+        for option in options:
+            if option.checked:
+                agency, key = steps(option.value)
+                value = self.context.release.categories[agency, key].value
+                score = self.cleaned_data[f"score:{option.value}"]
+                candidates[key] = {"value": value, "score": score}
+        return {"categorySelection": {"candidates": candidates}}
 
     def payload(self) -> Output:
-        found = [self._candidates(agency, options) for agency, _, options in self.groups]
-        if not any(found):
-            raise self.invalid(gettext("Choose at least one topic."), self.field_of(""))
-        return {"categorySelection": {"candidates": found[0]}}
-
-    def field_of(self, path: str) -> str:
-        return next((o.id for _, _, options in self.groups for o in options), "")
+        return self._selection(self.groups[0][2])
 
 
 class AnalysisForm(TopicForm):
     """semantic_analysis_v1: topics of each agency, and the agency that answers first."""
 
     several = True
+    primary = forms.CharField(required=False)
 
-    @property
-    def agencies(self) -> Sequence[str]:
-        return self.desk.detected
-
-    @property
-    def primary(self) -> str:
-        """The agency that answers first, nothing yet at first."""
-        return self.data.get("primary", "")
-
-    def _model_topics(self, agency: str) -> Mapping[str, Any]:
-        for entry in self.desk.model_answer.get("semanticAnalysis", {}).get("agencies", []):
-            if entry["agencyId"] == agency:
-                found: Mapping[str, Any] = entry["categorySelection"]["candidates"]
-                return found
-        return {}
+    def clean_primary(self) -> Any:
+        primary = self.cleaned_data["primary"]
+        if primary not in self.context.detected:
+            raise ValidationError(gettext("Choose the agency that answers first."))
+        return primary
 
     def payload(self) -> Output:
-        entries: list[dict[str, Any]] = [
-            {
-                "agencyId": agency,
-                "agencyName": name,
-                "categorySelection": {"candidates": self._candidates(agency, options)},
-            }
+        entries = [
+            {"agencyId": agency, "agencyName": name, **self._selection(options)}
             for agency, name, options in self.groups
         ]
-        if not any(entry["categorySelection"]["candidates"] for entry in entries):
-            raise self.invalid(gettext("Choose at least one topic."), super().field_of(""))
-        if self.primary not in self.desk.detected:
-            raise self.invalid(gettext("Choose the agency that answers first."), "primary")
-        primary = {"agencyId": self.primary, "reason": "chosen by a caseworker"}
+        primary = {"agencyId": self.cleaned_data["primary"], "reason": "chosen by a caseworker"}
         return {"semanticAnalysis": {"agencies": entries, "primaryAgency": primary}}
 
     def field_of(self, path: str) -> str:
@@ -221,24 +251,31 @@ class AnalysisForm(TopicForm):
 class ServiceForm(ServicePicker):
     """service_select_v1: the service that answers, of the agency that answers."""
 
-    template = "review/deciding/answering/service.html"
+    template = "review/deciding/fields/picker.html"
+    legend = _("Which service answers the question?")
     input_name = "service"
     input_type = "radio"
-    words_id = field_id = "service-words"
+    words_id = "service-words"
+    error_ids = {"service": words_id}
+    service = forms.CharField(required=False)
 
     @property
     def agencies(self) -> Sequence[str]:
-        return [self.desk.answering] if self.desk.answering else []
+        return [self.context.answering] if self.context.answering else []
 
     @property
     def model_services(self) -> Sequence[tuple[str, str]]:
-        key = self.desk.model_answer.get("serviceSelection", {}).get("serviceKey", "")
-        return [(self.desk.answering or "", key)]
+        key = self.context.model_answer.get("serviceSelection", {}).get("serviceKey", "")
+        return [(self.context.answering or "", key)]
+
+    def clean_service(self) -> Service:
+        service = self._service(self.cleaned_data["service"])
+        if service is None:
+            raise ValidationError(gettext("Choose the service that answers the question."))
+        return service
 
     def payload(self) -> Output:
-        service = self._picked(self.data.get(self.input_name, ""))
-        if service is None:
-            raise self.invalid(gettext("Choose the service that answers the question."))
+        service = self.cleaned_data["service"]
         names = ["service_name", *(f"service_{n}" for n in SECTIONS if getattr(service, n))]
         return {
             "serviceSelection": {
@@ -259,50 +296,43 @@ class AnswerForm(ServicePicker):
     """multi_agency_service_answer_v1: the text, and the services that it stands on."""
 
     template = "review/deciding/answering/answer.html"
-    field_id = "answer"
+    legend = _("The services that it stands on")
+    answer_fields = {"answer": "assistantReply"}
     input_name = "source"
     words_id = "source-words"
+    error_ids = {"source": words_id}
+    answer = TextField(error_messages={"required": _("Write the answer.")})
+    source = VALUES
 
-    @property
-    def answer(self) -> str:
-        """What was typed, at first what the model wrote."""
-        return (
-            self.text("answer") if self.posted else self.desk.model_answer.get("assistantReply", "")
-        )
+    def clean_source(self) -> list[Service]:
+        return self.clean_services(gettext("Choose the services that the answer uses."))
 
     @property
     def agencies(self) -> Sequence[str]:
-        return self.desk.detected
+        return self.context.detected
 
     @property
     def model_services(self) -> Sequence[tuple[str, str]]:
-        return [
-            (s["agencyId"], s["serviceKey"]) for s in self.desk.model_answer.get("sourcesUsed", [])
-        ]
+        sources = self.context.model_answer.get("sourcesUsed", [])
+        return [(source["agencyId"], source["serviceKey"]) for source in sources]
 
     def payload(self) -> Output:
-        problems = []
-        cited = self.chosen()
-        if not self.answer:
-            problems.append(Problem(gettext("Write the answer."), self.field_id))
-        if not cited:
-            message = gettext("Choose the services that the answer uses.")
-            problems.append(Problem(message, self.words_id))
-        if problems:
-            raise Invalid(*problems)
-        sources = [{"agencyId": s.agency, "serviceKey": s.key, "path": s.path} for s in cited]
-        return {"assistantReply": self.answer, "sourcesUsed": sources}
+        sources = [
+            {"agencyId": service.agency, "serviceKey": service.key, "path": service.path}
+            for service in self.cleaned_data["source"]
+        ]
+        return {"assistantReply": self.cleaned_data["answer"], "sourcesUsed": sources}
 
     def field_of(self, path: str) -> str:
-        return self.words_id if path.startswith("/sourcesUsed") else self.field_id
+        return self.words_id if path.startswith("/sourcesUsed") else "answer"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a form: a label, a value where the contract has one, and the words quoted.
+    """One row of a triage form: a label, a value where the contract has one, and the words quoted.
 
-    ``id`` is the beginning of the HTML ids of its fields; ``rejected`` are the label's
-    name and the words of the model's answer where they were wrong, so that they are not filled in.
+    ``id`` is the beginning of the HTML ids of its fields. ``rejected`` are the label's name and the
+    words of the model's answer where they were wrong, so that they are not filled in.
     """
 
     id: str
@@ -311,6 +341,15 @@ class Row:
     quote: str = ""
     rejected: str = ""
 
+    def problems(self, title: str) -> Iterator[Problem]:
+        """Yield what is missing; ``title`` is the group's."""
+        if not self.label:
+            message = gettext("Choose a label for “{words}”.")
+            yield Problem(message.format(words=self.quote or self.value), f"{self.id}-label")
+        if not self.quote:
+            message = gettext("Say which words show it ({title}).")
+            yield Problem(message.format(title=title), f"{self.id}-quote")
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -318,7 +357,7 @@ class Group:
 
     ``name`` is the answer's field, a list of elements unless it is ``single``; ``label_key`` and
     ``value_key`` are the elements' fields, which have a confidence where it is ``scored``.
-    ``codes`` are (code, name), given with the ``rows``.
+    ``codes`` are (code, name), set with the ``rows``.
     """
 
     name: str
@@ -332,159 +371,133 @@ class Group:
     codes: tuple[tuple[str, str], ...] = ()
     rows: tuple[Row, ...] = ()
 
+    @property
+    def filled(self) -> list[Row]:
+        """The rows in which anything is."""
+        return [row for row in self.rows if row.label or row.value or row.quote]
+
+    def problems(self) -> list[Problem]:
+        """Return what is missing."""
+        if not self.filled and not self.optional:
+            message = gettext("Choose for “{title}”, with words of the message.")
+            return [Problem(message.format(title=self.title), f"{self.name}-0-label")]
+        return [problem for row in self.filled for problem in row.problems(self.title)]
+
     def element(self, row: Row) -> Output:
         """Return a row as an element of the answer."""
-        found: Output = {self.label_key: row.label, "evidence_snippets": [row.quote]}
+        element: Output = {self.label_key: row.label, "evidence_snippets": [row.quote]}
         if self.value_key:
-            found[self.value_key] = row.value or row.quote
-        return found | ({"confidence": SURE} if self.scored else {})
+            element[self.value_key] = row.value or row.quote
+        return element | ({"confidence": SURE} if self.scored else {})
 
 
-class RowForm(Form):
-    """What the three forms of triage share: rows that are posted as parallel lists."""
+GROUPS: Mapping[str, Sequence[Group]] = {
+    "classify": (
+        Group("intents", gettext_noop("What the citizen wants"), "intents"),
+        Group("product_line", gettext_noop("What it is about"), "product_lines", single=True),
+        Group("urgency", gettext_noop("How urgent it is"), "urgencies", single=True),
+        Group("risk_flags", gettext_noop("Risks, if there are any"), "risk_flags", optional=True),
+    ),
+    "extract": (
+        Group(
+            *("entities", gettext_noop("Facts"), "entity_types", "entity_type", "value_redacted"),
+            optional=True,
+        ),
+    ),
+    "identity_assist": (
+        Group(
+            *("keys", gettext_noop("Numbers and names"), "key_types", "key_type", "key_value"),
+            optional=True,
+            scored=False,
+        ),
+    ),
+}
+"""The groups of each triage contract."""
+
+
+class TriageForm(ActionForm):
+    """A triage contract: groups of rows."""
 
     template = "review/deciding/answering/rows.html"
-    GROUPS: Sequence[Group] = ()
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The groups with their rows: what is posted, at first what was right in the answer."""
-        return tuple(self._filled_in(group) for group in self.GROUPS)
+        return tuple(map(self._with_rows, GROUPS[self.context.contract]))
 
-    def _filled_in(self, group: Group) -> Group:
-        labels, name = self.desk.release.labels.get(group.label_set, {}), group.name
-        names = {label.code: label.name for label in labels.values()}
+    def _with_rows(self, group: Group) -> Group:
+        release = self.context.release
+        labels = release.labels.get(group.label_set, {}).values()
+        names = {label.code: label.name for label in labels}
         if group.label_set == INTENTS:
-            names |= {each.code: each.name for each in self.desk.release.situations.values()}
+            names |= {event.code: event.name for event in release.situations.values()}
         rows = [
-            self._of_model(f"{name}-{i}", path, element, group, names)
-            for i, (path, element) in enumerate(self._elements(group))
+            self._row(f"{group.name}-{number}", path, element, group, names)
+            for number, (path, element) in enumerate(self._elements(group))
         ]
         total = max(1, len(rows)) if group.single else len(rows) + SPARE_ROWS
-        rows += [Row(f"{name}-{i}") for i in range(len(rows), total)]
-        if self.posted:
-            posted = {
-                part: self.data.getlist(f"{name}-{part}") + [""] * len(rows)
-                for part in ("label", "value", "quote")
-            }
+        rows += [Row(f"{group.name}-{number}") for number in range(len(rows), total)]
+        if self.is_bound:
+            parts = ("label", "value", "quote")
+            posted = {p: self.data.getlist(f"{group.name}-{p}") + [""] * total for p in parts}
             rows = [
-                replace(row, **{part: values[i].strip() for part, values in posted.items()})
-                for i, row in enumerate(rows)
+                replace(row, **{part: values[number].strip() for part, values in posted.items()})
+                for number, row in enumerate(rows)
             ]
         title = gettext(group.title)
         return replace(group, title=title, codes=tuple(names.items()), rows=tuple(rows))
 
     def _elements(self, group: Group) -> list[tuple[str, Any]]:
         """Return the (JSON Pointer, element) of a field of the model's answer."""
-        found = self.desk.model_answer.get(group.name, [])
-        if isinstance(found, list):
-            return [(pointer(group.name, i), each) for i, each in enumerate(found)]
-        return [(pointer(group.name), found)]
+        elements = self.context.model_answer.get(group.name, [])
+        if isinstance(elements, list):
+            return [(pointer(group.name, i), element) for i, element in enumerate(elements)]
+        return [(pointer(group.name), elements)]
 
-    def _of_model(
+    def _row(
         self, row_id: str, path: str, element: Any, group: Group, names: Mapping[str, str]
     ) -> Row:
         label, value = element[group.label_key], element.get(group.value_key, "")
         quote = (element["evidence_snippets"] or [""])[0]
-        if not any(wrong == path or wrong.startswith(f"{path}/") for wrong in self.desk.wrong):
+        wrong = self.context.wrong
+        if not any(place == path or place.startswith(f"{path}/") for place in wrong):
             return Row(row_id, label, value, quote)
         words = (names.get(label, label), value, f"“{quote}”" if quote else "")
         return Row(row_id, rejected=" · ".join(filter(None, words)))
 
-    def payload(self) -> Output:
-        """Return what the rows say that say something.
+    @property
+    def problems(self) -> list[Problem]:
+        """The errors of all groups."""
+        return [problem for group in self.groups for problem in group.problems()]
 
-        Raises :class:`Invalid` for half a row, and where a group needs one.
-        """
-        found: Output = {}
+    def payload(self) -> Output:
+        payload: Output = {}
         for group in self.groups:
-            rows = [row for row in group.rows if row.label or row.value or row.quote]
-            problems = list(_half(group, rows))
-            if not rows and not group.optional:
-                message = gettext("Choose for “{title}”, with words of the message.")
-                problems.append(Problem(message.format(title=group.title), f"{group.name}-0-label"))
-            if problems:
-                raise Invalid(*problems)
-            elements = [group.element(row) for row in rows]
-            found[group.name] = elements[0] if group.single else elements
-        return found
+            elements = [group.element(row) for row in group.filled]
+            payload[group.name] = elements[0] if group.single else elements
+        if "intents" in payload:
+            payload["primary_intent"] = payload["intents"][0]["label"]
+        return payload
 
     def field_of(self, path: str) -> str:
         names = path.split("/")
-        place = names[2] if len(names) > 2 and names[2].isdigit() else "0"
-        for group in self.GROUPS:
+        number = names[2] if len(names) > 2 and names[2].isdigit() else "0"
+        groups = GROUPS[self.context.contract]
+        for group in groups:
             if names[1:2] == [group.name]:
                 part = "quote" if "evidence_snippets" in path else "label"
                 part = "value" if group.value_key and names[-1] == group.value_key else part
-                return f"{group.name}-{place}-{part}"
-        return f"{self.GROUPS[0].name}-0-label"
+                return f"{group.name}-{number}-{part}"
+        return f"{groups[0].name}-0-label"
 
 
-def _half(group: Group, rows: Iterable[Row]) -> Iterator[Problem]:
-    for row in rows:
-        if not row.label:
-            message = gettext("Choose a label for “{words}”.")
-            yield Problem(message.format(words=row.quote or row.value), f"{row.id}-label")
-        if not row.quote:
-            message = gettext("Say which words show it ({title}).")
-            yield Problem(message.format(title=group.title), f"{row.id}-quote")
-
-
-class ClassifyForm(RowForm):
-    """classify: what the citizen wants, about what, how urgent, and what is risky."""
-
-    GROUPS = (
-        Group("intents", gettext_noop("What the citizen wants"), "intents"),
-        Group("product_line", gettext_noop("What it is about"), "product_lines", single=True),
-        Group("urgency", gettext_noop("How urgent it is"), "urgencies", single=True),
-        Group("risk_flags", gettext_noop("Risks, if there are any"), "risk_flags", optional=True),
-    )
-
-    def payload(self) -> Output:
-        found = super().payload()
-        return found | {"primary_intent": found["intents"][0]["label"]}
-
-
-class ExtractForm(RowForm):
-    """extract: facts of the message."""
-
-    GROUPS = (
-        Group(
-            "entities",
-            gettext_noop("Facts"),
-            "entity_types",
-            "entity_type",
-            "value_redacted",
-            optional=True,
-        ),
-    )
-
-
-class IdentityForm(RowForm):
-    """identity_assist: numbers and names that lead to a person or a case."""
-
-    GROUPS = (
-        Group(
-            "keys",
-            gettext_noop("Numbers and names"),
-            "key_types",
-            "key_type",
-            "key_value",
-            optional=True,
-            scored=False,
-        ),
-    )
-
-
-OVERRIDES: Mapping[str, type[Form]] = {
+CORRECTION_FORMS: Mapping[str, type[ActionForm]] = {
     "judgement_v1": JudgementForm,
     "agency_detect_v1": AgencyForm,
     "category_select_v1": TopicForm,
     "semantic_analysis_v1": AnalysisForm,
     "service_select_v1": ServiceForm,
     "multi_agency_service_answer_v1": AnswerForm,
-    "classify": ClassifyForm,
-    "extract": ExtractForm,
-    "identity_assist": IdentityForm,
+    **dict.fromkeys(GROUPS, TriageForm),
 }
 """The form to correct each contract's answer."""

@@ -20,7 +20,7 @@ from ieim.pipeline.gate import strict_json
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements, readable_flags
 from review import finding_texts
-from review.item.outputs import KEY_STATUSES, LABEL_WORDS, found_by
+from review.item.stages import KEY_STATUSES, LABEL_WORDS, detected_by
 from review.labels import label_name
 
 NEAR = 0.6
@@ -61,13 +61,13 @@ def near(text: str, quote: str) -> Hint | None:
     candidates = [(start, end) for _, start, end in sorted(runs)[:_COMPARED]]
     matcher = SequenceMatcher(None, autojunk=False)
     matcher.set_seq2(folded)
-    best, found = NEAR, None
+    best, hint = NEAR, None
     for start, end in candidates:
         matcher.set_seq1(text[start:end].casefold())
         ratio = matcher.ratio()
         if ratio > best:
-            best, found = ratio, Hint(quote, start, end, text[start:end])
-    return found
+            best, hint = ratio, Hint(quote, start, end, text[start:end])
+    return hint
 
 
 def _parts(words: str) -> set[str]:
@@ -136,17 +136,16 @@ def segments(text: str, marks: Sequence[Mark]) -> tuple[Segment, ...]:
     """Return the whole text cut wherever a mark begins or ends. Joined, it is the text again."""
     inside = [m for m in marks if 0 <= m.start < m.end <= len(text)]
     edges = {0, len(text), *(m.start for m in inside), *(m.end for m in inside)}
-    cuts = sorted(edges)
-    found = []
-    for start, end in pairwise(cuts):
+    parts = []
+    for start, end in pairwise(sorted(edges)):
         over = [m for m in inside if m.start <= start and end <= m.end]
         over.sort(key=lambda m: -m.lane)
         begins = sorted((m for m in over if m.start == start), key=lambda m: m.number)
-        found.append(Segment(text[start:end], tuple(over), tuple(begins)))
-    return tuple(found)
+        parts.append(Segment(text[start:end], tuple(over), tuple(begins)))
+    return tuple(parts)
 
 
-MOST_HINTS = 6
+MAX_HINTS = 6
 _KINDS = {
     "intents": "intent",
     "product_lines": "topic",
@@ -155,8 +154,8 @@ _KINDS = {
     "entity_types": "fact",
     "key_types": "key",
 }
-Named = tuple[str, str, str, list[dict[str, Any]], str]
-"""``(label set, name, confidence, spans, what found it)``."""
+Evidence = tuple[str, str, str, list[dict[str, Any]], str]
+"""``(label set, name, confidence, spans, how it was detected)``."""
 
 
 def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Mark, ...]:
@@ -164,25 +163,28 @@ def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Ma
 
     Also of answers that failed the gate: their quotes that do stand in the message.
     """
-    found = [each for name, stage in stages.items() for each in _named(name, stage, turn, release)]
-    names = {name for label_set, name, *_ in found if label_set == "risk_flags"}
-    found += [sign for sign in _signs(turn, release) if sign[1] not in names]
-    read = [_mark(turn.text, named, span) for named in found for span in named[3]]
+    evidence = [e for name, stage in stages.items() for e in _evidence(name, stage, release)]
+    names = {name for label_set, name, *_ in evidence if label_set == "risk_flags"}
+    for risk in turn.risks:
+        name = label_name(release, "risk_flags", risk["code"])
+        if name not in names:
+            evidence.append(("risk_flags", name, "", [risk], detected_by(risk["source"])))
+    read = [_mark(turn.text, item, span) for item in evidence for span in item[3]]
     return numbered(dict.fromkeys(read))
 
 
 def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:
     """Return near matches for quotes of the answers that do not stand in ``text``."""
-    found: dict[str, Hint] = {}
+    by_quote: dict[str, Hint] = {}
     for attempt in attempts:
         lost = [f["path"] for f in attempt.findings if f["code"] == Code.EVIDENCE_NOT_FOUND]
         output = strict_json.parse(attempt.raw_text)[0] if lost else None
-        for path in lost[:MOST_HINTS] if output else ():
+        for path in lost[:MAX_HINTS] if output else ():
             quote = resolve_pointer(output, path)
             hint = near(text, quote) if isinstance(quote, str) else None
             if hint:
-                found.setdefault(hint.quote, hint)
-    return tuple(found.values())[:MOST_HINTS]
+                by_quote.setdefault(hint.quote, hint)
+    return tuple(by_quote.values())[:MAX_HINTS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,15 +234,8 @@ def last_answer(stage: Stage) -> Mapping[str, Any] | None:
     return output if valid else None
 
 
-def _signs(turn: Turn, release: Release) -> Iterator[Named]:
-    for risk in turn.risks:
-        name = label_name(release, "risk_flags", risk["code"])
-        span = {"start": risk["start"], "end": risk["end"]}
-        yield "risk_flags", name, "", [span], found_by(risk["source"])
-
-
-def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
-    label_set, name, sure, _, finder = named
+def _mark(text: str, evidence: Evidence, span: Mapping[str, Any]) -> Mark:
+    label_set, name, sure, _, source = evidence
     return Mark(
         start=span["start"],
         end=span["end"],
@@ -249,13 +244,13 @@ def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
         name=name,
         quote=text[span["start"] : span["end"]],
         sure=sure,
-        found_by=finder,
+        found_by=source,
         occurrences=span.get("occurrences", 1),
         sha256=span.get("snippet_sha256", ""),
     )
 
 
-def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterator[Named]:
+def _evidence(contract: str, stage: Stage, release: Release) -> Iterator[Evidence]:
     result = stage.result or _failed(contract, stage)
     if not result:
         return
@@ -263,7 +258,7 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
         for _, label_set, label in label_elements(result):
             name = label_name(release, label_set, label["label"])
             sure = "" if label["confidence"] is None else shown_score(label["confidence"])
-            yield label_set, name, sure, label["spans"], found_by(label.get("source", ""))
+            yield label_set, name, sure, label["spans"], detected_by(label.get("source", ""))
     elif contract == "extract":
         for entity in result["entities"]:
             name = label_name(release, "entity_types", entity["entity_type"])
@@ -283,14 +278,14 @@ def _failed(contract: str, stage: Stage) -> dict[str, Any] | None:
     output = last_answer(stage) if contract in ("classify", "extract", "identity_assist") else None
     if output is None:
         return None
-    places: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    spans: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for span in stage.spans.all():
-        place = {"start": span.start, "end": span.end, "occurrences": span.occurrences}
-        places[span.path.partition("/evidence_snippets")[0]].append(place)
+        values = {"start": span.start, "end": span.end, "occurrences": span.occurrences}
+        spans[span.path.partition("/evidence_snippets")[0]].append(values)
     return {
-        name: [{**each, "spans": places[pointer(name, i)]} for i, each in enumerate(value)]
+        name: [{**element, "spans": spans[pointer(name, i)]} for i, element in enumerate(value)]
         if isinstance(value, list)
-        else {**value, "spans": places[pointer(name)]}
+        else {**value, "spans": spans[pointer(name)]}
         if isinstance(value, dict)
         else value
         for name, value in output.items()

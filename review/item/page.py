@@ -1,153 +1,177 @@
-"""The item page's context, and that of the preview: what can be done, and what it leads to."""
+"""The item page and the preview of a decision: everything that their templates show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from conversations import selectors as conversations
 from conversations.chat import reply_views
 from conversations.chat.presenters import ReplyView, TurnView
-from conversations.models import Reply, ReplyOrigin
+from conversations.models import Reply as StoredReply
+from conversations.models import ReplyOrigin, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from conversations.turns import languages, resuming
+from conversations.turns import choosing, flags, languages, resuming
+from conversations.turns.choosing import OptionView
 from ieim.knowledge.notices import selectors as notices
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.risk import OF_MODEL
+from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.topology import ANSWERING, AWAITED, CLASSIFY, PERSON, REPLY
+from ieim.studio.labels import stage_label
 from review import claims, crisis, deciding, feedback, finding_texts, labels
-from review.deciding import Preview, Refused, answers, outdated, permitted, signing
+from review.deciding import Preview, Refused, actions, answers, outdated, permitted, signing
 from review.deciding.locking import DECIDE, SUPERVISE
-from review.item.decision_form import DecisionForm
-from review.item.forms import Desk, Problem
-from review.item.outputs import Statement, statements
-from review.item.presenters import comparison, danger, item_view, linked
-from review.item.selectors import Loaded
+from review.item import message, stages
+from review.item.base_forms import FormContext, Problem
+from review.item.forms import DecisionForm
+from review.item.selectors import LoadedItem, wish
+from review.item.stages import Statement, statements
 from review.labels import agency_name
-from review.models import Action, Decision
+from review.models import Action, Decision, ReviewItem
 from review.states import ReviewState
 
+CORRECT = "stage"
+"""The name under which an earlier step to correct is posted, or named in the page's address."""
 ONCE_MORE = "once-more"
 """What is posted to come to the step that asks once more before an approval in a crisis."""
+WAITS = gettext_noop("The citizen waits for the answer.")
+NOBODY_WAITS = gettext_noop("It is about what the message says: no citizen waits for it.")
 _ORIGINS: Mapping[str, ReplyOrigin] = {
     Action.APPROVE: ReplyOrigin.MODEL_APPROVED,
     Action.OVERRIDE: ReplyOrigin.STAFF_OVERRIDE,
 }
 
 
-def preview_context(
-    loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any], seen: Preview
+def context(
+    loaded: LoadedItem,
+    user: User,
+    data: QueryDict | None,
+    *,
+    problems: Sequence[Problem] = (),
+    title: str = "",
+    correct: str = "",
 ) -> dict[str, Any]:
-    """Return the context of the page that shows what a decision leads to."""
-    action = decision.action or Action.WRITE
-    agreed = signing.proposal_of(loaded.item) if action is Action.AGREE else None
-    posted = [
-        (name, value)
-        for name, values in (decision.data or QueryDict()).lists()
-        if name not in ("csrfmiddlewaretoken", "again", ONCE_MORE)
-        for value in values
-    ]
-    says: tuple[Statement, ...] = ()
-    if "output" in payload:
-        contract, turn = payload["stage"], loaded.item.turn
-        whole = deciding.complete_output(contract, turn, payload["output"])
-        says = statements(contract, whole, decision.desk.release)
-    elif agreed is not None:
-        says = comparison(loaded, agreed).chosen
-        says = tuple(replace(each, heading=each.heading or gettext("Decided")) for each in says)
-    changes = None if agreed else outdated.changes_since(loaded.item.turn, seen.reply)
-    why_confirm = deciding.why_confirm(loaded.item, action)
+    """Return the context of the item page.
+
+    ``data`` is a draft and ``problems`` its errors, under ``title``; ``correct`` names an earlier
+    stage to correct. ``panel`` is the template of what the user can do.
+    """
+    item = loaded.item
+    holder, dangers = item.holder(timezone.now()), danger(item.turn)
+    panel = "taken" if holder else "free"
+    if item.state == ReviewState.DECIDED.value:
+        panel = "decided"
+    elif holder == user:
+        panel = "form"
+    decision = decision_form(loaded, user, data, correct=correct)
+    opinion, proposal = permitted.opinion_wanted(item), signing.proposal_of(item)
+    waits = proposal is not None and signing.waits_for_signatures(item, proposal)
+    signatures = _signatures(loaded, user, waits=waits)
+    now = timezone.now()
     return {
-        "item": loaded.item,
-        "danger": danger(loaded.item.turn),
-        "changes": changes,
-        "seen": seen,
-        "reply": seen.reply and shown(loaded, seen.reply, agreed.action if agreed else action),
-        "turn": _turn(loaded),
-        "action": next(c.name for c in decision.choices if c.action == action),
-        "says": says,
-        "warnings": sentences(seen.warnings, decision),
-        "reason": decision.reason,
-        "why_confirm": f"{why_confirm} {changes or ''}".strip(),
-        "posted": posted,
+        "item": item,
+        "danger": dangers,
+        "view": _item_view(loaded, user, dangers, proposal),
+        "feedback": feedback.of_turn(item.turn),
+        "panel": f"review/deciding/{panel}.html",
+        "mine": holder == user,
+        "may_take_over": panel == "taken" and user.has_perm(SUPERVISE),
+        "opinion_on": opinion.actor.display_name if opinion is not None else "",
+        "why_not": claims.opinion_problem(item, user),
+        "form": decision,
+        "correctable": correctable(loaded) if holder == user else (),
+        "again": _reopened(loaded),
+        "talked": people.taken_over(item.turn.session_id),
+        "outdated": _outdated(loaded, proposal),
+        "undoable": [
+            record.pk
+            for record in permitted.undoable(item)
+            if not permitted.undo_problem(record, user, now)
+        ],
+        "signatures": signatures,
+        "signs": any(signature["may_sign"] for signature in signatures),
+        "waiting": _waiting_reply(loaded, user, proposal),
+        "draft": _draft(decision) if data is not None and holder != user else None,
+        "errors": problems,
+        "problem_title": title,
+        "wrong": {problem.field: problem.message for problem in problems if problem.field},
     }
 
 
-def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> dict[str, Any] | None:
-    """Return the reply that the citizen got, that of a ``proposal``, or the one that is held, as
-    the citizen sees or would see it; None where there is none."""
-    turn = loaded.item.turn
-    if hasattr(turn, "reply"):
-        return {
-            "title": gettext("What the citizen got"),
-            "reply": reply_views.reply_view(turn.reply, turn),
-            "turn": conversations.turn_view(turn.pk),
-        }
-    if proposal is not None:
-        title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
-    elif loaded.item.stage == REPLY:
-        title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
-    else:
-        return None
-    try:
-        seen = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
-    except Refused:
-        return None
-    if seen.reply is None:
-        return None
-    return {"title": title, "reply": shown(loaded, seen.reply, by), "turn": _turn(loaded)}
+def preview_context(loaded: LoadedItem, decision: DecisionForm, preview: Preview) -> dict[str, Any]:
+    """Return the context of the page that shows what a valid decision leads to."""
+    turn, action, payload = loaded.item.turn, decision.action or Action.WRITE, decision.payload()
+    proposal = signing.proposal_of(loaded.item) if action is Action.AGREE else None
+    says: tuple[Statement, ...] = ()
+    if "output" in payload:
+        contract = payload["stage"]
+        output = deciding.complete_output(contract, turn, payload["output"])
+        says = statements(contract, output, decision.context.release)
+    elif proposal is not None:
+        decided = gettext("Decided")
+        says = tuple(
+            replace(statement, heading=statement.heading or decided)
+            for statement in _comparison(loaded, proposal).chosen
+        )
+    changes = None if proposal else outdated.changes_since(turn, preview.reply)
+    why_confirm = deciding.why_confirm(loaded.item, action)
+    shown_action = proposal.action if proposal else action
+    return {
+        "item": loaded.item,
+        "danger": danger(turn),
+        "changes": changes,
+        "seen": preview,
+        "reply": preview.reply and _citizens_view(turn, preview.reply, shown_action),
+        "turn": _finished_turn(turn),
+        "action": next(choice.name for choice in decision.choices if choice.checked),
+        "says": says,
+        "warnings": at_fields(preview.warnings, decision),
+        "reason": decision.cleaned_data["reason"],
+        "why_confirm": f"{why_confirm} {changes or ''}".strip(),
+        "posted": [
+            (name, value)
+            for name, values in decision.posted.lists()
+            if name not in ("csrfmiddlewaretoken", "again", ONCE_MORE)
+            for value in values
+        ],
+    }
 
 
-def shown(loaded: Loaded, reply: replies.Reply, action: str) -> ReplyView:
-    """Return a reply as the citizen's own page would show it after ``action``."""
-    turn = loaded.item.turn
-    release = languages.release_of(turn)
-    reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
-    stored = Reply(
-        turn=turn,
-        origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
-        body=reply.as_dict(),
-        marked=resuming.marked(turn.text, reply, release),
-    )
-    return reply_views.reply_view(stored, turn)
-
-
-def _turn(loaded: Loaded) -> TurnView:
-    """Return the turn as its page will show it: with every step done."""
-    view = conversations.turn_view(loaded.item.turn_id)
-    return replace(view, steps=tuple(replace(step, status="done") for step in view.steps))
-
-
-CORRECT = "stage"
-"""The name under which an earlier step to correct is posted, or named in the page's address."""
-
-
-def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "") -> DecisionForm:
-    """Return the forms of what ``user`` may do with the item.
+def decision_form(
+    loaded: LoadedItem, user: User, data: QueryDict | None, *, correct: str = ""
+) -> DecisionForm:
+    """Return the form of what ``user`` may do with the item.
 
     ``correct`` names an earlier step that is to be corrected in place of the item's own.
     """
-    requested = data.get(CORRECT, "") if data is not None else correct
-    contract = requested if requested in correctable(loaded) else _default_stage(loaded)
-    desk = Desk(contract, loaded.item.turn, loaded.stages)
-    in_crisis = bool(crisis.labels(loaded.item.turn))
-    chosen = Action.OVERRIDE if correct and contract == correct else None
-    if in_crisis and chosen is None:
-        chosen = Action.WRITE
-    careful = in_crisis or bool(deciding.why_confirm(loaded.item, Action.APPROVE))
-    return DecisionForm(desk, data, deciding.may(loaded.item, user), chosen, careful)
+    item, possible = loaded.item, correctable(loaded)
+    contract = data.get(CORRECT, "") if data is not None else correct
+    if contract not in possible:
+        contract = item.stage if item.stage != REPLY else (possible or ("",))[-1]
+    in_crisis = bool(crisis.labels(item.turn))
+    preselected = Action.WRITE if in_crisis else None
+    if correct and contract == correct:
+        preselected = Action.OVERRIDE
+    return DecisionForm(
+        FormContext(contract, item.turn, loaded.stages),
+        data,
+        deciding.may(item, user),
+        preselected=preselected,
+        careful=in_crisis or bool(deciding.why_confirm(item, Action.APPROVE)),
+    )
 
 
-def correctable(loaded: Loaded) -> tuple[str, ...]:
+def correctable(loaded: LoadedItem) -> tuple[str, ...]:
     """Return the steps that can be corrected: the item's own, and for an answer those before it."""
     current = loaded.item.stage
     if current == PERSON:
@@ -162,45 +186,311 @@ def correctable(loaded: Loaded) -> tuple[str, ...]:
     return done if current == REPLY else (*done, current)
 
 
-def context(
-    loaded: Loaded,
-    user: User,
-    data: QueryDict | None,
-    *,
-    problems: Sequence[Problem] = (),
-    title: str = "",
-    correct: str = "",
+def refusal_problems(refused: Refused, decision: DecisionForm) -> list[Problem]:
+    """Return why a decision is refused, the gate's findings at their fields."""
+    message = Problem(refused.message, decision.field_of(""))
+    return at_fields(refused.findings, decision) or [message]
+
+
+def at_fields(findings: Iterable[Finding], decision: DecisionForm) -> list[Problem]:
+    """Return findings at the fields that they concern."""
+    return [
+        Problem(
+            f"{finding_texts.sentence(finding.code)} {finding.message}",
+            decision.field_of(finding.path),
+            finding.code.value,
+        )
+        for finding in findings
+    ]
+
+
+def change_message(loaded: LoadedItem, viewer: int | None) -> str:
+    """Return who changed the item since the page of the person ``viewer`` was made."""
+    records = list(loaded.item.decisions.all())
+    if records:
+        done = gettext(labels.ACTIONS_DONE[records[-1].action]).lower()
+        if records[-1].actor_id == viewer:
+            text = gettext("You have decided this already ({done}). Your draft is kept below.")
+            return text.format(done=done)
+        text = gettext("{name} was faster ({done}). Your draft is kept below.")
+        return text.format(name=records[-1].actor.display_name, done=done)
+    if loaded.item.claimed_by is not None:
+        text = gettext("{name} has taken this item. Your draft is kept below.")
+        return text.format(name=loaded.item.claimed_by.display_name)
+    return gettext(
+        "This item has changed since you opened it. Look at it again; your draft is kept."
+    )
+
+
+def stored_message(item: ReviewItem, action: Action) -> str:
+    """Return the sentence for the next page that says that the decision is stored."""
+    text = gettext("Your decision on {reference} is stored: {done}.")
+    done = gettext(labels.ACTIONS_DONE[action]).lower()
+    return text.format(reference=item.turn.session.reference, done=done)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBack:
+    """The options that a citizen was offered, and what came of it; ``chosen`` are their numbers."""
+
+    options: tuple[OptionView, ...]
+    ended: str
+    chosen: frozenset[int]
+
+
+def asked_back(turn: Turn, release: Release) -> AskedBack | None:
+    """Return what the citizen of a turn was asked to choose from; None for most."""
+    choice = choosing.choice_of(turn)
+    if choice is None:
+        return None
+    options = choosing.options(choice, release)
+    chosen = (o.number for o in options if (o.agency, o.service) in choice.services)
+    ended = gettext(labels.CHOICE_OUTCOMES[choice.outcome])
+    return AskedBack(options, ended, frozenset(chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """Why an item is in crisis: the ``names`` of the risks, the citizen's ``words`` that show them,
+    and the help lines that the citizen was shown, in their language and in the knowledge's."""
+
+    names: str
+    words: tuple[str, ...]
+    help_lines: tuple[str, ...]
+
+
+def danger(turn: Turn) -> Danger | None:
+    """Return the danger that a citizen's words show; None for none."""
+    escalating = crisis.labels(turn)
+    if not escalating:
+        return None
+    codes = {label.code for label in escalating}
+    # A flag of the model's without a quote is of the whole message, which stands below.
+    whole = {(0, len(turn.text), source) for source in OF_MODEL}
+    words = [
+        turn.text[sign.start : sign.end]
+        for sign in flags.of(turn)
+        if sign.code in codes and (sign.start, sign.end, sign.source) not in whole
+    ]
+    words += [text for code, text in flags.of_feedback(turn) if code in codes]
+    return Danger(
+        names=", ".join(label.name for label in escalating),
+        words=tuple(dict.fromkeys(filter(None, words))),
+        help_lines=crisis.help_lines(turn),
+    )
+
+
+def _item_view(
+    loaded: LoadedItem, user: User, dangers: Danger | None, proposal: Decision | None
 ) -> dict[str, Any]:
-    """Return the page's context; ``data`` is a draft, ``problems`` what was wrong with it."""
-    focus, dangers = _focus(loaded, user), danger(loaded.item.turn)
-    decision = form(loaded, user, data, correct=correct)
-    proposal = signing.proposal_of(loaded.item)
-    waits = proposal is not None and signing.waits_for_signatures(loaded.item, proposal)
-    signatures = _signatures(loaded, user, waits=waits)
+    """Return what the page says of an item, its message, and the stages of its turn.
+
+    ``reasons`` are (sentence, code); ``model_answer`` is what the model said at the stage that
+    stopped, empty where nothing can be read; ``closes``: dismissing it ends the question.
+    """
+    item, turn = loaded.item, loaded.item.turn
+    release = languages.release_of(turn)
+    stopped = loaded.stages.get(item.stage)
+    attempts = [a for a in stopped.attempts.all() if a.round == stopped.round] if stopped else []
+    answer: tuple[Statement, ...] = ()
+    if stopped:
+        answer = statements(stopped.contract, message.last_answer(stopped), release)
+    marks = message.marks(turn, loaded.stages, release)
+    steps = stages.rail(loaded.stages, item.stage, release)
+    decided = item.state == ReviewState.DECIDED.value
     return {
-        "item": loaded.item,
-        "danger": dangers,
-        "view": item_view(loaded, user, dangers),
-        "feedback": feedback.of_turn(loaded.item.turn),
-        "focus": focus,
-        "panel": focus["panel"],
-        "form": decision,
-        "correctable": correctable(loaded) if focus["mine"] else (),
-        "again": _again(loaded),
-        "talked": people.taken_over(loaded.item.turn.session_id),
-        "outdated": _outdated(loaded, proposal),
-        "undoable": _undoable(loaded, user),
-        "signatures": signatures,
-        "signs": any(each["may_sign"] for each in signatures),
-        "waiting": waiting(loaded, user, proposal),
-        "draft": _draft(decision) if data is not None and not focus["mine"] else None,
-        "errors": problems,
-        "problem_title": title,
-        "wrong": {problem.field: problem.message for problem in problems if problem.field},
+        "headline": _headline(item, dangers),
+        "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
+        "lead": _lead(item, len(attempts)),
+        "state": gettext(labels.ITEM_STATES[item.state]),
+        "decided": decided,
+        "awaited": item.stage in AWAITED,
+        "overdue": not decided and item.due_at < timezone.now(),
+        "agencies": labels.agency_names(item, release),
+        "segments": message.segments(turn.text, marks),
+        "marks": marks,
+        "moot": item.stage == REPLY and permitted.is_moot(item),
+        "closes": actions.closes(item),
+        "model_answer": answer,
+        "failed_flags": list(message.failed_flags(loaded.stages.get(CLASSIFY), release)),
+        "hints": message.hints(turn.text, attempts),
+        "flow": [step for step in steps if step["answering"]],
+        "triage": [step for step in steps if not step["answering"]],
+        "offered": stages.offered(attempts, release),
+        # Who may be in danger does not wait for a service.
+        "missed": () if dangers else stages.missed(attempts, turn.text, release),
+        "conversation": [_exchange(other) for other in loaded.turns if other.pk != turn.pk],
+        "linked": [_linked(other, item) for other in loaded.others],
+        "decisions": [
+            {
+                "id": record.pk,
+                "what": gettext(labels.ACTIONS_DONE[record.action]),
+                "who": record.actor.display_name,
+                "when": record.created_at,
+                "reason": record.reason,
+                "comparison": _comparison(loaded, record) if record == proposal else None,
+            }
+            for record in item.decisions.all()
+        ],
+        "asked_back": asked_back(turn, release),
+        "something_else": [*filter(None, (_asked_again(turn), _turned_away(turn)))],
+        "person": wish(item, user),
     }
 
 
-def _outdated(loaded: Loaded, proposal: Decision | None) -> str:
+def _headline(item: ReviewItem, dangers: Danger | None) -> str:
+    if dangers is None:
+        return finding_texts.first_sentence(item.reasons)
+    if crisis.of_sign(item):
+        text = gettext("Only a sign of danger, to be read, no answer waits: {dangers}")
+        return text.format(dangers=dangers.names)
+    return gettext("In crisis: {dangers}").format(dangers=dangers.names)
+
+
+def _lead(item: ReviewItem, attempts: int) -> str:
+    """Return where it stopped and who waits, in a sentence or two."""
+    if item.state == ReviewState.DECIDED.value:
+        if item.stage == PERSON:
+            return gettext("The citizen had asked for a person.")
+        return gettext("It had stopped at “{stage}”.").format(stage=stage_label(item.stage))
+    if item.stage == PERSON:
+        return gettext("The citizen waits for a person.")
+    if item.stage == REPLY:
+        return gettext(labels.nobody_waits(item) if permitted.is_moot(item) else WAITS)
+    text = gettext(labels.STOPPED.get(attempts, labels.STOPPED_AFTER))
+    where = text.format(stage=stage_label(item.stage), number=attempts)
+    return f"{where} {gettext(WAITS if item.stage in ANSWERING else NOBODY_WAITS)}"
+
+
+def _asked_again(turn: Turn) -> str:
+    """Return that the citizen has turned an earlier answer away; empty for most."""
+    if not hasattr(turn, "replaces"):
+        return ""
+    first = Reply.from_dict(turn.replaces.turn.reply.body)
+    return gettext(labels.ASKED_AGAIN).format(name=first.still_about)
+
+
+def _turned_away(turn: Turn) -> str:
+    return gettext(labels.TURNED_AWAY) if hasattr(turn, "replaced") else ""
+
+
+def _exchange(turn: Turn) -> dict[str, Any]:
+    """Return another message of the conversation with what was answered, empty for nothing."""
+    answered = hasattr(turn, "reply")
+    return {
+        "number": turn.number,
+        "question": turn.text,
+        "answer": Reply.from_dict(turn.reply.body).as_text() if answered else "",
+        "state": gettext(labels.TURN_STATES[turn.state]),
+        "turned_away": _turned_away(turn),
+    }
+
+
+def _linked(other: ReviewItem, item: ReviewItem) -> dict[str, Any]:
+    """Return another item of the conversation, with what it has to do with ``item``."""
+    if other.pk == item.parent_id:
+        how = gettext("Before this one")
+    elif other.parent_id == item.pk:
+        how = gettext("Came of this one")
+    elif other.turn_id == item.turn_id:
+        how = gettext("Same message")
+    else:
+        how = gettext("Another message of this conversation")
+    return {
+        "id": other.pk,
+        "how": how,
+        "reason": finding_texts.summary(other.reasons),
+        "stage": stage_label(other.stage),
+        "state": gettext(labels.ITEM_STATES[other.state]),
+    }
+
+
+def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
+    """Return the open item that a decided item's question waits in now, None without one."""
+    item = loaded.item
+    if item.decided_at is None or item.stage not in AWAITED:
+        return None
+    for other in loaded.others:
+        later = other.turn_id == item.turn_id and other.opened_at >= item.decided_at
+        if later and other.stage in AWAITED and other.decided_at is None:
+            return _linked(other, item)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A person's decision (``chosen``) beside the ``model``'s answer; either may be empty."""
+
+    chosen: tuple[Statement, ...]
+    model: tuple[Statement, ...]
+
+
+def _comparison(loaded: LoadedItem, proposal: Decision) -> Comparison:
+    """Return a decision that waits for others beside the model's answer to the same step."""
+    release = languages.release_of(loaded.item.turn)
+    contract, output = proposal.artifacts.get("stage", ""), proposal.output
+    chosen: tuple[Statement, ...] = ()
+    if contract and proposal.action in (Action.APPROVE, Action.OVERRIDE):
+        chosen = statements(contract, output, release)
+    elif output is not None:
+        chosen = (Statement("", Reply.from_dict(output).as_text()),)
+    if not contract:
+        reply = answers.follow(loaded.item.turn).reply
+        return Comparison(chosen, (Statement("", reply.as_text()),) if reply else ())
+    stage = loaded.stages.get(contract)
+    attempts = list(stage.attempts.all()) if stage else []
+    model = statements(contract, message.last_answer(stage) if stage else None, release)
+    raw = stages.pretty(attempts[-1].raw_text).strip() if attempts and not model else ""
+    return Comparison(chosen, model or ((Statement("", raw),) if raw else ()))
+
+
+def _waiting_reply(
+    loaded: LoadedItem, user: User, proposal: Decision | None
+) -> dict[str, Any] | None:
+    """Return the reply that the citizen got, that of a ``proposal``, or the one that is held, as
+    the citizen sees or would see it; None for none."""
+    turn = loaded.item.turn
+    if hasattr(turn, "reply"):
+        return {
+            "title": gettext("What the citizen got"),
+            "reply": reply_views.reply_view(turn.reply, turn),
+            "turn": conversations.turn_view(turn.pk),
+        }
+    if proposal is not None:
+        title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
+    elif loaded.item.stage == REPLY:
+        title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
+    else:
+        return None
+    try:
+        preview = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
+    except Refused:
+        return None
+    if preview.reply is None:
+        return None
+    reply = _citizens_view(turn, preview.reply, by)
+    return {"title": title, "reply": reply, "turn": _finished_turn(turn)}
+
+
+def _citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
+    """Return a reply as the citizen's own page would show it after ``action``."""
+    reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
+    stored = StoredReply(
+        turn=turn,
+        origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
+        body=reply.as_dict(),
+        marked=resuming.marked(turn.text, reply, languages.release_of(turn)),
+    )
+    return reply_views.reply_view(stored, turn)
+
+
+def _finished_turn(turn: Turn) -> TurnView:
+    """Return the turn as its page will show it: with every step done."""
+    view = conversations.turn_view(turn.pk)
+    return replace(view, steps=tuple(replace(step, status="done") for step in view.steps))
+
+
+def _outdated(loaded: LoadedItem, proposal: Decision | None) -> str:
     """Return that an open item is on an older release, and what has changed of the reply that waits
     since; empty for most."""
     turn = loaded.item.turn
@@ -209,106 +499,15 @@ def _outdated(loaded: Loaded, proposal: Decision | None) -> str:
         return ""
     reply = answers.follow(turn).reply
     if proposal is not None and proposal.action == Action.WRITE and proposal.output is not None:
-        reply = replies.Reply.from_dict(proposal.output)
+        reply = Reply.from_dict(proposal.output)
     return f"{sentence} {outdated.changes_since(turn, reply) or ''}".strip()
 
 
-def refusal(refused: Refused, decision: DecisionForm) -> list[Problem]:
-    """Return why a decision is refused, the gate's findings at their fields."""
-    field = decision.form(decision.action).field_of("") if decision.action else ""
-    return sentences(refused.findings, decision) or [Problem(refused.message, field)]
-
-
-def changed(loaded: Loaded, viewer: int | None) -> str:
-    """Return who changed the item since the page of the person ``viewer`` was made."""
-    records = list(loaded.item.decisions.all())
-    if records:
-        done = gettext(labels.ACTIONS_DONE[records[-1].action]).lower()
-        if records[-1].actor_id == viewer:
-            message = gettext("You have decided this already ({done}). Your draft is kept below.")
-            return message.format(done=done)
-        message = gettext("{name} was faster ({done}). Your draft is kept below.")
-        return message.format(name=records[-1].actor.display_name, done=done)
-    if loaded.item.claimed_by is not None:
-        message = gettext("{name} has taken this item. Your draft is kept below.")
-        return message.format(name=loaded.item.claimed_by.display_name)
-    return gettext(
-        "This item has changed since you opened it. Look at it again; your draft is kept."
-    )
-
-
-def stored_message(loaded: Loaded, action: Action) -> str:
-    """Return the sentence for the next page that says that the decision is stored."""
-    message = gettext("Your decision on {reference} is stored: {done}.")
-    done = gettext(labels.ACTIONS_DONE[action]).lower()
-    return message.format(reference=loaded.item.turn.session.reference, done=done)
-
-
-def _default_stage(loaded: Loaded) -> str:
-    """Return the step that is corrected where the request names none."""
-    return loaded.item.stage if loaded.item.stage != REPLY else (correctable(loaded) or ("",))[-1]
-
-
-def sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Problem]:
-    """Return findings at the fields that they concern: of a refusal, or what to look at first."""
-    action = decision.action
-    field_of = decision.form(action).field_of if action else str
-    return [
-        Problem(f"{finding_texts.sentence(f.code)} {f.message}", field_of(f.path), f.code.value)
-        for f in findings
-    ]
-
-
-def _focus(loaded: Loaded, user: User) -> dict[str, Any]:
-    """Return the item's state for the user who opens it.
-
-    ``panel`` is the template of what they can do; ``may_take_over`` is for supervisors.
-    ``opinion_on`` is who decided, where only the opinion of a second person is missing, and
-    ``why_not`` why this person's cannot be it; both are empty otherwise.
-    """
-    item = loaded.item
-    holder = item.holder(timezone.now())
-    mine = holder == user
-    if item.state == ReviewState.DECIDED.value:
-        panel = "decided"
-    elif mine:
-        panel = "form"
-    else:
-        panel = "taken" if holder else "free"
-    proposal = permitted.opinion_wanted(item)
-    return {
-        "panel": f"review/deciding/{panel}.html",
-        "mine": mine,
-        "may_take_over": panel == "taken" and user.has_perm(SUPERVISE),
-        "opinion_on": proposal.actor.display_name if proposal is not None else "",
-        "why_not": claims.opinion_problem(item, user),
-    }
-
-
-def _again(loaded: Loaded) -> dict[str, Any] | None:
-    """Return the open item that a decided item's question waits in now, None where none does."""
-    item = loaded.item
-    if item.decided_at is None or item.stage not in AWAITED:
-        return None
-    for each in loaded.others:
-        later = each.turn_id == item.turn_id and each.opened_at >= item.decided_at
-        if later and each.stage in AWAITED and each.decided_at is None:
-            return linked(each, item)
-    return None
-
-
-def _undoable(loaded: Loaded, user: User) -> list[UUID]:
-    """Return the records that this person can take back."""
-    now = timezone.now()
-    found = permitted.undoable(loaded.item)
-    return [record.pk for record in found if not permitted.undo_problem(record, user, now)]
-
-
-def _signatures(loaded: Loaded, user: User, *, waits: bool) -> list[dict[str, Any]]:
+def _signatures(loaded: LoadedItem, user: User, *, waits: bool) -> list[dict[str, Any]]:
     """Return the signatures that a reply of several agencies needs; ``by`` is empty before one is
-    given. None for most items."""
+    given. Empty for most items."""
     scope = agencies_of(user)
-    signed = {each.agency: each for each in loaded.item.sign_offs.all()}
+    signed = {signature.agency: signature for signature in loaded.item.sign_offs.all()}
     release = languages.release_of(loaded.item.turn)
     may_sign = waits and user.has_perm(DECIDE)
     return [
@@ -325,10 +524,9 @@ def _signatures(loaded: Loaded, user: User, *, waits: bool) -> list[dict[str, An
 
 def _draft(decision: DecisionForm) -> list[tuple[str, str]]:
     """Return what was typed, so that nothing is lost where it can no longer be sent."""
-    data = decision.data or QueryDict()
     return [
         (gettext(labels.TYPED[part]), value)
-        for name, values in data.lists()
+        for name, values in decision.posted.lists()
         if (part := name.rpartition("-")[2]) in labels.TYPED
         for value in values
         if value.strip()

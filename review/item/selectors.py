@@ -1,4 +1,4 @@
-"""Reads of the item page: one item with all that the page shows, within a user's agencies."""
+"""Reads of the item page, within a user's agencies."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from conversations.models import Stage, Turn
+from conversations.models import PersonRequest, Stage, Turn
+from conversations.person.contacts import readable
+from conversations.person.models import Way
 from ieim.people.models import User
+from ieim.pipeline.topology import PERSON
+from review.deciding.locking import DECIDE
 from review.models import Decision, ReviewItem
-from review.queue.filters import Filters
+from review.queue.filters import ItemFilter
 from review.queue.selectors import Listing, keys, listing
 from review.scope import visible
 from review.states import ReviewState
 
-USUAL = Filters()
-"""What is open, without any filter."""
-
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedItem:
     """An item, the turns of its session (oldest first), and the session's other items."""
 
     item: ReviewItem
@@ -34,8 +35,12 @@ class Loaded:
         return {stage.contract: stage for stage in self.item.turn.stages.all()}
 
 
-def load(pk: UUID, user: User) -> Loaded:
-    """Return an item as ``user`` may see it; raises ``ReviewItem.DoesNotExist`` otherwise."""
+def load(pk: UUID, user: User) -> LoadedItem:
+    """Return an item with all that its page shows.
+
+    Raises:
+        ReviewItem.DoesNotExist: also for an item that the user may not see.
+    """
     decisions = Decision.objects.select_related("actor").order_by("created_at", "id")
     item = (
         visible(user)
@@ -53,24 +58,46 @@ def load(pk: UUID, user: User) -> Loaded:
     session = item.turn.session_id
     turns = Turn.objects.filter(session_id=session).select_related("reply", "replaced")
     others = visible(user).filter(turn__session_id=session).exclude(pk=pk)
-    return Loaded(item, tuple(turns.order_by("number")), tuple(others.order_by("opened_at", "id")))
+    return LoadedItem(
+        item, tuple(turns.order_by("number")), tuple(others.order_by("opened_at", "id"))
+    )
 
 
-def next_item(user: User, *, after: ReviewItem, filters: Filters = USUAL) -> ReviewItem | None:
-    """Return what is to be done next of a list: the first item but ``after`` that is free.
+def next_item(user: User, *, after: ReviewItem, filters: ItemFilter) -> ReviewItem | None:
+    """Return the first item but ``after`` of a list that is free; None for none.
 
     Of the user's own list it is the first of those that they have. What the user has decided
-    themselves, and others have not yet agreed to, is not offered again. Where there is nothing left
-    to do in the list as such (what is done, one conversation), the usual list goes on.
+    themselves, and others have not yet agreed to, is not offered again. Where nothing is left to do
+    in the list as such (what is done, one conversation), the list of open items goes on.
     """
     now = timezone.now()
     listed = listing(user, filters, now)
     if listed.done or listed.session is not None:
-        listed = listing(user, USUAL, now)
+        listed = listing(user, ItemFilter(), now)
     decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
-    left = [each.exclude(pk=after.pk).exclude(Exists(decided)) for each in listed.branches]
-    if filters.tab != "mine":
+    branches = [b.exclude(pk=after.pk).exclude(Exists(decided)) for b in listed.branches]
+    if filters.values["tab"] != "mine":
         held = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
-        left = [each.exclude(held) for each in left]
-    first = keys(Listing(tuple(left)), size=1)
+        branches = [branch.exclude(held) for branch in branches]
+    first = keys(Listing(tuple(branches)), size=1)
     return ReviewItem.objects.filter(pk=first[0][2]).first() if first else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A citizen's request for a person; ``contact`` only for who may decide on it, and ``hidden``
+    where there is one for others."""
+
+    request: PersonRequest
+    contact: str
+    hidden: bool
+
+
+def wish(item: ReviewItem, user: User) -> Wish | None:
+    """Return the request for a person that an item is of; None for other items."""
+    request = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
+    if item.stage != PERSON or request is None:
+        return None
+    may_decide = user.has_perm(DECIDE)
+    contact = readable(request.contact) if request.way == Way.CALL else request.contact
+    return Wish(request, contact if may_decide else "", bool(request.contact) and not may_decide)

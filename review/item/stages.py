@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
@@ -15,27 +16,234 @@ from conversations.models import Attempt, Stage
 from conversations.record import calls
 from conversations.states import StageStatus
 from ieim.knowledge.vectors import shortlist_for
+from ieim.pipeline import contract as contracts
+from ieim.pipeline import policy
+from ieim.pipeline.canonical import shown_score
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate.strict_json import MAX_DEPTH
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Query
+from ieim.pipeline.reply.fallback import shown_text
 from ieim.pipeline.stages.slots import with_agencies
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.stages.triage import label_elements
+from ieim.pipeline.topology import ANSWERING, STAGES
 from ieim.studio.labels import stage_label
 from review import finding_texts, labels
-from review.item.outputs import (
-    shown_statements,
-    statements,
-    triage_statements,
-)
-from review.labels import agency_name
+from review.labels import agency_name, label_name, service_name
 
-LONGEST = 20_000
+Output = Mapping[str, Any]
+
+DETECTED_BY: Mapping[str, str] = {
+    "rule": gettext_noop("found by a rule"),
+    "meaning": gettext_noop("found by its meaning"),
+    "hint": gettext_noop("may be meant, by its meaning"),
+    "faint": gettext_noop("may be meant, by its meaning: the model saw no danger"),
+    "unsure": gettext_noop("may be meant: the model was not sure"),
+    "refusal": gettext_noop("may be meant: the model would not read the message"),
+}
+"""By source: how a label was detected that no model gave."""
+
+LABEL_WORDS: Mapping[str, str] = {
+    "intents": gettext_noop("Wants to"),
+    "product_lines": gettext_noop("About"),
+    "urgencies": gettext_noop("Urgency"),
+    "risk_flags": gettext_noop("Risk"),
+    "entity_types": gettext_noop("Fact"),
+    "key_types": gettext_noop("Number"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that an answer says; heading and remark may be empty."""
+
+    heading: str
+    what: str
+    remark: str = ""
+
+
+def statements(contract: str, output: Any, release: Release) -> tuple[Statement, ...]:
+    """Return what an answer says; nothing for one that has not the contract's shape."""
+    if not isinstance(output, Mapping) or not contracts.load(contract).validator.is_valid(output):
+        return ()
+    return tuple(_OUTPUTS[contract](output, release))
+
+
+def detected_by(source: str) -> str:
+    """Return how a label was detected, in words; empty for a model."""
+    return gettext(DETECTED_BY[source]) if source in DETECTED_BY else ""
+
+
+def confidence(sure: Decimal | float, release: Release, label_set: str, code: str) -> str:
+    """Return how sure a model was of a label, in words, and whether its threshold wants more."""
+    words = gettext("confidence {number}").format(number=shown_score(sure))
+    if policy.is_unsure(release.labels.get(label_set, {}).get(code), sure):
+        return gettext("unsure, {confidence}").format(confidence=words)
+    return words
+
+
+def _judgement(output: Output, _release: Release) -> Iterator[Statement]:
+    if output["judgements"]["inquiry"]:
+        yield Statement("", gettext("Yes, a question for a public service"))
+    else:
+        yield Statement("", gettext("No, not a question for a public service"))
+        yield Statement(gettext("It would say"), str(output["assistantReply"] or ""))
+
+
+def _agencies(output: Output, release: Release) -> Iterator[Statement]:
+    for agency in output["judgements"]["agencyDetected"]:
+        remark = "" if agency in release.agencies else gettext("not in the service index")
+        yield Statement("", agency_name(release, agency), remark)
+    if not output["judgements"]["agencyDetected"]:
+        yield Statement("", gettext("No agency"))
+
+
+def _topics(candidates: Mapping[str, Any]) -> str:
+    return ", ".join(f"{c['value']} ({shown_score(c['score'])})" for c in candidates.values())
+
+
+def _category(output: Output, _release: Release) -> Iterator[Statement]:
+    yield Statement("", _topics(output["categorySelection"]["candidates"]))
+
+
+def _semantic(output: Output, release: Release) -> Iterator[Statement]:
+    analysis = output["semanticAnalysis"]
+    for entry in analysis["agencies"]:
+        name = agency_name(release, entry["agencyId"])
+        topics = _topics(entry["categorySelection"]["candidates"])
+        yield Statement(name, topics or gettext("nothing fits: not answered"))
+    yield Statement(
+        gettext("Answers first"), agency_name(release, analysis["primaryAgency"]["agencyId"])
+    )
+
+
+def _service(output: Output, _release: Release) -> Iterator[Statement]:
+    selection = output["serviceSelection"]
+    yield Statement(
+        "",
+        selection["name"] or selection["serviceKey"],
+        gettext("score {number}").format(number=shown_score(selection["score"])),
+    )
+
+
+def _answer(output: Output, release: Release) -> Iterator[Statement]:
+    yield Statement(gettext("It would say"), output["assistantReply"])
+    for source in output["sourcesUsed"]:
+        key, agency = source["serviceKey"], source["agencyId"]
+        listed = (agency, key) in release.services
+        remark = agency_name(release, agency) if listed else gettext("not in the service index")
+        yield Statement(gettext("Source"), service_name(release, agency, key), remark)
+
+
+def _classify(output: Output, release: Release) -> Iterator[Statement]:
+    for _, label_set, element in label_elements(output):
+        name = label_name(release, label_set, element["label"])
+        sure = confidence(element["confidence"], release, label_set, element["label"])
+        yield Statement(gettext(LABEL_WORDS[label_set]), name, sure)
+
+
+def _extract(output: Output, release: Release) -> Iterator[Statement]:
+    for entity in output["entities"]:
+        kind = label_name(release, "entity_types", entity["entity_type"])
+        yield Statement(kind, entity["value_redacted"])
+    if not output["entities"]:
+        yield Statement("", gettext("No facts"))
+
+
+def _identity(output: Output, release: Release) -> Iterator[Statement]:
+    for key in output["keys"]:
+        yield Statement(label_name(release, "key_types", key["key_type"]), key["key_value"])
+    if not output["keys"]:
+        yield Statement("", gettext("No numbers or names"))
+
+
+_OUTPUTS: Mapping[str, Callable[[Output, Release], Iterator[Statement]]] = {
+    "judgement_v1": _judgement,
+    "agency_detect_v1": _agencies,
+    "category_select_v1": _category,
+    "semantic_analysis_v1": _semantic,
+    "service_select_v1": _service,
+    "multi_agency_service_answer_v1": _answer,
+    "classify": _classify,
+    "extract": _extract,
+    "identity_assist": _identity,
+}
+
+
+KEY_STATUSES: Mapping[str, str] = {
+    "valid": gettext_noop("valid"),
+    "invalid": gettext_noop("not valid"),
+    "unverified": gettext_noop("not verified"),
+}
+REMARKS: Mapping[str, str] = {
+    "valid": gettext_noop("valid"),
+    "invalid": gettext_noop("not valid: do not rely on it"),
+    "unverified": gettext_noop("not verified: do not rely on it"),
+}
+
+
+def shown_statements(stage: Stage) -> tuple[Statement, ...]:
+    """Return what the citizen reads in place of a model's free text; nothing where they read it."""
+    text = None if STAGES[stage.contract].reply is None else shown_text(stage.result)
+    if text is None:
+        return ()
+    services = gettext("The services that it names, as they stand in the service list")
+    return (Statement(gettext("The citizen reads"), text or services),)
+
+
+def triage_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
+    """Return what a stage of triage found out; nothing before its answer passed the gate.
+
+    Urgency comes first, then what is wanted, the topic and the risks; keys say whether they hold.
+    """
+    if not stage.result or stage.contract not in _RESULTS:
+        return ()
+    return tuple(_RESULTS[stage.contract](stage.result, release))
+
+
+def _triage_labels(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
+    labels = [
+        ("urgencies", [result["urgency"]]),
+        ("intents", result["intents"]),
+        ("product_lines", [result["product_line"]]),
+        ("risk_flags", result["risk_flags"]),
+    ]
+    for label_set, elements in labels:
+        for element in elements:
+            name = label_name(release, label_set, element["label"])
+            primary = label_set == "intents" and element["label"] == result["primary_intent"]
+            remark = detected_by(element["source"])
+            if element["confidence"] is not None and not remark:
+                remark = confidence(element["confidence"], release, label_set, element["label"])
+            if primary and len(result["intents"]) > 1:
+                remark = gettext("the main one, {remark}").format(remark=remark)
+            yield Statement(gettext(LABEL_WORDS[label_set]), name, remark)
+
+
+def _triage_facts(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
+    for entity in result["entities"]:
+        kind = label_name(release, "entity_types", entity["entity_type"])
+        sure = confidence(entity["confidence"], release, "entity_types", entity["entity_type"])
+        yield Statement(kind, entity["value_redacted"], sure)
+
+
+def _triage_keys(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
+    for key in result["keys"]:
+        kind = label_name(release, "key_types", key["key_type"])
+        remark = gettext(REMARKS[key["status"]])
+        if key["check"]:
+            remark = gettext("{remark}; checked as {kind}").format(remark=remark, kind=key["check"])
+        yield Statement(kind, key["key_value"], remark)
+
+
+_RESULTS = {"classify": _triage_labels, "extract": _triage_facts, "identity_assist": _triage_keys}
+
+
+MAX_CHARACTERS = 20_000
 """Characters of an answer that are shown."""
-MOST_LINES = 1_000
+MAX_LINES = 1_000
 LIKELY = 0.25
 """From this probability on a service fits a message."""
-_INDENT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +293,8 @@ def answer_view(raw: str, paths: Sequence[str]) -> AnswerView:
 
     A pointer to what is not there (a missing field) marks the nearest place above it.
     """
-    if len(raw) > LONGEST:
-        return AnswerView(before=raw[:LONGEST], cut=True)
+    if len(raw) > MAX_CHARACTERS:
+        return AnswerView(before=raw[:MAX_CHARACTERS], cut=True)
     try:
         tree = _DECODER.decode(raw)
     except json.JSONDecodeError as error:
@@ -96,7 +304,7 @@ def answer_view(raw: str, paths: Sequence[str]) -> AnswerView:
     lines = list(_lines(tree))
     if not lines:
         return AnswerView(before=raw)
-    return AnswerView(lines=_marked(lines[:MOST_LINES], paths), cut=len(lines) > MOST_LINES)
+    return AnswerView(lines=_marked(lines[:MAX_LINES], paths), cut=len(lines) > MAX_LINES)
 
 
 def pretty(text: str) -> str:
@@ -107,10 +315,10 @@ def pretty(text: str) -> str:
 
 def _lines(tree: Any) -> Iterator[tuple[str, str]]:
     """Yield ``(pointer, line)``; nothing for a tree that nobody would read to its end."""
-    found = list(_written(tree, "", 0, "", ""))
-    if all(depth <= MAX_DEPTH for depth, _, _ in found):
-        for depth, path, text in found:
-            yield path, " " * (_INDENT * depth) + text
+    lines = list(_written(tree, "", 0, "", ""))
+    if all(depth <= MAX_DEPTH for depth, _, _ in lines):
+        for depth, path, text in lines:
+            yield path, "  " * depth + text
 
 
 def _written(
@@ -159,7 +367,7 @@ def _marked(lines: Sequence[tuple[str, str]], paths: Sequence[str]) -> tuple[Lin
 
 
 LOOKED_AT = 3
-"""How many of the best matches of the whole release are compared with what was offered."""
+"""So many of the best matches of the whole release are compared with what was offered."""
 
 _SLOTS: Mapping[str, tuple[str, str, str]] = {
     "agencies": (gettext_noop("Agencies"), "name", "agencyId"),
@@ -180,7 +388,7 @@ def offered(attempts: Sequence[Attempt], release: Release) -> list[dict[str, Any
     return [
         {
             "title": gettext(title),
-            "offers": [_offer(slot, each, release) for each in first[slot]],
+            "offers": [_offer(slot, entry, release) for entry in first[slot]],
             "kept": len(last.get(slot, [])) if last else None,
         }
         for slot, (title, _, _) in _SLOTS.items()
@@ -202,41 +410,41 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dic
     """
     payload = next((p for p in map(call_payload, attempts) if p), {})
     ranking = shortlist_for(release).rank(Query(text))
-    matches = [each for each in ranking.services(limit=LOOKED_AT) if each.probability >= LIKELY]
+    matches = [hit for hit in ranking.services(limit=LOOKED_AT) if hit.probability >= LIKELY]
     if not matches:
         return []
     below = gettext("It ranked below what was sent.")
     other = gettext("It belongs to an agency that was not chosen.")
     if "service_index" in payload:
-        given = {(s["agencyId"], s["serviceKey"]) for s in payload["service_index"]}
-        agencies = {agency for agency, _ in given}
-        best = takewhile(lambda r: (r.item.agency, r.item.key) not in given, matches)
+        keys = {(s["agencyId"], s["serviceKey"]) for s in payload["service_index"]}
+        agencies = {agency for agency, _ in keys}
+        best = takewhile(lambda hit: (hit.item.agency, hit.item.key) not in keys, matches)
         return [
             {
-                "name": r.item.name,
-                "agency": agency_name(release, r.item.agency),
-                "why": below if r.item.agency in agencies else other,
+                "name": hit.item.name,
+                "agency": agency_name(release, hit.item.agency),
+                "why": below if hit.item.agency in agencies else other,
             }
-            for r in best
+            for hit in best
         ]
     if payload.get("contract") == "agency_detect_v1":
         ids = {agency["agencyId"] for agency in payload["agencies"]}
         ranked = takewhile(
-            lambda r: r.probability >= LIKELY and r.item.id not in ids,
+            lambda hit: hit.probability >= LIKELY and hit.item.id not in ids,
             ranking.agencies(limit=LOOKED_AT),
         )
-        return [{"name": r.item.name, "agency": "", "why": below} for r in ranked]
+        return [{"name": hit.item.name, "agency": "", "why": below} for hit in ranked]
     return []
 
 
-def _offer(slot: str, each: Mapping[str, Any], release: Release) -> dict[str, Any]:
-    """Return one candidate with its rank (1 is best; 0 where it has none)."""
+def _offer(slot: str, entry: Mapping[str, Any], release: Release) -> dict[str, Any]:
+    """Return one candidate with its rank (1 is best; 0 for none)."""
     _, name, key = _SLOTS[slot]
     return {
-        "name": each.get(name, ""),
-        "key": each.get(key, ""),
-        "agency": "" if slot == "agencies" else agency_name(release, each["agencyId"]),
-        "rank": each.get("rank", 0),
+        "name": entry.get(name, ""),
+        "key": entry.get(key, ""),
+        "agency": "" if slot == "agencies" else agency_name(release, entry["agencyId"]),
+        "rank": entry.get("rank", 0),
     }
 
 
@@ -278,10 +486,7 @@ def _step(
         "answering": stage.contract in ANSWERING,
         "statements": (
             triage_statements(stage, release)
-            or (
-                *statements(stage.contract, stage.output, release),
-                *shown_statements(stage),
-            )
+            or (*statements(stage.contract, stage.output, release), *shown_statements(stage))
         ),
         "seconds": _seconds(sum(attempt.duration_ms for attempt in attempts)),
         "tokens": sum(attempt.tokens for attempt in attempts),
@@ -305,14 +510,8 @@ def _try(attempt: Attempt) -> dict[str, Any]:
         "answer": answer_view(_readable(attempt.raw_text), paths),
         "refusal": _readable(bytes(attempt.refusal).decode("utf-8", "replace")),
         "request": pretty(attempt.asked_text),
-        "model": attempt.model,
-        "temperature": f"{attempt.temperature:.2f}",
+        "attempt": attempt,
         "seconds": _seconds(attempt.duration_ms),
-        "tokens": attempt.tokens,
-        "prompt_tokens": attempt.prompt_tokens,
-        "completion_tokens": attempt.completion_tokens,
-        "cached_tokens": attempt.cached_tokens,
-        "finish_reason": attempt.finish_reason,
         "hashes": (
             (gettext("Request"), attempt.request_sha256),
             (gettext("Contract"), attempt.contract_sha256),
@@ -322,11 +521,11 @@ def _try(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _findings(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _findings(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return findings with their number, from 1, and their sentence."""
     return [
-        {**each, "number": number, "sentence": finding_texts.sentence(each["code"])}
-        for number, each in enumerate(found, 1)
+        {**finding, "number": number, "sentence": finding_texts.sentence(finding["code"])}
+        for number, finding in enumerate(findings, 1)
     ]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,11 +22,10 @@ from review import corrections, deciding, reading, talking
 from review.claims import ClaimRefused
 from review.corrections import NoCase
 from review.deciding import Conflict, Preview, Refused
-from review.item import page as pages
-from review.item import selectors
-from review.item.decision_form import DecisionForm
-from review.item.forms import Invalid, Problem, ServicePicker
-from review.item.selectors import Loaded
+from review.item import page, selectors
+from review.item.base_forms import Problem, ServicePicker
+from review.item.forms import DecisionForm
+from review.item.selectors import LoadedItem
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.scope import visible
@@ -35,31 +35,32 @@ from review.talking import CannotTalk, talk_view
 @require_safe
 def item(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show why a turn stopped, with the citizen's message, and what can be done."""
-    return _page(request, pk, None, correct=request.GET.get(pages.CORRECT, ""))
+    return _item_page(request, _load(request, pk), correct=request.GET.get(page.CORRECT, ""))
 
 
 @require_POST
 def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """What a decision would lead to: exactly what the citizen will get.
+    """Show what a decision would lead to: exactly what the citizen will get.
 
-    An approval in a crisis is asked about once more, on a step of its own. 422 with the page, what
-    is wrong and the draft, where it would be refused.
+    An approval in a crisis is asked about once more, on a step of its own. 422 with the page, the
+    errors and the draft, where it would be refused.
     """
     if "again" in request.POST:
-        return _page(request, pk, request.POST)
-    loaded, form = _form(request, pk)
+        return _item_page(request, _load(request, pk), request.POST)
+    loaded, form = _load_form(request, pk)
     if form.version != loaded.item.version:
-        return _conflict(request, pk, pages.changed(loaded, request.user.pk))
+        return _conflict_page(request, loaded, page.change_message(loaded, request.user.pk))
+    if not form.is_valid():
+        return _item_page(request, loaded, request.POST, problems=form.problems)
     try:
-        action, payload = form.payload()
-        seen = _seen(request, pk, form, action, payload)
-    except Invalid as invalid:
-        return _page(request, pk, request.POST, problems=invalid.problems, status=422)
+        outcome = _outcome(request, pk, form)
+    except Refused as refused:
+        problems = page.refusal_problems(refused, form)
+        return _item_page(request, loaded, request.POST, problems=problems)
     reading.note(loaded.item, member(request))
-    context = pages.preview_context(loaded, form, payload, seen)
-    once_more = pages.ONCE_MORE in request.POST and context["why_confirm"]
-    page = "confirm" if once_more else "preview"
-    return render(request, f"review/deciding/{page}.html", context)
+    context = page.preview_context(loaded, form, outcome)
+    once_more = page.ONCE_MORE in request.POST and context["why_confirm"]
+    return render(request, f"review/deciding/{'confirm' if once_more else 'preview'}.html", context)
 
 
 @require_POST
@@ -68,153 +69,153 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
 
     422 with the page and the draft where it is refused, 409 where somebody else was faster.
     """
-    loaded, form = _form(request, pk)
+    loaded, form = _load_form(request, pk)
     if form.version != loaded.item.version:
-        return _conflict(request, pk, pages.changed(loaded, request.user.pk))
+        return _conflict_page(request, loaded, page.change_message(loaded, request.user.pk))
+    if form.action is None or not form.is_valid():
+        return _item_page(request, loaded, request.POST, problems=form.problems)
     try:
-        action, payload = form.payload()
         deciding.decide(
             item_id=pk,
             actor=member(request),
             version=form.version,
-            action=action,
-            reason=form.reason,
-            payload=payload,
+            action=form.action,
+            reason=form.cleaned_data["reason"],
+            payload=form.payload(),
         )
-    except Invalid as invalid:
-        return _page(request, pk, request.POST, problems=invalid.problems, status=422)
     except Refused as refused:
-        return _page(request, pk, request.POST, problems=pages.refusal(refused, form), status=422)
+        problems = page.refusal_problems(refused, form)
+        return _item_page(request, _load(request, pk), request.POST, problems=problems)
     except Conflict as conflict:
-        return _conflict(request, pk, str(conflict))
-    filters = lists.list_filters(request)
+        return _conflict_page(request, _load(request, pk), str(conflict))
     if "next" not in request.POST:
-        return _see_other(request, lists.item_address(pk, filters), forget=str(pk))
-    messages.success(request, pages.stored_message(loaded, action))
+        return _see_item(request, pk)
+    messages.success(request, page.stored_message(loaded.item, form.action))
+    filters = lists.list_filters(request)
     following = selectors.next_item(member(request), after=loaded.item, filters=filters)
     address = (
         lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
     )
-    return _see_other(request, address, forget=str(pk))
+    return _see_other(request, address, decided=str(pk))
 
 
 @require_POST
 def check(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """What the gate says of a draft, as a part of the page."""
-    _, form = _form(request, pk)
-    try:
-        seen = _seen(request, pk, form, *form.draft())
-        problems = pages.sentences(seen.warnings, form)
-    except Invalid as invalid:
-        problems = list(invalid.problems)
+    """Show what the gate says of a draft, as a part of the page."""
+    _, form = _load_form(request, pk)
+    problems = form.draft_problems
+    if not problems:
+        try:
+            problems = page.at_fields(_outcome(request, pk, form).warnings, form)
+        except Refused as refused:
+            problems = page.refusal_problems(refused, form)
     return render(request, "review/deciding/checked.html", {"problems": problems})
 
 
 @require_POST
 def services(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Services that fit the words typed so far, as a part of the page."""
-    loaded, form = _form(request, pk)
-    choice = next((choice for choice in form.choices if choice.checked), None)
-    if choice is None or not isinstance(choice.form, ServicePicker):
+    """Show services that fit the words typed so far, as a part of the page."""
+    loaded, form = _load_form(request, pk)
+    if not isinstance(form.action_form, ServicePicker):
         raise Http404
-    context = {"form": choice.form, "item": loaded.item}
+    context = {"form": form.action_form, "item": loaded.item}
     return render(request, "review/deciding/answering/services_found.html", context)
 
 
 @require_POST
 def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     """Take a decision back, with a record of its own."""
-    loaded, form = _form(request, pk)
+    loaded = _load(request, pk)
     if decision not in [record.pk for record in loaded.item.decisions.all()]:
         raise Http404
     reason = request.POST.get("undo-reason", "")
-    try:
-        deciding.undo(decision_id=decision, actor=member(request), reason=reason)
-    except Refused as refused:
-        return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
-    except Conflict as conflict:
-        return _conflict(request, pk, str(conflict))
-    address = lists.item_address(pk, lists.list_filters(request))
-    return _see_other(request, address, forget=str(pk))
+    change = partial(deciding.undo, decision_id=decision, actor=member(request), reason=reason)
+    return _change(request, pk, change)
 
 
 @require_POST
 def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Sign an agency's part of a reply that several agencies answer."""
-    _, form = _form(request, pk)
+    _, form = _load_form(request, pk)
+    change = partial(
+        deciding.sign,
+        item_id=pk,
+        actor=member(request),
+        version=form.version,
+        agency=request.POST.get("agency", ""),
+        reason=request.POST.get("sign-reason", ""),
+    )
+    return _change(request, pk, change)
+
+
+def _change(request: HttpRequest, pk: UUID, change: Callable[[], object]) -> HttpResponse:
+    """Change an item and redirect to it; 422 with the page where it is refused, 409 where somebody
+    else was faster."""
     try:
-        deciding.sign(
-            item_id=pk,
-            actor=member(request),
-            version=form.version,
-            agency=request.POST.get("agency", ""),
-            reason=request.POST.get("sign-reason", ""),
-        )
+        change()
     except Refused as refused:
-        return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
+        loaded, form = _load_form(request, pk)
+        return _item_page(request, loaded, problems=page.refusal_problems(refused, form))
     except Conflict as conflict:
-        return _conflict(request, pk, str(conflict))
-    address = lists.item_address(pk, lists.list_filters(request))
-    return _see_other(request, address, forget=str(pk))
+        return _conflict_page(request, _load(request, pk), str(conflict))
+    return _see_item(request, pk)
 
 
-def _loaded(request: HttpRequest, pk: UUID) -> Loaded:
+def _load(request: HttpRequest, pk: UUID) -> LoadedItem:
     try:
         return selectors.load(pk, member(request))
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
 
 
-def _form(request: HttpRequest, pk: UUID) -> tuple[Loaded, DecisionForm]:
-    loaded = _loaded(request, pk)
-    return loaded, pages.form(loaded, member(request), request.POST)
+def _load_form(request: HttpRequest, pk: UUID) -> tuple[LoadedItem, DecisionForm]:
+    loaded = _load(request, pk)
+    return loaded, page.decision_form(loaded, member(request), request.POST)
 
 
-def _seen(
-    request: HttpRequest, pk: UUID, form: DecisionForm, action: Action, payload: Mapping[str, Any]
-) -> Preview:
-    """Return what a decision leads to; raises :class:`Invalid` where it would be refused."""
-    try:
-        return deciding.preview(item_id=pk, actor=member(request), action=action, payload=payload)
-    except Refused as refused:
-        raise Invalid(*pages.refusal(refused, form)) from refused
+def _outcome(request: HttpRequest, pk: UUID, form: DecisionForm) -> Preview:
+    """Return what a decision leads to; raises :class:`Refused` as the decision would."""
+    action = form.action or Action.WRITE
+    payload = form.payload()
+    return deciding.preview(item_id=pk, actor=member(request), action=action, payload=payload)
 
 
-def _page(
+def _item_page(
     request: HttpRequest,
-    pk: UUID,
-    data: QueryDict | None,
+    loaded: LoadedItem,
+    data: QueryDict | None = None,
     *,
-    status: int = 200,
-    **context: Any,
+    status: int = 422,
+    problems: Sequence[Problem] = (),
+    **options: str,
 ) -> HttpResponse:
-    loaded = _loaded(request, pk)
+    """Return the page of an item; with ``problems`` it has the ``status``."""
     reading.note(loaded.item, member(request))
-    values = pages.context(loaded, member(request), data, **context)
+    context = page.context(loaded, member(request), data, problems=problems, **options)
     filters = lists.list_filters(request)
-    values |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
-    return render(request, "review/item/item.html", values, status=status)
+    context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
+    return render(request, "review/item/item.html", context, status=status if problems else 200)
 
 
-def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
-    return _page(
-        request,
-        pk,
-        request.POST,
-        problems=[Problem(message)],
-        title=gettext("Your decision was not taken"),
-        status=409,
-    )
+def _conflict_page(request: HttpRequest, loaded: LoadedItem, message: str) -> HttpResponse:
+    title = gettext("Your decision was not taken")
+    problems = [Problem(message)]
+    return _item_page(request, loaded, request.POST, status=409, problems=problems, title=title)
 
 
-def _see_other(request: HttpRequest, address: str, *, forget: str = "") -> HttpResponse:
-    """Redirect with 303; the browser forgets the draft of the name ``forget``, as it is stored now:
-    a cookie for ``drafts.js``."""
+def _see_item(request: HttpRequest, pk: UUID) -> HttpResponse:
+    address = lists.item_address(pk, lists.list_filters(request))
+    return _see_other(request, address, decided=str(pk))
+
+
+def _see_other(request: HttpRequest, address: str, *, decided: str = "") -> HttpResponse:
+    """Redirect with 303; the browser forgets the draft of the name ``decided``, as it is stored
+    now: a cookie for ``drafts.js``."""
     response = redirect(address)
     response.status_code = 303
-    if forget:
+    if decided:
         response.set_cookie(
-            f"ieim-decided-{forget}",
+            f"ieim-decided-{decided}",
             str(member(request).pk),
             max_age=timedelta(days=1),
             secure=settings.SESSION_COOKIE_SECURE,
@@ -234,7 +235,7 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     For htmx, which looks again, what was said alone; and what can be done, once they have it no
     more.
     """
-    context = _context(request, pk)
+    context = _talk_context(request, pk)
     if request.headers.get("HX-Request") == "true":
         return render(request, "review/talking/again.html", {**context, "oob": True})
     return render(request, "review/talking/talk.html", context)
@@ -244,30 +245,31 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Say something to the citizen; 422 with the draft where it cannot be said."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return change_talk(request, pk, talking.say, forget=f"{pk}-talk", text=text)
+    return change_talk(request, pk, talking.say, decided=f"{pk}-talk", text=text)
 
 
 @require_POST
 def change_talk(
-    request: HttpRequest, pk: UUID, change: Callable[..., object], forget: str = "", **said: str
+    request: HttpRequest, pk: UUID, change: Callable[..., object], decided: str = "", **text: str
 ) -> HttpResponse:
-    """Do what the address is for (``change``) and show the conversation.
+    """Change a conversation (what the address is for) and show it.
 
     303, 409 where somebody else has the item, 422 where it cannot be done.
     """
     try:
-        change(item_id=pk, actor=member(request), **said)
+        change(item_id=pk, actor=member(request), **text)
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
     except (ClaimRefused, CannotTalk) as refused:
         problem, status = str(refused), 409 if isinstance(refused, ClaimRefused) else 422
     else:
-        return _see_other(request, f"{reverse('review:talk', args=[pk])}#{NEWEST}", forget=forget)
-    context = {**_context(request, pk), "problem": problem, "draft": said.get("text", "")}
+        address = f"{reverse('review:talk', args=[pk])}#{NEWEST}"
+        return _see_other(request, address, decided=decided)
+    context = {**_talk_context(request, pk), "problem": problem, "draft": text.get("text", "")}
     return render(request, "review/talking/talk.html", context, status=status)
 
 
-def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
+def _talk_context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
     try:
         return {"talk": talk_view(pk, member(request))}
     except ReviewItem.DoesNotExist as error:

@@ -1,23 +1,28 @@
-"""The queue's filters: read from an address, and applied to items."""
+"""Filters of the queue: of its page, of REST and of saved views; and addresses that carry them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+from django_filters import CharFilter, ChoiceFilter, FilterSet
 
 from conversations.models import Session
 from review import scope
 from review.models import ItemFlag, ReviewItem
 from review.queue import fulltext
 
+Items: TypeAlias = QuerySet[ReviewItem]
 TABS = ("open", "mine", "second", "done")
 AGES: Mapping[str, timedelta] = {
     "hour": timedelta(hours=1),
@@ -25,10 +30,9 @@ AGES: Mapping[str, timedelta] = {
     "3-days": timedelta(days=3),
     "week": timedelta(days=7),
 }
-LONGEST = 200
+MAX_LENGTH = 200
 """Characters of one filter; an address must stay one that can be saved."""
-LONGEST_SEARCH = 100
-
+MAX_SEARCH_LENGTH = 100
 FEW = 20_000
 """So many matching messages are looked up, in some hundredths of a second; of more, the queue is
 walked in its order: they may all be at its end, but are too many for that to be likely."""
@@ -42,74 +46,145 @@ class BadAddress(ValueError):
         self.field = field
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """The queue's address as values; empty ones do not filter.
+UNREADABLE = _("A filter in this address cannot be read. Choose from the lists.")
+TOO_LONG = _("A filter in this address is too long. Choose from the lists.")
+LONG_SEARCH = format_lazy(_("Search for at most {number} characters."), number=MAX_SEARCH_LENGTH)
+NO_LIST = _("There is no such list. Choose one of those at the top.")
+NO_AGE = _("There is no such age. Choose one from the list.")
+NO_TICK = _("A box is ticked or it is not. Tick it or leave it empty.")
+SEARCH = (
+    "Words that the message has, or their begin; or a conversation's reference, which finds its "
+    "items in every list, whatever else is asked for."
+)
 
-    ``flag`` is a risk flag's code, ``age`` a key of :data:`AGES`, ``overdue`` is "" or "1". With
-    ``held`` ("" or "1") *Open* also has what colleagues work on.
+
+def _printable(value: str) -> None:
+    if not value.isprintable():
+        raise ValidationError(UNREADABLE)
+
+
+def _text(
+    help_text: str, *, method: str | None = None, length: int = MAX_LENGTH, too_long: Any = TOO_LONG
+) -> CharFilter:
+    return CharFilter(
+        help_text=help_text,
+        method=method,
+        max_length=length,
+        validators=[_printable],
+        error_messages={"max_length": too_long, "null_characters_not_allowed": UNREADABLE},
+    )
+
+
+def _choice(values: Iterable[str], invalid: Any, help_text: str, method: str) -> ChoiceFilter:
+    return ChoiceFilter(
+        choices=[(value, value) for value in values],
+        error_messages={"invalid_choice": invalid},
+        help_text=help_text,
+        method=method,
+    )
+
+
+class ItemFilter(FilterSet):
+    """A list of the queue (``tab``) and its filters; an empty one does not filter.
+
+    With ``held`` *Open* also has what colleagues work on. Lists are made, and references looked up,
+    by :func:`review.queue.selectors.listing`. The help texts are those of the REST parameters.
     """
 
-    tab: str = TABS[0]
-    q: str = ""
-    agency: str = ""
-    stage: str = ""
-    reason: str = ""
-    urgency: str = ""
-    flag: str = ""
-    language: str = ""
-    age: str = ""
-    overdue: str = ""
-    held: str = ""
+    tab = _choice(TABS, NO_LIST, "Which list; `open` when left out.", "all_items")
+    q = _text(SEARCH, method="with_words", length=MAX_SEARCH_LENGTH, too_long=LONG_SEARCH)
+    agency = _text("An agency's id.", method="of_agency")
+    stage = _text("A contract's id, `reply` or `person`.")
+    reason = _text("A finding's code: the first of the item's reasons.")
+    urgency = _text("A label's code.")
+    flag = _text("A risk flag's code.", method="with_flag")
+    language = _text("ISO 639-1.")
+    age = _choice(AGES, NO_AGE, "Open for longer than this.", "older_than")
+    overdue = _choice("1", NO_TICK, "Only what should have been decided by now.", "late")
+    held = _choice("1", NO_TICK, "In `open` also what colleagues work on.", "all_items")
+
+    class Meta:
+        model = ReviewItem
+        fields: list[str] = []
+
+    def __init__(self, params: Mapping[str, str] | None = None) -> None:
+        super().__init__(params or {})
 
     @classmethod
-    def parse(cls, params: Mapping[str, str]) -> Filters:
-        """Read an address; raises :class:`BadAddress`."""
-        given = {each.name: params.get(each.name, "").strip() for each in fields(cls)}
-        if any(len(value) > LONGEST for value in given.values()):
-            raise BadAddress(
-                gettext("A filter in this address is too long. Choose from the lists.")
-            )
-        if any(not value.isprintable() for value in given.values()):
-            raise BadAddress(
-                gettext("A filter in this address cannot be read. Choose from the lists.")
-            )
-        if len(given["q"]) > LONGEST_SEARCH:
-            message = gettext("Search for at most {number} characters.")
-            raise BadAddress(message.format(number=LONGEST_SEARCH))
-        if given["tab"] not in ("", *TABS):
-            raise BadAddress(gettext("There is no such list. Choose one of those at the top."))
-        if given["age"] not in ("", *AGES):
-            raise BadAddress(gettext("There is no such age. Choose one from the list."))
-        if given["overdue"] not in ("", "1") or given["held"] not in ("", "1"):
-            raise BadAddress(gettext("A box is ticked or it is not. Tick it or leave it empty."))
-        return cls(**{**given, "tab": given["tab"] or TABS[0]})
+    def parse(cls, params: Mapping[str, str]) -> ItemFilter:
+        """Return the filters of an address.
+
+        Raises:
+            BadAddress: for values that no list or field offers.
+        """
+        filters = cls(params)
+        for messages in filters.errors.values():
+            raise BadAddress(str(messages[0]))
+        return filters
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The filters by name, empty ones included; ``tab`` is never empty."""
+        cleaned = self.form.cleaned_data if self.is_valid() else {}
+        return {**cleaned, "tab": cleaned.get("tab") or TABS[0]}
 
     @property
     def query(self) -> str:
-        """The address's query string: the same for the same filters."""
-        return urlencode({name: value for name, value in self._set() if value})
+        """The query string: the same for the same filters."""
+        return self.with_changes()
 
-    def with_changes(self, **changed: str) -> str:
+    def with_changes(self, **changes: str) -> str:
         """Return the query string with some filters changed."""
-        return replace(self, **changed).query
+        values = {**self.values, **changes}
+        if values["tab"] == TABS[0]:
+            del values["tab"]
+        return urlencode({name: value for name, value in values.items() if value})
 
     @property
     def narrows(self) -> int:
         """How many filters are on, without list and search."""
-        return sum(bool(value) for name, value in self._set() if name not in ("tab", "q"))
+        return sum(bool(value) for name, value in self.values.items() if name not in ("tab", "q"))
 
-    def _set(self) -> list[tuple[str, str]]:
-        return [each for each in asdict(self).items() if each != ("tab", TABS[0])]
+    def all_items(self, items: Items, name: str, value: str) -> Items:
+        """Return all items: which list it is, and what colleagues have, is not of one item."""
+        return items
+
+    def with_words(self, items: Items, name: str, typed: str) -> Items:
+        """Return the items in whose message every word that was typed occurs, or begins a word.
+
+        Costs one query of its own: a rare word leads to its items, a common one is met soon on the
+        way through the queue.
+        """
+        query = fulltext.query_of(typed)
+        if not query:
+            return items.none()
+        few = fulltext.count(query, FEW + 1) <= FEW
+        return fulltext.among(items, query) if few else fulltext.walk(items, query)
+
+    def of_agency(self, items: Items, name: str, agency: str) -> Items:
+        """Return the items of an agency; costs one query of its own, for the agency's sets."""
+        return items.filter(agencies__in=scope.sets_with([agency]))
+
+    def with_flag(self, items: Items, name: str, code: str) -> Items:
+        """Return the items with a risk flag."""
+        return items.filter(Exists(ItemFlag.objects.filter(item=OuterRef("pk"), code=code)))
+
+    def older_than(self, items: Items, name: str, age: str) -> Items:
+        """Return the items that were opened longer ago than an age."""
+        return items.filter(opened_at__lt=timezone.now() - AGES[age])
+
+    def late(self, items: Items, name: str, value: str) -> Items:
+        """Return the items that should have been decided by now."""
+        return items.filter(due_at__lt=timezone.now())
 
 
 _REFERENCE = re.compile(r"([0-9A-Z]{3})[-\s\u2010-\u2015]?([0-9A-Z]{4})")
 
 
 def session_of(typed: str) -> Session | None:
-    """Return the conversation whose reference was typed (``K7M-4QX9``), None where it is none.
+    """Return the conversation of a reference (``K7M-4QX9``), None for anything else.
 
-    However it is written: with a hyphen, a space or neither, in any case.
+    It may be typed with a hyphen, a space or neither, in any case.
     """
     parts = _REFERENCE.fullmatch(typed.strip().upper())
     if parts is None:
@@ -117,64 +192,29 @@ def session_of(typed: str) -> Session | None:
     return Session.objects.filter(reference=f"{parts[1]}-{parts[2]}").first()
 
 
-def condition(filters: Filters, now: datetime) -> Q:
-    """Return the filters as a condition on items, without list and search.
-
-    An agency costs one query of its own: it leads to the sets that the agency is in.
-    """
-    matching = Q()
-    if filters.agency:
-        matching &= Q(agencies__in=scope.sets_with([filters.agency]))
-    for name in ("stage", "reason", "urgency", "language"):
-        if value := getattr(filters, name):
-            matching &= Q(**{name: value})
-    if filters.flag:
-        matching &= Q(Exists(ItemFlag.objects.filter(item=OuterRef("pk"), code=filters.flag)))
-    if filters.age:
-        matching &= Q(opened_at__lt=now - AGES[filters.age])
-    if filters.overdue:
-        matching &= Q(due_at__lt=now)
-    return matching
-
-
-def found(items: QuerySet[ReviewItem], typed: str) -> QuerySet[ReviewItem]:
-    """Return the items in whose message every word that was typed occurs, or begins a word.
-
-    Costs one query of its own: a rare word leads to its items, a common one is met soon on the way
-    through the queue.
-    """
-    if not typed:
-        return items
-    query = fulltext.query_of(typed)
-    if not query:
-        return items.none()
-    few = fulltext.count(query, FEW + 1) <= FEW
-    return fulltext.among(items, query) if few else fulltext.walk(items, query)
-
-
 FIELD = "list"
 """The form field and the parameter; its value is the list's query string."""
 
 
-def list_filters(request: HttpRequest) -> Filters:
+def list_filters(request: HttpRequest) -> ItemFilter:
     """Return the list filters of a request; the default ones where they cannot be read."""
-    given = request.POST if request.method == "POST" else request.GET
+    params = request.POST if request.method == "POST" else request.GET
     try:
-        return Filters.parse(QueryDict(given.get(FIELD, "")).dict())
+        return ItemFilter.parse(QueryDict(params.get(FIELD, "")).dict())
     except BadAddress:
-        return Filters()
+        return ItemFilter()
 
 
-def list_query(filters: Filters) -> str:
+def list_query(filters: ItemFilter) -> str:
     """Return the query string for a list's filters; empty for the default ones."""
     return urlencode({FIELD: filters.query}) if filters.query else ""
 
 
-def item_address(pk: object, filters: Filters) -> str:
+def item_address(pk: object, filters: ItemFilter) -> str:
     """Return the address of an item that a list led to."""
     return "?".join(filter(None, (reverse("review:item", args=[pk]), list_query(filters))))
 
 
-def queue_address(filters: Filters) -> str:
+def queue_address(filters: ItemFilter) -> str:
     """Return the address of a list."""
     return "?".join(filter(None, (reverse("review:queue"), filters.query)))

@@ -52,8 +52,8 @@ def query_of(typed: str) -> str:
 def count(query: str, most: int) -> int:
     """Return how many items a query of :func:`query_of` finds, at most ``most``."""
     with connection.cursor() as cursor:
-        found = f"SELECT item_id {_FOUND[connection.vendor]} LIMIT %s"
-        cursor.execute(f"SELECT count(*) FROM ({found}) AS found", [query, most])  # noqa: S608 - ours
+        matches = f"SELECT item_id {_MATCHES[connection.vendor]} LIMIT %s"
+        cursor.execute(f"SELECT count(*) FROM ({matches}) AS m", [query, most])  # noqa: S608 - ours
         return int(cursor.fetchone()[0])
 
 
@@ -62,8 +62,8 @@ def among(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
     in few messages."""
     # Kept apart by the offset: PostgreSQL would look into each message of the list otherwise.
     offset = "OFFSET 0" if connection.vendor == "postgresql" else ""
-    found = f"SELECT item_id {_FOUND[connection.vendor]} {offset}"
-    return items.filter(pk__in=RawSQL(found, [query]))  # noqa: S611 - our own names
+    matches = f"SELECT item_id {_MATCHES[connection.vendor]} {offset}"
+    return items.filter(pk__in=RawSQL(matches, [query]))  # noqa: S611 - our own names
 
 
 def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
@@ -79,7 +79,7 @@ def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
     return items.alias(searched=row).filter(searched__in=matching)
 
 
-_FOUND = {
+_MATCHES = {
     "postgresql": (f"FROM {_TEXTS} WHERE to_tsvector('simple', words) @@ to_tsquery('simple', %s)"),
     "sqlite": (
         f"FROM {_WORDS} JOIN {_TEXTS} ON {_TEXTS}.id = {_WORDS}.rowid WHERE {_WORDS} MATCH %s"

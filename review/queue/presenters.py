@@ -33,8 +33,8 @@ from review.deciding import locking
 from review.models import ReviewItem, SavedView
 from review.queue import filters as lists
 from review.queue import selectors
-from review.queue.filters import Filters
-from review.queue.selectors import Conversation, Count, Listing, place
+from review.queue.filters import ItemFilter
+from review.queue.selectors import Conversation, Count, Listing, encode
 from review.states import ReviewState
 
 TABS: Mapping[str, str] = {
@@ -62,22 +62,21 @@ LISTED: Mapping[str, str] = {
 
 
 def tabs(
-    filters: Filters, counts: Mapping[str, Count], *, by_reference: bool = False
+    filters: ItemFilter, counts: Mapping[str, Count], *, by_reference: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the lists with their numbers (empty for nothing to count), the filters kept.
+    """Return the lists with their counts and the same filters.
 
-    A conversation that was found ``by_reference`` is in none of them.
+    A conversation that was searched for ``by_reference`` is in none of them.
     """
+    search = {"q": ""} if by_reference else {}
     return [
         {
             "words": gettext(name),
             "count": _capped(counts[tab].items) if tab in counts else "",
             "number": counts[tab].items if tab in counts else 0,
             "crisis": in_crisis(len(counts[tab].crises)) if tab in counts else "",
-            "query": filters.with_changes(tab=tab, q="")
-            if by_reference
-            else filters.with_changes(tab=tab),
-            "current": tab == filters.tab and not by_reference,
+            "query": filters.with_changes(tab=tab, **search),
+            "current": tab == filters.values["tab"] and not by_reference,
         }
         for tab, name in TABS.items()
     ]
@@ -88,39 +87,38 @@ def in_crisis(number: int) -> str:
     return gettext("{number} in crisis").format(number=_capped(number)) if number else ""
 
 
-def nothing(filters: Filters, found: Conversation | None) -> str:
+def empty_sentence(filters: ItemFilter, conversation: Conversation | None) -> str:
     """Return the sentence of an empty list."""
-    if found is not None:
-        if found.elsewhere or not found.state:
+    if conversation is not None:
+        if conversation.elsewhere or not conversation.state:
             return ""
         return gettext("None of its messages has come to a person.")
-    if filters.q or filters.narrows:
+    if filters.values["q"] or filters.narrows:
         return gettext("Nothing fits this search and these filters.")
-    return gettext(NOTHING[filters.tab])
+    return gettext(NOTHING[filters.values["tab"]])
 
 
-def conversation_sentence(found: Conversation) -> str:
-    """Return where a conversation stands, in a sentence."""
-    began = date_format(timezone.localtime(found.started_at), "j F Y")
-    if found.elsewhere:
-        message = gettext("The conversation {reference} is with another agency.")
-        return message.format(reference=found.reference)
-    if not found.state:
-        message = gettext("The conversation {reference} began on {day} and was erased.")
-        return message.format(reference=found.reference, day=began)
-    message = ngettext(
-        "The conversation {reference} began on {day} and has {number} message."
-        " Its last one: {state}.",
-        "The conversation {reference} began on {day} and has {number} messages."
-        " Its last one: {state}.",
-        found.messages,
-    )
-    return message.format(
-        reference=found.reference,
-        day=began,
-        number=found.messages,
-        state=gettext(labels.TURN_STATES[found.state]).lower(),
-    )
+def conversation_sentence(conversation: Conversation) -> str:
+    """Return the state of a conversation in a sentence."""
+    values = {
+        "reference": conversation.reference,
+        "day": date_format(timezone.localtime(conversation.started_at), "j F Y"),
+        "number": conversation.messages,
+    }
+    if conversation.elsewhere:
+        text = gettext("The conversation {reference} is with another agency.")
+    elif not conversation.state:
+        text = gettext("The conversation {reference} began on {day} and was erased.")
+    else:
+        values["state"] = gettext(labels.TURN_STATES[conversation.state]).lower()
+        text = ngettext(
+            "The conversation {reference} began on {day} and has {number} message."
+            " Its last one: {state}.",
+            "The conversation {reference} began on {day} and has {number} messages."
+            " Its last one: {state}.",
+            conversation.messages,
+        )
+    return text.format(**values)
 
 
 def _capped(count: int) -> str:
@@ -142,7 +140,7 @@ AGES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What of a row changes while a page is open.
+    """The part of a row that changes while a page is open.
 
     ``holder`` says who has the item, ``free`` that nobody has, ``mine`` that the user has; ``due``
     is None once the item is gone.
@@ -188,7 +186,7 @@ def queue_row(
 
 
 def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
-    """Return what of a row changes; None is an item that was erased or is out of reach now."""
+    """Return the changing part of a row; None is an item that was erased or is out of reach now."""
     if item is None:
         return Live(pk, gettext("Not here any more"), False, None, "", False)
     if item.decided_at is not None:
@@ -213,18 +211,18 @@ def language_name(code: str) -> str:
 
 
 def selects(
-    filters: Filters, release: Release | None, scope: frozenset[str] | None
+    filters: ItemFilter, release: Release | None, scope: frozenset[str] | None
 ) -> list[dict[str, Any]]:
     """Return the filters with their choices; the present value is always among them."""
     agencies = release.agencies.values() if release else ()
     supported = list(settings.IEIM_MODEL["LANGUAGES"])
     others = sorted((c for c in LANG_INFO if len(c) == 2), key=language_name)
-    options: dict[str, tuple[str, Mapping[str, str]]] = {
+    choices: dict[str, tuple[str, Mapping[str, str]]] = {
         "agency": (
             gettext("Agency"),
             {a.id: a.name for a in agencies if scope is None or a.id in scope},
         ),
-        "stage": (gettext("Stopped at"), {each: stage_label(each) for each in STAGES}),
+        "stage": (gettext("Stopped at"), {stage: stage_label(stage) for stage in STAGES}),
         "reason": (gettext("Reason"), _reasons()),
         "urgency": (gettext("Urgency"), _names(release, "urgencies")),
         "flag": (gettext("Risk flag"), _names(release, "risk_flags")),
@@ -232,8 +230,8 @@ def selects(
         "age": (gettext("Waiting for"), {age: gettext(period) for age, period in AGES.items()}),
     }
     return [
-        {"name": name, "label": label, "choices": list(_choices(getattr(filters, name), names))}
-        for name, (label, names) in options.items()
+        {"name": name, "label": label, "choices": list(_choices(filters.values[name], names))}
+        for name, (label, names) in choices.items()
     ]
 
 
@@ -257,8 +255,8 @@ def _reasons() -> dict[str, str]:
 
 
 def _names(release: Release | None, label_set: str) -> dict[str, str]:
-    found = release.labels.get(label_set, {}) if release else {}
-    return {code: label.name for code, label in found.items()}
+    labels_of_set = release.labels.get(label_set, {}) if release else {}
+    return {code: label.name for code, label in labels_of_set.items()}
 
 
 def _due(moment: datetime, now: datetime) -> str:
@@ -269,12 +267,12 @@ def _due(moment: datetime, now: datetime) -> str:
     if moment - now < HOUR:
         return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
     # The moment that the citizen sees: whole days until then would be less precise.
-    at, today = localtime(moment), localtime(now).date()
+    local, today = localtime(moment), localtime(now).date()
     text = {
         today: gettext_noop("due today, {time}"),
         today + timedelta(days=1): gettext_noop("due tomorrow, {time}"),
-    }.get(at.date(), gettext_noop("due {day}, {time}"))
-    return gettext(text).format(day=date_format(at, "D j M"), time=date_format(at, "H:i"))
+    }.get(local.date(), gettext_noop("due {day}, {time}"))
+    return gettext(text).format(day=date_format(local, "D j M"), time=date_format(local, "H:i"))
 
 
 def _ago(moment: datetime, now: datetime) -> str:
@@ -289,24 +287,26 @@ def _escalates(release: Release | None, code: str) -> bool:
 
 
 def queue_page(
-    user: User, filters: Filters, params: Mapping[str, str], now: datetime
+    user: User, filters: ItemFilter, params: Mapping[str, str], now: datetime
 ) -> dict[str, Any]:
-    """Return a page of a list; ``params`` may say ``after`` or ``before`` which place.
+    """Return the context of a page of a list, in a constant number of queries.
 
-    ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
-    stands whose reference was searched for, ``recorded`` where an auditor reads what was recorded
-    of it. ``item_query`` is what an item's address says of the list that led to it;
-    ``colleagues`` is empty for whom may not assign. A constant number of queries. Raises
-    :class:`review.queue.selectors.UnknownPage`.
+    ``params`` may have the position that it is ``after`` or ``before``. ``groups`` are the rows,
+    those in crisis apart and first. ``found`` is the state of the conversation whose reference was
+    searched for, ``recorded`` the address of its audit record for an auditor. ``item_query`` names
+    the list in an item's address; ``colleagues`` is empty for whom may not assign.
+
+    Raises:
+        review.queue.selectors.UnknownPage: for a position that cannot be read.
     """
     listed = selectors.listing(user, filters, now)
     after, before = params.get("after", ""), params.get("before", "")
     page = selectors.page(listed, after=after, before=before)
     release = knowledge.current_release()
     counts = selectors.counts(user, now)
-    found = selectors.conversation(user, listed.session) if listed.session else None
+    conversation = selectors.conversation(user, listed.session) if listed.session else None
     rows = [queue_row(item, user, release, now) for item in page.items]
-    if found:
+    if conversation:
         rows = [{**row, "listed": gettext(TABS[LISTED[row["state"]]])} for row in rows]
     recorded = ""
     if listed.session and user.has_perm("audit.view_auditevent"):
@@ -317,19 +317,19 @@ def queue_page(
     return {
         "filters": filters,
         "no_agency": scope is not None and not scope,
-        "groups": _groups(rows, apart=not listed.done and found is None),
-        "found": conversation_sentence(found) if found else "",
+        "groups": _groups(rows, apart=not listed.done and conversation is None),
+        "found": conversation_sentence(conversation) if conversation else "",
         "recorded": recorded,
         "item_query": f"?{item_query}" if item_query else "",
         "refused": any(row["refused"] for row in rows),
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
-        "tabs": tabs(filters, counts, by_reference=found is not None),
+        "tabs": tabs(filters, counts, by_reference=conversation is not None),
         "selects": selects(filters, release, scope),
         "views": [Choice(view.query, view.name, view.query == filters.query) for view in saved],
         "colleagues": _colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
         "may_decide": user.has_perm(locking.DECIDE),
-        "nothing": nothing(filters, found),
+        "nothing": empty_sentence(filters, conversation),
         # New items before the first one show on an earlier page, where there is one.
         "news": _news(
             filters,
@@ -344,7 +344,7 @@ def queue_page(
 
 def news(
     user: User,
-    filters: Filters,
+    filters: ItemFilter,
     params: Mapping[str, str],
     shown: Sequence[UUID],
     now: datetime,
@@ -352,13 +352,13 @@ def news(
     """Return what has changed on a page that shows ``shown`` between ``start`` and ``until``."""
     listed = selectors.listing(user, filters, now)
     start, until = params.get("start", ""), params.get("until", "")
-    there = selectors.keys_between(listed, after=start, until=until)
-    new = len(set(there) - set(shown))
-    found = {item.pk: item for item in selectors.rows(shown, user)}
-    rows = [live(found.get(pk), pk, user, now) for pk in shown]
+    current = selectors.keys_between(listed, after=start, until=until)
+    new = len(set(current) - set(shown))
+    items = {item.pk: item for item in selectors.rows(shown, user)}
+    rows = [live(items.get(pk), pk, user, now) for pk in shown]
     counts = selectors.counts(user, now, "open", "second")
-    told = _news(filters, listed, counts, rows, new=new, start=start, until=until)
-    return {**told, "outage_changed": told["outage_key"] != params.get("outage", "")}
+    context = _news(filters, listed, counts, rows, new=new, start=start, until=until)
+    return {**context, "outage_changed": context["outage_key"] != params.get("outage", "")}
 
 
 def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
@@ -368,7 +368,7 @@ def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
 
 
 def _news(
-    filters: Filters,
+    filters: ItemFilter,
     listed: Listing,
     counts: Mapping[str, Count],
     rows: Sequence[Live],
@@ -377,22 +377,22 @@ def _news(
     until: str,
     new: int = 0,
 ) -> dict[str, Any]:
-    """Return what is new on an open page: ``new`` items that it does not show, and its rows.
+    """Return the news of an open page: ``new`` items that it does not show, and its rows.
 
-    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
-    ``missing`` the query string of the page that begins with the first of them; the ``title`` names
-    all of them, so that they are seen where the page is one tab among many. ``address`` asks for
-    the next news, ``reload`` shows the new items. ``outage`` is that of the model, None without
-    one; it is put on the page anew where its key is another one: a screen reader says it then.
-    ``digest`` is of all that can change.
+    ``crises`` is the number of open items in crisis that it does not show, whatever its list and
+    filters, ``missing`` the query string of the page that begins with the first of them; the
+    ``title`` names all of them, so that they are seen where the page is one tab among many.
+    ``address`` asks for the next news, ``reload`` shows the new items. ``outage`` is that of the
+    model, None without one; it is put on the page anew where its key is another one: a screen
+    reader says it then. ``digest`` is of all that can change.
     """
-    free, shown = counts["open"].crises, [row.id for row in rows]
-    hidden = [number for number, key in enumerate(free) if key[2] not in shown]
-    # A list begins after a place: that of the one before the first that is missing.
-    after = place(free[hidden[0] - 1]) if hidden and hidden[0] else ""
-    missing = _address(Filters(), after=after)
-    crises = len(free) + len(counts["second"].crises)
-    title = listed.session.reference if listed.session else gettext(TABS[filters.tab])
+    open_crises, shown = counts["open"].crises, [row.id for row in rows]
+    hidden = [number for number, key in enumerate(open_crises) if key[2] not in shown]
+    # A page begins after a position: that of the item before the first that is missing.
+    after = encode(open_crises[hidden[0] - 1]) if hidden and hidden[0] else ""
+    missing = _address(ItemFilter(), after=after)
+    crises = len(open_crises) + len(counts["second"].crises)
+    title = listed.session.reference if listed.session else gettext(TABS[filters.values["tab"]])
     title = f"({in_crisis(crises)}) {title}" if crises else title
     outage = outages.current()
     key = outage.key if outage else ""
@@ -414,15 +414,15 @@ def _news(
     }
 
 
-def _address(filters: Filters, **place: str) -> str:
-    """Return a page's query string, empty where there is no such page."""
-    if not any(place.values()):
+def _address(filters: ItemFilter, **position: str) -> str:
+    """Return a page's query string, empty without a position."""
+    if not any(position.values()):
         return ""
-    return "&".join(part for part in (filters.query, urlencode(place)) if part)
+    return "&".join(part for part in (filters.query, urlencode(position)) if part)
 
 
 def _colleagues(user: User) -> tuple[Choice, ...]:
     backend = "django.contrib.auth.backends.ModelBackend"
-    found = User.objects.with_perm(locking.DECIDE, backend=backend)
-    named = sorted((each.display_name, each.get_username(), each.pk) for each in found)
-    return tuple(Choice(username, name, pk == user.pk) for name, username, pk in named)
+    users = User.objects.with_perm(locking.DECIDE, backend=backend)
+    names = sorted((other.display_name, other.get_username(), other.pk) for other in users)
+    return tuple(Choice(username, name, pk == user.pk) for name, username, pk in names)

@@ -1,6 +1,6 @@
 """Reads: the queue page by page, within what somebody may see.
 
-Lists are walks along indexes: however far on a place is, an index leads to it.
+Lists are walks along indexes: no page is slower than the first.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
 from review.models import SIGN, Decision, ReviewItem
-from review.queue import filters as searching
-from review.queue.filters import Filters
+from review.queue.filters import ItemFilter, session_of
 from review.scope import visible
 from review.states import UNDECIDED, ReviewState
 
 Key = tuple[int, datetime, UUID]
-"""Where an item stands in a list: its rank (0 in a list without), its moment, and its id."""
+"""The position of an item in a list: its rank (0 in a list without), its moment, and its id."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -42,7 +41,7 @@ class UnknownPage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list: its branches (each a walk along an index) and what sorts them.
+    """A list: its branches, each of which one index leads through in order.
 
     What is most urgent comes first, then what is due first; with ``done`` what was decided last.
     ``session`` is the conversation whose reference was searched for: then the list has its items in
@@ -58,45 +57,53 @@ class Listing:
         """The moment that sorts it."""
         return "decided_at" if self.done else "due_at"
 
-    def beyond(self, key: Key, end: Key) -> bool:
+    def is_beyond(self, key: Key, end: Key) -> bool:
         """Whether a key stands after another in the list."""
         return key < end if self.done else key > end
 
 
-def place(key: Key) -> str:
-    """Return a place in a list as it stands in an address; a rank of 0 is left out."""
+def encode(key: Key) -> str:
+    """Return a position in a list as addresses have it; a rank of 0 is left out."""
     rank, moment, pk = key
     return f"{f'{rank}-' if rank else ''}{(moment - _EPOCH) // timedelta(microseconds=1)}-{pk.hex}"
 
 
-def keys(listed: Listing, at: str = "", *, backwards: bool = False, size: int) -> list[Key]:
-    """Return up to ``size`` keys from a place on, in the direction asked for.
+def decode(position: str) -> Key:
+    """Read a position; raises :class:`UnknownPage`."""
+    try:
+        *rank, moment, pk = position.split("-", 2)
+        return int(*rank), _EPOCH + timedelta(microseconds=int(moment)), UUID(pk)
+    except (ValueError, OverflowError) as error:
+        raise UnknownPage from error
 
-    Raises :class:`UnknownPage`. However far on the place is, an index leads to it.
+
+def keys(listed: Listing, position: str = "", *, backwards: bool = False, size: int) -> list[Key]:
+    """Return up to ``size`` keys after a position, or before it with ``backwards``.
+
+    Raises :class:`UnknownPage`.
     """
-    falling = listed.done != backwards
-    sign = "-" if falling else ""
-    rank = [] if listed.done else [f"{sign}rank"]
-    order = [*rank, f"{sign}{listed.column}", f"{sign}pk"]
-    parts = list(_beyond(listed, parse(at), falling)) if at else [Q()]
+    descending = listed.done != backwards
+    sign = "-" if descending else ""
+    columns = [listed.column, "pk"] if listed.done else ["rank", listed.column, "pk"]
+    conditions = list(_beyond(listed, decode(position), descending)) if position else [Q()]
     walks: list[list[Key]] = [
         [
-            (0 if listed.done else found, moment, pk)
-            for found, moment, pk in branch.filter(part)
-            .order_by(*order)
+            (0 if listed.done else rank, moment, pk)
+            for rank, moment, pk in branch.filter(condition)
+            .order_by(*(f"{sign}{column}" for column in columns))
             .values_list("rank", listed.column, "pk")[:size]
         ]
         for branch in listed.branches
-        for part in parts
+        for condition in conditions
     ]
-    return list(islice(merge(*walks, reverse=falling), size))
+    return list(islice(merge(*walks, reverse=descending), size))
 
 
-def _beyond(listed: Listing, at: Key, falling: bool) -> Iterator[Q]:
-    """Yield the conditions for keys after a place, each of which an index can start from."""
-    rank, moment, pk = at
-    side, column = "lt" if falling else "gt", listed.column
-    # The first condition lets the index begin at the place, the second leaves out its equals.
+def _beyond(listed: Listing, key: Key, descending: bool) -> Iterator[Q]:
+    """Yield the conditions for keys after a key, each of which an index can start from."""
+    rank, moment, pk = key
+    side, column = "lt" if descending else "gt", listed.column
+    # The first condition lets the index begin at the key, the second leaves out its equals.
     same = Q(**{f"{column}__{side}e": moment}) & (
         Q(**{f"{column}__{side}": moment}) | Q(**{f"pk__{side}": pk})
     )
@@ -107,18 +114,9 @@ def _beyond(listed: Listing, at: Key, falling: bool) -> Iterator[Q]:
         yield Q(**{f"rank__{side}": rank})
 
 
-def parse(at: str) -> Key:
-    """Read a place; raises :class:`UnknownPage`."""
-    try:
-        *rank, moment, pk = at.split("-", 2)
-        return int(*rank), _EPOCH + timedelta(microseconds=int(moment)), UUID(pk)
-    except (ValueError, OverflowError) as error:
-        raise UnknownPage from error
-
-
 PAGE_SIZE = 25
 COUNTED = 100
-"""Nobody needs to know how many there are beyond this."""
+"""Items are counted up to this number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +130,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Where the conversation stands that a reference names, without a word of the citizen's.
+    """The state of the conversation that a reference names, without a word of the citizen's.
 
     ``elsewhere`` says that it has items, and none that the user may see: then, and where it was
-    erased, nothing more is told. ``state`` is that of its last message.
+    erased, the rest is empty. ``state`` is that of its last message.
     """
 
     reference: str
@@ -147,22 +145,22 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many items a list has, and where those in crisis stand in it, up to :data:`COUNTED`."""
+    """The number of items of a list, and the keys of those in crisis, up to :data:`COUNTED`."""
 
     items: int
     crises: tuple[Key, ...]
 
 
-def listing(user: User, filters: Filters, now: datetime) -> Listing:
+def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
     """Return the list that an address names, within what the user may see.
 
     A conversation's reference leads to all of its items, whatever list and filters are on.
     """
-    if (session := searching.session_of(filters.q)) is not None:
+    values = filters.values
+    if (session := session_of(values.get("q", ""))) is not None:
         return Listing((visible(user).filter(turn__session=session),), session=session)
-    items = visible(user).filter(searching.condition(filters, now))
-    items = searching.found(items, filters.q)
-    match filters.tab:
+    items = filters.filter_queryset(visible(user))
+    match values["tab"]:
         case "mine":
             mine = items.filter(claimed_by=user.pk, claimed_until__gt=now)
             return Listing((mine.filter(state=ReviewState.CLAIMED),))
@@ -175,55 +173,50 @@ def listing(user: User, filters: Filters, now: datetime) -> Listing:
             return Listing((dated.filter(state=ReviewState.DECIDED),), done=True)
         case _:
             claimed = _claimed(items, second=False)
-            if not filters.held:
+            if not values.get("held"):
                 claimed = claimed.filter(_not_of_others(user, now))
             return Listing((items.filter(state=ReviewState.OPEN), claimed))
 
 
 def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE_SIZE) -> Page:
-    """Return the items after (or before) a place in a list; raises ``UnknownPage``.
-
-    Whatever the page, an index leads to its first item: no page is slower than the first.
-    """
+    """Return the items after (or before) a position in a list; raises :class:`UnknownPage`."""
     backwards = bool(before)
-    there = keys(listed, before or after, backwards=backwards, size=size + 1)
-    more = len(there) > size
-    there = there[:size]
+    page_keys = keys(listed, before or after, backwards=backwards, size=size + 1)
+    has_more = len(page_keys) > size
+    page_keys = page_keys[:size]
     if backwards:
-        there.reverse()
-    found = _rows([pk for *_, pk in there])
-    # An item may be erased between the two queries.
-    items = tuple(found[pk] for *_, pk in there if pk in found)
-    has_previous, has_next = (more, True) if backwards else (bool(after), more)
+        page_keys.reverse()
+    items = ReviewItem.objects.select_related("turn__session", "claimed_by", "agencies")
+    by_id = items.prefetch_related("flags").in_bulk([pk for *_, pk in page_keys])
+    has_previous, has_next = (has_more, True) if backwards else (bool(after), has_more)
     return Page(
-        items,
-        place(there[0]) if there and has_previous else "",
-        place(there[-1]) if there and has_next else "",
+        # An item may be erased between the two queries.
+        tuple(by_id[pk] for *_, pk in page_keys if pk in by_id),
+        encode(page_keys[0]) if page_keys and has_previous else "",
+        encode(page_keys[-1]) if page_keys and has_next else "",
     )
 
 
 def keys_between(listed: Listing, *, after: str, until: str) -> list[UUID]:
-    """Return the ids of the items that stand after one place and not after another, in order.
+    """Return the ids of the items after one position and not after another, in order.
 
     At most twice a page: beyond that a page has to be loaded again anyway.
     """
-    there = keys(listed, after, size=2 * PAGE_SIZE)
-    if not until:
-        return [pk for *_, pk in there]
-    end = parse(until)
-    return [key[2] for key in there if not listed.beyond(key, end)]
+    page_keys = keys(listed, after, size=2 * PAGE_SIZE)
+    end = decode(until) if until else None
+    return [key[2] for key in page_keys if end is None or not listed.is_beyond(key, end)]
 
 
 def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
     """Return how much there is in lists of work, in all of them where none is named."""
     return {
-        tab: _count(listing(user, Filters(tab=tab), now).branches)
+        tab: _count(listing(user, ItemFilter({"tab": tab}), now).branches)
         for tab in tabs or ("open", "mine", "second")
     }
 
 
 def conversation(user: User, session: Session) -> Conversation:
-    """Return where a conversation stands, for somebody who has its reference."""
+    """Return the state of a conversation, for somebody who has its reference."""
     items = ReviewItem.objects.filter(turn__session=session)
     elsewhere = items.exists() and not visible(user).filter(turn__session=session).exists()
     hidden = elsewhere or is_erased(session)
@@ -239,16 +232,12 @@ def conversation(user: User, session: Session) -> Conversation:
 
 
 def _count(branches: Iterable[QuerySet[ReviewItem]]) -> Count:
-    # What is in crisis comes first: whatever there is more of is not.
-    found = [
-        row
-        for branch in branches
-        for row in branch.order_by("rank", "due_at", "pk").values_list("rank", "due_at", "pk")[
-            :COUNTED
-        ]
-    ]
-    crises = sorted(key for key in found if key[0] <= SIGN)
-    return Count(min(COUNTED, len(found)), tuple(crises[:COUNTED]))
+    columns = ("rank", "due_at", "pk")
+    # In order: those in crisis come first.
+    walks = [branch.order_by(*columns).values_list(*columns)[:COUNTED] for branch in branches]
+    first = [key for walk in walks for key in walk]
+    crises = sorted(key for key in first if key[0] <= SIGN)
+    return Count(min(COUNTED, len(first)), tuple(crises[:COUNTED]))
 
 
 def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
@@ -258,7 +247,7 @@ def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
 
 
 def _not_of_others(user: User, now: datetime) -> Q:
-    """Return what tells claimed items that a user can go on with from those of colleagues."""
+    """Return the condition on claimed items that a user can go on with."""
     ran_out = Q(claimed_until=None) | Q(claimed_until__lte=now)
     return Q(claimed_by=None) | Q(claimed_by=user.pk) | ran_out
 
@@ -273,15 +262,6 @@ def _claimed(items: QuerySet[ReviewItem], *, second: bool) -> QuerySet[ReviewIte
     if second:
         return claimed.filter(answered=False)
     return claimed.filter(Q(answered__isnull=True) | Q(answered=True))
-
-
-def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
-    items = (
-        ReviewItem.objects.filter(pk__in=ids)
-        .select_related("turn__session", "claimed_by", "agencies")
-        .prefetch_related("flags")
-    )
-    return {item.pk: item for item in items}
 
 
 def due_of_turns(*, turn_ids: Collection[UUID], at: datetime | None = None) -> dict[UUID, Due]:

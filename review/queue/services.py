@@ -1,9 +1,10 @@
-"""Writes: one thing done to several items of the queue, and a user's saved views."""
+"""Writes: bulk actions on items of the queue, and a user's saved views."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,12 +19,12 @@ from review.claims import ClaimRefused
 from review.crisis import is_crisis, of_refusal
 from review.deciding import Action
 from review.models import ReviewItem, SavedView
-from review.queue.filters import BadAddress, Filters
+from review.queue.filters import BadAddress, ItemFilter
 
-MOST_ITEMS = 100
+MAX_ITEMS = 100
 """Items at once; a page shows fewer."""
 GONE = gettext_noop("An item is not there any more.")
-ALONE = gettext_noop(
+IN_CRISIS = gettext_noop(
     "An item in crisis is not dismissed with others. Open it and answer it by itself."
 )
 UNREAD = gettext_noop(
@@ -32,7 +33,7 @@ UNREAD = gettext_noop(
 
 CLAIMED: Any = ngettext_lazy("{number} item claimed.", "{number} items claimed.", "number")
 DISMISSED: Any = ngettext_lazy("{number} item dismissed.", "{number} items dismissed.", "number")
-GIVEN: Any = ngettext_lazy(
+ASSIGNED: Any = ngettext_lazy(
     "{number} item given to {name}.", "{number} items given to {name}.", "number"
 )
 SEVERAL: Any = ngettext_lazy("{problem} ({number} item)", "{problem} ({number} items)", "number")
@@ -43,20 +44,23 @@ class NotDone(Exception):
 
 
 Result = tuple[str, list[str]]
-"""That items were done, in a sentence (empty for none), and why others were not."""
+"""A sentence on the items that were changed (empty for none), and why others were not."""
 
 
 def act_on_items(actor: User, form: QueryDict) -> Result:
-    """Do what a form asks: ``do`` (claim, assign, dismiss) to each ``item``.
+    """Claim, assign or dismiss (``do``) each ``item`` of a form.
 
     ``to`` is a colleague's user name, ``reason`` why the items are dismissed, ``read`` ("1") that
-    the messages among them were read that a model refused to read. Raises :class:`NotDone`; what
-    happens to single items is in the result.
+    the messages among them were read that a model refused to read. Problems of single items are in
+    the result.
+
+    Raises:
+        NotDone: for a form that cannot be used.
     """
     items = _items(form.getlist("item"))
     match form.get("do"):
         case "claim":
-            return _each(items, lambda pk: claims.claim(item_id=pk, actor=actor), CLAIMED)
+            return _for_each(items, lambda pk: claims.claim(item_id=pk, actor=actor), CLAIMED)
         case "assign":
             return _assign(items, form.get("to", ""), actor)
         case "dismiss":
@@ -64,7 +68,7 @@ def act_on_items(actor: User, form: QueryDict) -> Result:
             if not reason:
                 raise NotDone(gettext("Say why you dismiss the items."))
             is_read = form.get("read") == "1"
-            return _each(items, lambda pk: _dismiss(pk, actor, reason, is_read), DISMISSED)
+            return _for_each(items, lambda pk: _dismiss(pk, actor, reason, is_read), DISMISSED)
         case _:
             raise NotDone(gettext("Choose what to do with the items."))
 
@@ -72,8 +76,8 @@ def act_on_items(actor: User, form: QueryDict) -> Result:
 def _items(values: Sequence[str]) -> list[UUID]:
     if not values:
         raise NotDone(gettext("Choose at least one item."))
-    if len(values) > MOST_ITEMS:
-        raise NotDone(gettext("Choose at most {number} items at once.").format(number=MOST_ITEMS))
+    if len(values) > MAX_ITEMS:
+        raise NotDone(gettext("Choose at most {number} items at once.").format(number=MAX_ITEMS))
     try:
         return [UUID(value) for value in dict.fromkeys(values)]
     except ValueError as error:
@@ -85,7 +89,7 @@ def _dismiss(pk: UUID, actor: User, reason: str, is_read: bool) -> None:
     """Claim and dismiss at once: what cannot be dismissed is not claimed either."""
     item = claims.claim(item_id=pk, actor=actor)
     if is_crisis(item):
-        raise ClaimRefused(gettext(ALONE))
+        raise ClaimRefused(gettext(IN_CRISIS))
     if of_refusal(item) and not is_read:
         raise ClaimRefused(gettext(UNREAD))
     deciding.decide(
@@ -102,12 +106,12 @@ def _assign(items: list[UUID], username: str, actor: User) -> Result:
     to = User.objects.filter(username=username, is_active=True).first()
     if to is None:
         raise NotDone(gettext("Choose whom to give the items to."))
-    name = to.display_name
-    return _each(items, lambda pk: claims.assign(item_id=pk, to=to, actor=actor), GIVEN, name=name)
+    assign = partial(claims.assign, to=to, actor=actor)
+    return _for_each(items, lambda pk: assign(item_id=pk), ASSIGNED, name=to.display_name)
 
 
-def _each(items: list[UUID], act: Callable[[UUID], object], done: Any, **named: str) -> Result:
-    """Do something to each item; ``done`` is the sentence that says to how many it was done."""
+def _for_each(items: list[UUID], act: Callable[[UUID], object], done: Any, **values: str) -> Result:
+    """Change each item; ``done`` is the sentence that says how many were changed."""
     count, problems = 0, []
     for pk in items:
         try:
@@ -124,36 +128,37 @@ def _each(items: list[UUID], act: Callable[[UUID], object], done: Any, **named: 
         problem if n == 1 else SEVERAL.format(problem=problem, number=n)
         for problem, n in Counter(problems).items()
     ]
-    return done.format(number=count, **named) if count else "", not_done
+    return done.format(number=count, **values) if count else "", not_done
 
 
-LONGEST_NAME = 60
-LONGEST_QUERY = 500
-MOST_VIEWS = 30
-"""Views of one person: more are no shortcut."""
+MAX_NAME = 60
+MAX_QUERY = 500
+MAX_VIEWS = 30
 
 
 @transaction.atomic
 def save_view(*, owner: User, name: str, query: str) -> SavedView:
-    """Keep filters (an address's query string) under a name.
+    """Save filters (an address's query string) under a name.
 
     A name that is taken gets the new filters; filters that are saved already get the new name.
-    Raises :class:`NotDone`.
+
+    Raises:
+        NotDone: for a name or filters that cannot be saved.
     """
     name = " ".join(name.split())
     if not name or not name.isprintable():
         raise NotDone(gettext("Give the view a name."))
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME:
         raise NotDone(
             gettext("The name is too long. Use at most {number} characters.").format(
-                number=LONGEST_NAME
+                number=MAX_NAME
             )
         )
     try:
-        query = Filters.parse(QueryDict(query).dict()).query
+        query = ItemFilter.parse(QueryDict(query).dict()).query
     except BadAddress as error:
         raise NotDone(str(error)) from error
-    if len(query) > LONGEST_QUERY:
+    if len(query) > MAX_QUERY:
         raise NotDone(gettext("These are too many filters to save. Take some away."))
     views = SavedView.objects.select_for_update().filter(owner_id=owner.pk)
     view = views.filter(name=name).first() or views.filter(query=query).first()
@@ -161,9 +166,9 @@ def save_view(*, owner: User, name: str, query: str) -> SavedView:
         view.name, view.query = name, query
         view.save()
         return view
-    if views.count() >= MOST_VIEWS:
+    if views.count() >= MAX_VIEWS:
         raise NotDone(
-            gettext("You have {number} views. Delete one first.").format(number=MOST_VIEWS)
+            gettext("You have {number} views. Delete one first.").format(number=MAX_VIEWS)
         )
     view, _ = SavedView.objects.update_or_create(
         owner_id=owner.pk, name=name, defaults={"query": query}
@@ -172,7 +177,7 @@ def save_view(*, owner: User, name: str, query: str) -> SavedView:
 
 
 def delete_view(*, owner: User, name: str) -> None:
-    """Delete a view; raises :class:`NotDone` where there is none of that name."""
+    """Delete a view; raises :class:`NotDone` for an unknown name."""
     deleted, _ = SavedView.objects.filter(owner_id=owner.pk, name=name).delete()
     if not deleted:
         raise NotDone(gettext("There is no view of that name."))

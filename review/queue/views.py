@@ -1,4 +1,4 @@
-"""The queue: what waits for a person, claiming it, and what is done with several items at once."""
+"""Views of the queue: its page, claims, bulk actions and saved views."""
 
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ from review.claims import ClaimRefused
 from review.models import ReviewItem
 from review.queue import filters as lists
 from review.queue import presenters, selectors, services
-from review.queue.filters import BadAddress, Filters
+from review.queue.filters import BadAddress, ItemFilter
 from review.queue.presenters import news, queue_page
 from review.queue.selectors import UnknownPage
 from review.queue.services import NotDone
 
-MOST_SHOWN = 2 * selectors.PAGE_SIZE
+MAX_SHOWN = 2 * selectors.PAGE_SIZE
 _UNSENT_FORM = "review-bulk"
 """The session key of a form that changed nothing, until the list shows it again."""
 
 
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
-    """A list of items, what is most urgent first.
+    """Show a list of items, the most urgent first.
 
-    400 with the list as it is without filters where the address has unknown filters.
+    400 with an error and the list without filters where the filters cannot be used.
     """
     params, problem, now = request.GET.dict(), "", timezone.now()
     try:
-        shown = queue_page(member(request), Filters.parse(params), params, now)
+        page = queue_page(member(request), ItemFilter.parse(params), params, now)
     except (BadAddress, UnknownPage) as error:
         problem = str(error)
-        shown = queue_page(member(request), Filters(), {}, now)
-    rows = (row["id"] for group in shown["groups"] for row in group["rows"])
+        page = queue_page(member(request), ItemFilter(), {}, now)
+    rows = (row["id"] for group in page["groups"] for row in group["rows"])
     note_listed(reading.LISTED, "items", rows, member(request))
-    context = {"queue": shown, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
+    context = {"queue": page, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
 
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
-    """Return what has changed on a page of the queue that is open; 204 where nothing has."""
+    """Return the changes of an open page of the queue; 204 for none."""
     params = request.GET.dict()
     try:
-        shown = [UUID(pk) for pk in params.get("shown", "").split(",")[:MOST_SHOWN] if pk]
-        filters = Filters.parse(params)
-        found = news(member(request), filters, params, shown, timezone.now())
+        shown = [UUID(pk) for pk in params.get("shown", "").split(",")[:MAX_SHOWN] if pk]
+        filters = ItemFilter.parse(params)
+        context = news(member(request), filters, params, shown, timezone.now())
     except ValueError:
         return HttpResponse(
             gettext("This is no page of the queue."), status=400, content_type="text/plain"
         )
-    if found["digest"] == params.get("known"):
+    if context["digest"] == params.get("known"):
         return HttpResponse(status=204)
-    return render(request, "review/queue/changes.html", {"news": found})
+    return render(request, "review/queue/changes.html", {"news": context})
 
 
 @require_POST
 def bulk(request: HttpRequest) -> HttpResponse:
-    """Claim, assign or dismiss the chosen items, and say what became of each.
+    """Claim, assign or dismiss the chosen items.
 
-    Where nothing was done, the list shows the form as it was sent.
+    Where nothing was changed, the list shows the form as it was sent.
     """
     try:
         done, not_done = services.act_on_items(member(request), request.POST)
@@ -83,7 +83,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
         messages.warning(request, sentence)
     if not done:
         request.session[_UNSENT_FORM] = {
-            "chosen": request.POST.getlist("item")[: services.MOST_ITEMS],
+            "chosen": request.POST.getlist("item")[: services.MAX_ITEMS],
             "do": request.POST.get("do", ""),
             "to": request.POST.get("to", ""),
             "reason": request.POST.get("reason", ""),
@@ -95,7 +95,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def save_view(request: HttpRequest) -> HttpResponse:
-    """Keep filters under a name, or rename the view that has them, or delete a view."""
+    """Save filters under a name, rename the view that has them, or delete a view."""
     name = request.POST.get("name", "")
     try:
         if "delete" in request.POST:
@@ -114,17 +114,17 @@ def save_view(request: HttpRequest) -> HttpResponse:
 def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> HttpResponse:
     """Redirect to the page of this site that ``field`` names, or else to the queue."""
     address = request.POST.get(field, "")
-    ours = url_has_allowed_host_and_scheme(
+    is_safe = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    response = redirect(address if ours else otherwise or reverse("review:queue"))
+    response = redirect(address if is_safe else otherwise or reverse("review:queue"))
     response.status_code = 303
     return response
 
 
 @require_safe
 def held(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """204 while the person has the item, 409 when not: the open page asks every few seconds."""
+    """Return 204 while the user has the item, 409 when not; an open page polls it."""
     user = member(request)
     item = get_object_or_404(scope.visible(user), pk=pk)
     return HttpResponse(status=204 if item.holder(timezone.now()) == user else 409)
@@ -134,7 +134,7 @@ def held(request: HttpRequest, pk: UUID) -> HttpResponse:
 def claim(
     request: HttpRequest, pk: UUID, change: Callable[..., ReviewItem], *, to_queue: bool = False
 ) -> HttpResponse:
-    """Do what the address is for (``change``), and open the item, or go ``to_queue``.
+    """Change a claim (what the address is for), and open the item, or go ``to_queue``.
 
     htmx gets the fragment, 409 with the reason where it fails.
     """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 from django.contrib.auth.models import Permission
@@ -59,6 +61,11 @@ class Scripted:
                 says(answer)
                 raw = json.dumps(answer)
         return ModelAnswer(raw=raw, finish_reason="stop", model=self.name)
+
+
+def words(html: str) -> str:
+    """Return the words of a page, without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 BAD = ("no json", "```{}```")

@@ -6,7 +6,6 @@ from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
 from ieim.studio.labels import STAGES as WORDS
-from ieim.studio.labels import stage_label
 from review import finding_texts, labels
 from review.states import ReviewState
 
@@ -40,7 +39,3 @@ def test_it_has_words_for_every_code_stage_status_and_state() -> None:
 )
 def test_it_says_the_first_reason_and_how_many_more(codes: list[str], expected: str) -> None:
     assert finding_texts.summary(codes) == expected
-
-
-def test_it_shows_a_stage_without_words_by_its_id() -> None:
-    assert stage_label("new_v1") == "new_v1"

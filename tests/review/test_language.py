@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from datetime import UTC, datetime, timedelta
 
-import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
 from ieim.people.roles import Role
-from review.queue import presenters
 from tests.catalogues import keywords
 from tests.fixtures import VISA, Ask
 from tests.review import desk
@@ -36,13 +33,6 @@ def test_no_sentence_stands_where_nothing_gathers_it() -> None:
         and isinstance(call.args[0], ast.Constant)
     ]
     assert hidden == []
-
-
-def test_how_long_ago_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Django translates the time: a word of ours beside it has to be translated with it."""
-    monkeypatch.setattr(presenters, "gettext", {"{time} ago": "{time} vorher"}.__getitem__)
-    now = datetime(2026, 11, 27, 8, 0, tzinfo=UTC)
-    assert presenters._ago(now - timedelta(hours=2), now) == "2\xa0hours vorher"
 
 
 def test_staff_read_english_whatever_their_browser_asks_for(ask: Ask) -> None:

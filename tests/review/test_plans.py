@@ -14,7 +14,7 @@ from ieim.people.models import User
 from review.metrics import selectors as metrics
 from review.metrics.selectors import Period
 from review.queue import selectors
-from review.queue.filters import Filters
+from review.queue.filters import ItemFilter
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -56,7 +56,7 @@ def test_figures_begin_at_the_first_day_of_their_period(monkeypatch: pytest.Monk
 def test_what_was_decided_is_not_looked_for_among_what_is_open() -> None:
     user = User.objects.create_superuser("root")
     with CaptureQueriesContext(connection) as made:
-        selectors.page(selectors.listing(user, Filters(tab="done"), timezone.now()))
+        selectors.page(selectors.listing(user, ItemFilter({"tab": "done"}), timezone.now()))
     # An index that is read backwards begins with the rows without a value: those that are open.
     (sql,) = (each["sql"] for each in made.captured_queries if "LIMIT" in each["sql"])
     assert '"decided_at" IS NOT NULL' in sql

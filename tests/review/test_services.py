@@ -65,14 +65,6 @@ def test_it_opens_another_once_the_first_is_decided(turn: Turn) -> None:
     assert open_item(turn_id=turn.pk, stage="reply", codes=[]).pk != first.pk
 
 
-def test_it_opens_one_for_each_stage_and_turn(turn: Turn) -> None:
-    for turn_id in (turn.pk, make_turn().pk):
-        open_item(turn_id=turn_id, stage="classify", codes=["schema"])
-        open_item(turn_id=turn_id, stage="extract", codes=["schema"])
-
-    assert ReviewItem.objects.count() == 4
-
-
 def test_the_database_refuses_a_second_undecided_item(turn: Turn) -> None:
     open_item(turn_id=turn.pk, stage="reply", codes=[])
     another = {"turn": turn, "stage": "reply", "due_at": timezone.now()}
@@ -103,18 +95,6 @@ def test_it_knows_no_item_without_a_turn() -> None:
     with pytest.raises(Turn.DoesNotExist):
         open_item(turn_id=uuid4(), stage="reply", codes=[])
     assert not ReviewItem.objects.exists()
-
-
-def test_it_falls_with_its_callers_transaction(turn: Turn) -> None:
-    def fail() -> None:
-        with transaction.atomic():
-            open_item(turn_id=turn.pk, stage="reply", codes=[])
-            raise LookupError
-
-    with pytest.raises(LookupError):
-        fail()
-    assert not ReviewItem.objects.exists()
-    assert not AuditEvent.objects.exists()
 
 
 def test_it_opens_one_item_when_two_ask_at_once(

@@ -90,12 +90,3 @@ def test_it_goes_with_its_conversation() -> None:
     assert list(GoldenQuestion.objects.all()) == [of_others]
     with pytest.raises(questions.GoldenError, match="erased"):
         wrote(VISA, item.turn_id)
-
-
-def test_its_name_tells_nothing_of_its_words() -> None:
-    first, _ = wrote(VISA)
-    assert wrote(VISA) == (first, False)
-    GoldenQuestion.objects.all().delete()
-    again, is_new = wrote(VISA)
-    assert is_new
-    assert again.name != first.name

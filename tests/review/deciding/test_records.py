@@ -17,7 +17,7 @@ from ieim.audit import services as audit
 from ieim.audit.models import AppendOnlyError, AuditEvent
 from ieim.audit.verify import verify
 from review import deciding
-from review.deciding import Action, records
+from review.deciding import Action, answers
 from review.models import Decision
 from tests.fixtures import VISA
 from tests.review import desk
@@ -40,7 +40,7 @@ def overridden(script: dict[str, Any] | None = None) -> tuple[Turn, Decision]:
 def test_it_keeps_the_patch_from_what_the_model_said() -> None:
     turn, decision = overridden()
     stage = turn.stages.get(contract="service_select_v1")
-    said = records.last_readable(stage)
+    said = answers.last_readable(stage)
     assert decision.patch is not None
     assert jsonpatch.apply_patch(said, decision.patch) == decision.output == stage.output
     changed = {operation["path"] for operation in decision.patch}

@@ -14,7 +14,7 @@ from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from review import deciding
-from review.deciding import Action, Conflict, Refused
+from review.deciding import Action, Refused
 from review.models import Decision, ReviewItem
 from tests.fixtures import VISA
 from tests.review import desk, people
@@ -154,14 +154,6 @@ def test_it_takes_a_proposal_back() -> None:
         deciding.undo(decision_id=proposal.pk, actor=eva, reason=REASON)
 
 
-def test_it_hands_back() -> None:
-    turn = desk.ask(VISA, {"category_select_v1": BAD})
-    eva = desk.person("eva", agencies=["immigration"])
-    decision = taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
-    deciding.undo(decision_id=decision.pk, actor=eva, reason=REASON)
-    assert (the_item(turn).agency, the_item(turn).state) == ("immigration", "open")
-
-
 def test_it_opens_a_dismissed_question_again() -> None:
     turn = desk.ask(VISA, {"category_select_v1": BAD})
     eva, first = desk.person("eva"), the_item(turn)
@@ -185,18 +177,6 @@ def test_it_cannot_undo_what_the_citizen_has() -> None:
     asked = taken_and_decided(the_item(other), eva, Action.RETRY)
     with pytest.raises(Refused, match="asked again"):
         deciding.undo(decision_id=asked.pk, actor=eva, reason=REASON)
-
-
-def test_it_says_who_was_faster() -> None:
-    turn = desk.ask(VISA, {"category_select_v1": BAD})
-    eva, ben = desk.person("eva"), desk.person("ben")
-    item = desk.take(the_item(turn), ben)
-    with pytest.raises(Conflict, match="ben is working"):
-        desk.decide(item, eva, Action.RETRY)
-    stale = {"item_id": item.pk, "version": item.version, "reason": REASON, "payload": {}}
-    deciding.decide(actor=ben, action=Action.RETRY, **stale)  # type: ignore[arg-type]
-    with pytest.raises(Conflict, match="ben was faster: ask the model again"):
-        deciding.decide(actor=eva, action=Action.RETRY, **stale)  # type: ignore[arg-type]
 
 
 @pytest.fixture

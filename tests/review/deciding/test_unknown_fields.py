@@ -31,7 +31,7 @@ def test_it_is_taken_without_them() -> None:
     item, eva = the_item(turn), desk.person("eva")
     assert item.reasons == ["schema"]
     desk.take(item, eva)
-    choices = page.form(load(item.pk, eva), eva, None).choices
+    choices = page.decision_form(load(item.pk, eva), eva, None).choices
     (choice,) = [each for each in choices if each.action == "approve"]
     assert "/mood" in choice.hint
     assert "/template/tone" in choice.hint

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from html import unescape
 
 import pytest
@@ -13,7 +12,7 @@ from review.models import Action, ReviewItem
 from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.fixtures import VISA
 from tests.review import desk
-from tests.review.desk import BAD, Scripted, taken_and_decided, the_item
+from tests.review.desk import BAD, Scripted, taken_and_decided, the_item, words
 from tests.review.people import browser
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -28,10 +27,6 @@ def panel(item: ReviewItem, user: User) -> str:
     """Return the part of the item's page that says what was decided."""
     html = browser(user).get(reverse("review:item", args=[item.pk])).content.decode()
     return unescape(html.split('id="decide-title"')[1].split("</section>")[0])
-
-
-def words(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
 def test_a_decided_item_leads_to_the_one_that_its_question_waits_in_now(eva: User) -> None:

@@ -15,7 +15,7 @@ from conversations.models import Reply, Turn
 from ieim.people.models import User
 from review.models import Action, Decision, ReviewItem
 from tests.review import desk
-from tests.review.desk import BABY, BAD, REASON, the_item
+from tests.review.desk import BABY, BAD, REASON, the_item, words
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -67,10 +67,6 @@ def turn() -> Turn:
 @pytest.fixture
 def at_desk(turn: Turn, eva: User) -> Desk:
     return Desk(the_item(turn), eva)
-
-
-def words(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
 def kept(html: str) -> dict[str, str]:
@@ -130,14 +126,6 @@ def test_it_does_what_was_looked_at(
     turn.refresh_from_db()
     assert turn.state == state
     assert Decision.objects.get().action == action
-
-
-def test_it_approves_what_a_person_may_waive(eva: User) -> None:
-    turn = desk.ask(TEXT, {"service_select_v1": [desk.unsure, desk.unsure]})
-    at_desk = Desk(the_item(turn), eva)
-    assert "What to do first" in words(at_desk.said("preview", "approve"))
-    assert at_desk.send("decide", "approve").status_code == 303
-    assert desk.run(turn).state == "answered"
 
 
 def test_it_says_at_each_field_what_is_missing(at_desk: Desk) -> None:

@@ -13,8 +13,8 @@ from conversations.models import Reply
 from ieim.people.models import User
 from review.models import ReviewItem
 from tests.review import desk
-from tests.review.desk import BABY, BAD, the_item
-from tests.review.item.test_decide import ANSWER, Desk, words
+from tests.review.desk import BABY, BAD, the_item, words
+from tests.review.item.test_decide import ANSWER, Desk
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -48,14 +48,6 @@ def test_it_collects_the_signatures_of_all_agencies() -> None:
     assert client.post(address, {**values, "version": 1}).status_code == 409
     assert client.post(address, values).status_code == 303
     assert Reply.objects.get(turn=turn).body["paragraphs"] == ["Please come to both offices."]
-
-
-def test_it_says_that_nobody_is_waited_for_who_has_signed(eva: User) -> None:
-    at_desk = Desk(the_item(desk.ask(BABY, {ANSWER: BAD}), ANSWER), eva)
-    text = {"write-text": "Please come to both offices."}
-    assert "signed, too" not in words(at_desk.said("preview", "write", text))
-    at_desk.send("decide", "write", text)
-    assert Reply.objects.get().body["paragraphs"] == [text["write-text"]]
 
 
 def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:

@@ -18,8 +18,8 @@ from review.models import Action, Decision, ReviewItem
 from tests.conversations.api.test_errors import is_problem
 from tests.fixtures import VISA
 from tests.review import desk
-from tests.review.desk import REASON, the_item, unsure
-from tests.review.item.test_decide import Desk, words
+from tests.review.desk import REASON, the_item, unsure, words
+from tests.review.item.test_decide import Desk
 from tests.review.item.test_opinions import RISKY
 from tests.review.people import browser
 from tests.review.reviewing import Reviewer
@@ -102,11 +102,6 @@ def test_what_a_person_writes_with_such_a_source_needs_the_same(
     assert not Reply.objects.exists()
     desk.decide(item, eva, Action.WRITE, **written, confirmed=True)
     assert Reply.objects.exists()
-
-
-def test_what_stands_on_no_such_service_goes_as_ever(item: ReviewItem, eva: User) -> None:
-    withdraw_another()
-    assert desk.taken_and_decided(item, eva, Action.APPROVE).action == "approve"
 
 
 def test_rest_names_the_problem(item: ReviewItem, eva: User) -> None:

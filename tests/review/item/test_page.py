@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.html import escape
@@ -19,23 +17,17 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.message.screen import BIDI_CONTROLS
-from ieim.pipeline.topology import STAGES
 from review.models import Action, ReviewItem
 from tests.audit.owner import triggers_lifted
 from tests.conversations.chat.page.test_shown import SIGN
 from tests.review import desk
-from tests.review.desk import BAD, Says, the_item
+from tests.review.desk import BAD, Says, the_item, words
+from tests.review.people import browser
 
 pytestmark = pytest.mark.usefixtures("published")
 
 TEXT = "I want to extend my tourist visa before 3 March. My case number is AB-123456."
 RISKY = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
-
-
-def browser(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def page(item: ReviewItem, user: User, query: str = "") -> str:
@@ -44,23 +36,17 @@ def page(item: ReviewItem, user: User, query: str = "") -> str:
     return str(response.content.decode())
 
 
-def words(html: str) -> str:
-    """Return what is to be read of a page."""
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
-
-
 @pytest.fixture
 def eva() -> User:
     return desk.person("eva")
 
 
-@pytest.mark.parametrize("contract", STAGES)
-def test_it_shows_an_item_of_every_step(contract: str, eva: User) -> None:
-    high = contract in ("semantic_analysis_v1", "multi_agency_service_answer_v1")
-    turn = desk.ask(desk.BABY if high else TEXT, {contract: BAD})
+@pytest.mark.parametrize("contract", ["judgement_v1", "service_select_v1", "extract"])
+def test_it_shows_the_step_that_stopped(contract: str, eva: User) -> None:
+    turn = desk.ask(TEXT, {contract: BAD})
     item = desk.take(the_item(turn, contract), eva)
     text = words(page(item, eva))
-    assert escape("The model’s answer was not in the form it must have.") in text
+    assert "The model’s answer was not in the form it must have." in text
     assert "Stopped here" in text
     assert "reading stopped here" in text
     assert "Correct the step" in text
@@ -71,7 +57,7 @@ def test_it_shows_the_models_text_and_what_the_citizen_reads_in_its_place(eva: U
     stage = turn.stages.get(contract="multi_agency_service_answer_v1")
     text = words(page(the_item(turn, "reply"), eva))
     assert stage.output is not None
-    assert escape(stage.output["assistantReply"].split("\n")[0]) in text
+    assert stage.output["assistantReply"].split("\n")[0] in text
     assert "The services that it names, as they stand in the service list" in text
 
 
@@ -263,26 +249,6 @@ def test_it_offers_nothing_to_who_may_only_look(eva: User) -> None:
     text = page(item, desk.person("ann", "view"))
     assert "Claim this item" not in text
     assert "Your account may read items" in text
-
-
-def test_it_is_not_there_for_another_agency(eva: User) -> None:
-    item = the_item(desk.ask(TEXT, {"category_select_v1": BAD}), "category_select_v1")
-    assert item.agency == "immigration"
-    stranger = browser(desk.person("ben", agencies=["housing"]))
-    for name in ("item", "preview", "decide", "check", "services", "sign"):
-        address = reverse(f"review:{name}", args=[item.pk])
-        send = stranger.get if name == "item" else stranger.post
-        assert send(address).status_code == 404, name
-    assert browser(eva).get(reverse("review:item", args=[uuid4()])).status_code == 404
-
-
-@pytest.mark.parametrize("name", ["preview", "decide", "check", "services", "sign"])
-def test_it_is_decided_by_post_and_with_the_right_only(name: str, eva: User) -> None:
-    item = the_item(desk.ask(TEXT, {"judgement_v1": BAD}))
-    address = reverse(f"review:{name}", args=[item.pk])
-    assert browser(eva).get(address).status_code == 405
-    assert browser(desk.person("ann", "view")).post(address).status_code == 403
-    assert Client().post(address).status_code == 302
 
 
 def test_it_opens_an_earlier_step_to_correct(eva: User) -> None:

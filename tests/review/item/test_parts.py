@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.findings import pointer
 from review.item.message import LANES, Mark, near, numbered, segments
-from review.item.outputs import statements
-from review.item.stages import LONGEST, AnswerView, answer_view, pretty
+from review.item.stages import MAX_CHARACTERS, AnswerView, answer_view, pretty, statements
 from tests.pipeline.build import RELEASE, valid
 
 
@@ -49,8 +48,8 @@ def test_it_says_that_there_was_nothing() -> None:
 
 
 def test_it_cuts_what_nobody_would_read() -> None:
-    view = answer_view("x" * (LONGEST + 1), [])
-    assert (len(view.before), view.cut) == (LONGEST, True)
+    view = answer_view("x" * (MAX_CHARACTERS + 1), [])
+    assert (len(view.before), view.cut) == (MAX_CHARACTERS, True)
     many = answer_view(json.dumps([1] * 1500), ["/0", "/1499"])
     assert many.cut
     assert marked_lines(many) == {"[": (2,), "1,": (1,)} or many.lines[1].marks == (1,)

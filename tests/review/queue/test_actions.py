@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from html import unescape
 from typing import Any
 from uuid import uuid4
@@ -217,15 +216,6 @@ def test_it_keeps_a_number_of_views_that_can_be_read(client: Client, eva: User) 
     assert len(views(eva)) == 30
 
 
-def test_an_assignment_outlasts_a_claim(client: Client, items: list[ReviewItem]) -> None:
-    ben = person("ben")
-    post(client, "assign", items[:1], to="ben")
-    items[0].refresh_from_db()
-    assert items[0].claimed_until is not None
-    assert items[0].claimed_until >= items[0].due_at
-    assert items[0].holder(timezone.now() + timedelta(minutes=5)) == ben
-
-
 def ticked(html: str) -> list[str]:
     return re.findall(r'name="item" value="([^"]+)"[^>]* checked', html)
 
@@ -249,18 +239,3 @@ def test_what_was_chosen_is_kept_where_nothing_could_be_done(
         html = client.get(HERE).content.decode()
         assert ticked(html) == []
         assert "queue-bulk__dismiss open" not in html
-
-
-def test_what_was_done_is_not_chosen_any_more(client: Client, items: list[ReviewItem]) -> None:
-    client.post(BULK, {"do": "claim", "item": [str(items[0].pk)], "queue": HERE})
-    assert ticked(client.get(HERE).content.decode()) == []
-
-
-@pytest.mark.parametrize(("tab", "main"), [("open", True), ("mine", False)])
-def test_claiming_is_not_the_main_thing_where_everything_is_claimed(
-    client: Client, items: list[ReviewItem], tab: str, main: bool
-) -> None:
-    client.post(reverse("review:claim", args=[items[0].pk]))
-    html = client.get(QUEUE, {"tab": tab}).content.decode()
-    (button,) = re.findall(r'<button class="([^"]+)"[^>]*value="claim"', html)
-    assert ("govuk-button--secondary" not in button) is main

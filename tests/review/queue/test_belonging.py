@@ -9,7 +9,6 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.urls import reverse
 
-from conversations.models import Turn
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from review import claims, deciding
@@ -21,7 +20,7 @@ from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
 from tests.review.people import belong, browser, person
-from tests.review.reviewing import Reviewer, path_of, written
+from tests.review.reviewing import Reviewer
 from tests.selection import sample
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -81,25 +80,6 @@ def test_a_page_is_for_who_works_for_one_of_the_agencies(
             for name in ("claim", "renew", "preview", "decide", "check", "sign", "release"):
                 answer = client.post(reverse(f"review:{name}", args=[each.pk]))
                 assert (answer.status_code != 404) is seen, name
-
-
-@pytest.mark.whole
-@PEOPLE
-def test_the_api_gives_the_same_items(
-    item: ReviewItem, role: Role, agencies: Sequence[str], of_two: bool, of_none: bool
-) -> None:
-    nobodys = the_item(desk.ask(VISA, {"judgement_v1": BAD}))
-    client = Reviewer(someone("eva", role, *agencies))
-    listed = {row["id"]: row for row in client.get().json()["items"]}
-    for each, seen in ((item, of_two), (nobodys, of_none)):
-        assert (str(each.pk) in listed) is seen
-        assert client.read(each).status_code == (200 if seen else 404)
-        if role is not Role.AUDITOR:
-            assert client.claim(each).status_code == (200 if seen else 404)
-            told = client.decide(each, written(), seen='"2"').status_code
-            assert (told != 404) is seen
-    if of_two:
-        assert (listed[str(item.pk)]["agency"], listed[str(item.pk)]["agencies"]) == ("", [*BOTH])
 
 
 @pytest.mark.parametrize("agencies", [["revenue"], []])
@@ -180,23 +160,6 @@ def test_a_filter_finds_what_an_agency_has_a_part_in(item: ReviewItem) -> None:
     page = browser(person("ben", Role.CASEWORKER, BOTH[0]))
     page.post(reverse("review:save_view"), name)
     assert f"row-{item.pk}" in page.get(f"{QUEUE}?{name['query']}").content.decode()
-
-
-def test_the_header_says_who_has_it_now() -> None:
-    turn = desk.ask(VISA, {"category_select_v1": BAD})
-    eva = desk.person("eva")
-    taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
-    page = browser(eva).get(reverse("review:item", args=[the_item(turn).pk])).content.decode()
-    assert "<span>Tarrow Revenue Office</span>" in page
-    client = Reviewer(eva)
-    row = client.get(path_of(the_item(turn))).json()
-    assert (row["agency"], row["agencies"]) == ("revenue", ["revenue"])
-
-
-def test_the_database_keeps_each_combination_once(item: ReviewItem) -> None:
-    other = the_item(desk.ask(BABY, {"service_select_v1": BAD}))
-    assert other.agencies_id == item.agencies_id
-    assert Turn.objects.count() == 2
 
 
 def test_who_has_no_agency_yet_is_told_why_the_list_is_empty(item: ReviewItem) -> None:

@@ -14,7 +14,7 @@ from review import claims
 from review.crisis import is_crisis
 from review.models import CRISIS, REFUSED, ReviewItem
 from review.queue import selectors
-from review.queue.filters import Filters
+from review.queue.filters import ItemFilter
 from review.services import open_item
 from tests.conversations.turns.triage.test_on_demand import Refusing
 from tests.fixtures import VISA, Ask
@@ -51,7 +51,7 @@ def test_a_refusal_is_no_crisis_and_makes_one_item(ask: Ask) -> None:
         ask(VISA, model=Refusing())
     ask(DANGER, model=Refusing())
     user = person("eva", Role.CASEWORKER)
-    listed = selectors.page(selectors.listing(user, Filters(), timezone.now())).items
+    listed = selectors.page(selectors.listing(user, ItemFilter(), timezone.now())).items
     assert [item.rank for item in listed] == [CRISIS, CRISIS, REFUSED, REFUSED]
     assert {item.stage for item in listed[2:]} == {"classify"}
     assert {item.turn.text for item in listed[:2]} == {DANGER}

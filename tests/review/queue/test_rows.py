@@ -42,12 +42,6 @@ def test_it_begins_with_the_citizens_words_and_then_says_why_it_stopped(client: 
     ]
 
 
-def test_it_begins_with_the_step_where_no_words_are_left(client: Client) -> None:
-    waits("  ")
-    page = client.get(QUEUE).content.decode()
-    assert re.findall(r'queue-row__link"[^>]*>([^<]*)</a>', page) == ["The reply as a whole"]
-
-
 @pytest.mark.parametrize(
     ("wait", "said"),
     [

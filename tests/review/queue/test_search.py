@@ -7,6 +7,7 @@ from conversations.models import Turn
 from conversations.turns.erasing import erase_session
 from review.models import ReviewItem, SearchText
 from review.queue import filters, fulltext
+from review.queue.filters import ItemFilter
 from review.services import open_item
 from tests.audit.owner import triggers_lifted
 from tests.review.conftest import make_turn
@@ -20,7 +21,7 @@ def item_of(text: str) -> ReviewItem:
 
 
 def search(typed: str) -> set[ReviewItem]:
-    return set(filters.found(ReviewItem.objects.all(), typed))
+    return set(ItemFilter.parse({"q": typed}).qs)
 
 
 @pytest.mark.parametrize("few", [0, filters.FEW])
