@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations.chat.presenters import RATED_KINDS
+from conversations.chat.reply_presenters import RATED_KINDS
 from conversations.models import Feedback, Rating, Reason, Reply
 from conversations.record.audited import FEEDBACK, RATING
 from conversations.turns import events, flags

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from conversations.chat.presenters import CardView, FactView, ReachView, SourceView, WaitingView
+from conversations.chat.presenters import ReachView, WaitingView
+from conversations.chat.reply_presenters import CardView, FactView, SourceView
 from conversations.chat.wording import Words
 from conversations.models import Attempt, Reply, Turn
 from conversations.person import reach

@@ -16,7 +16,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations import selectors as conversations
 from conversations.chat import wording
-from conversations.chat.presenters import ReplyView, TurnView
+from conversations.chat.presenters import TurnView
+from conversations.chat.reply_presenters import ReplyView
 from conversations.chat.reply_views import reply_view
 from conversations.models import Line, Session, Takeover, Turn
 from conversations.person import selectors as people

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
-from ieim.pipeline.ports import EmbedderUnavailable, Matrix
+from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix
 from ieim.search.analysis import fold, query_words
+from ieim.search.embedders import build_embedder
 
 IDEAS: tuple[frozenset[str], ...] = (
     frozenset(["passport", "passports", "travel", "papers", "reisepass"]),
@@ -18,6 +20,31 @@ IDEAS: tuple[frozenset[str], ...] = (
     frozenset(["driving", "car", "licence", "vehicle"]),
     frozenset(["visa", "tourist", "stay", "longer", "extend"]),
 )
+
+
+class _Remembering:
+    """An embedder that makes the vector of a text of the knowledge once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.id = embedder.id
+        self.queries = embedder.queries
+        self._documents = embedder.documents
+        self._vectors: dict[str, Matrix] = {}
+
+    def documents(self, texts: Sequence[str]) -> Matrix:
+        """Return one row a text of the knowledge."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if missing:
+            self._vectors.update(zip(missing, self._documents(missing), strict=True))
+        return np.stack([self._vectors[text] for text in texts])
+
+
+@cache
+def embedded() -> Embedder:
+    """Return the embedded model, the same one for a whole run: vectors of the demo take seconds."""
+    embedder = build_embedder({"KIND": "embedded"})
+    assert embedder is not None
+    return _Remembering(embedder)
 
 
 class Ideas:

@@ -9,15 +9,16 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations import page_languages
 from conversations.chat import wording
-from conversations.chat.presenters import (
+from conversations.chat.reply_presenters import (
     CardView,
     FactView,
     NoticeView,
     ReplyView,
     SegmentView,
+    SituationView,
     SourceView,
+    StepCardView,
 )
-from conversations.chat.situations import SituationView, StepCardView
 from conversations.chat.wording import Words
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.turns import languages

@@ -23,7 +23,8 @@ from django.utils.translation import gettext_noop
 
 from conversations import framing, logged, notify, page_languages, returning, selectors, traced
 from conversations.chat.announcing import announcement, turns_without_alert
-from conversations.chat.presenters import ChatView, ReplyView, TurnView
+from conversations.chat.presenters import ChatView, TurnView
+from conversations.chat.reply_presenters import ReplyView
 from conversations.models import Session
 from conversations.turns import refusing, services
 from conversations.turns.message import FIELD, Choice, chosen

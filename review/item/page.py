@@ -12,7 +12,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations import selectors as conversations
 from conversations.chat import reply_views
-from conversations.chat.presenters import ReplyView, TurnView
+from conversations.chat.presenters import TurnView
+from conversations.chat.reply_presenters import ReplyView
 from conversations.models import Reply as StoredReply
 from conversations.models import ReplyOrigin, Turn
 from conversations.person import selectors as people

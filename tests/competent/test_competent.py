@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ieim.knowledge import vectors
-from ieim.search.embedders import build_embedder
 from tests.competent.model import CompetentModel, quotes
 from tests.competent.playing import conversations, play, prepare
+from tests.embedders import embedded
 from tests.model_server import client_of, served
 
 RIGHT = 57
@@ -17,8 +17,7 @@ RIGHT = 57
 def test_nearly_all_conversations_end_as_a_clerk_would_want(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embedder = build_embedder({"KIND": "embedded"})
-    monkeypatch.setattr(vectors, "configured_embedder", lambda: embedder)
+    monkeypatch.setattr(vectors, "configured_embedder", embedded)
     prepare()
     competent = CompetentModel()
     with served(competent.answer) as base_url:

@@ -16,7 +16,8 @@ from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Embedder, ModelAnswer, ModelRequest, Shortlist
 from ieim.pipeline.work import Abstained, Answered, Held, Outcome
 from ieim.search import fuse
-from ieim.search.embedders import build_embedder, fault
+from ieim.search.embedders import fault
+from tests.embedders import embedded
 from tests.fixtures import DEMO
 from tests.pipeline.build import PAVILION, RENEW, REPLACE, valid
 from tests.pipeline.drive import ScriptedModel, high_script, run
@@ -124,14 +125,7 @@ def embedder() -> Embedder:
     wrong = fault()
     if wrong is not None:
         pytest.skip(f"THE EMBEDDED MODEL IS NOT TESTED: {wrong}")
-    return _embedder()
-
-
-@cache
-def _embedder() -> Embedder:
-    embedder = build_embedder({"KIND": "embedded"})
-    assert embedder is not None
-    return embedder
+    return embedded()
 
 
 GARDEN = "Je cherche un coin de terre pour cultiver mes légumes"
@@ -147,7 +141,7 @@ def test_it_is_answered_from_the_translation(embedder: Embedder) -> None:
 @cache
 def _demo() -> tuple[Release, Shortlist]:
     release = read_bundle(DEMO).release()
-    return release, fuse(release, _embedder())
+    return release, fuse(release, embedded())
 
 
 @pytest.mark.usefixtures("embedder")

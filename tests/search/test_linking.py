@@ -11,7 +11,8 @@ import pytest
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import NO_NEXT, Release, Service
 from ieim.search import Search, fuse
-from tests.search.test_ranking import embedder, real
+from tests.embedders import embedded
+from tests.search.test_ranking import real
 
 CHILD = ("health-cover", "health-cover.add-child")
 
@@ -23,7 +24,7 @@ def demo() -> Release:
 
 @cache
 def searched() -> Search:
-    return fuse(demo(), embedder())
+    return fuse(demo(), embedded())
 
 
 def linked(index: Search, service: Service) -> list[tuple[str, str]]:
@@ -65,7 +66,7 @@ def test_an_entry_never_sends_on_to_itself_and_what_could_be_two_is_neither() ->
 @real
 def test_a_translation_sends_on_to_the_same() -> None:
     french = demo().in_language("fr")
-    index = fuse(french, embedder())
+    index = fuse(french, embedded())
     assert linked(index, french.services[CHILD]) == linked(searched(), demo().services[CHILD])
 
 

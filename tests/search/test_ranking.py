@@ -17,9 +17,9 @@ from ieim.pipeline.knowledge import ExampleQuestion, Release, Situation, Step
 from ieim.pipeline.ports import Query
 from ieim.search import Search, fuse, index_for
 from ieim.search import kinds as reading
-from ieim.search.embedders import CheckedEmbedder, build_embedder, fault
+from ieim.search.embedders import fault
 from ieim.search.ranking import background, texts_of
-from tests.embedders import Ideas
+from tests.embedders import Ideas, embedded
 from tests.fixtures import DEMO
 from tests.search.releases import release
 
@@ -31,20 +31,13 @@ VISA = ("immigration", "immigration.extend-tourist-visa")
 
 
 @cache
-def embedder() -> CheckedEmbedder:
-    found = build_embedder({"KIND": "embedded"})
-    assert found is not None
-    return found
-
-
-@cache
 def demo() -> Release:
     return read_bundle(DEMO).release()
 
 
 @cache
 def searched() -> Search:
-    return fuse(demo(), embedder(), reading.shipped())
+    return fuse(demo(), embedded(), reading.shipped())
 
 
 def keys(search: Search, query: Query, limit: int = 4) -> list[tuple[str, str]]:
@@ -82,8 +75,8 @@ def test_a_question_that_an_editor_writes_teaches_the_ranking() -> None:
     taught = replace(
         bare, questions=(ExampleQuestion(*LOST, "en", "my red booklet fell in water"),)
     )
-    before = fuse(bare, embedder()).rank(Query(text)).probability(LOST)
-    after = fuse(taught, embedder()).rank(Query(text)).probability(LOST)
+    before = fuse(bare, embedded()).rank(Query(text)).probability(LOST)
+    after = fuse(taught, embedded()).rank(Query(text)).probability(LOST)
     assert after > 10 * before
 
 
@@ -97,7 +90,7 @@ def test_what_no_service_is_about_is_outside() -> None:
 def test_a_line_of_the_background_that_the_release_is_about_is_left_out() -> None:
     line = background()[0]
     questions = (*demo().questions, ExampleQuestion(*LOST, "en", line))
-    known = fuse(replace(demo(), questions=questions), embedder())
+    known = fuse(replace(demo(), questions=questions), embedded())
     assert known.rank(Query(line)).outside < searched().rank(Query(line)).outside
 
 
@@ -216,7 +209,7 @@ def nearest(search: Search, text: str) -> tuple[str, float]:
 
 @real
 def test_a_message_is_near_the_situation_that_it_tells_of() -> None:
-    search = fuse(with_situations(), embedder())
+    search = fuse(with_situations(), embedded())
     for text, key in (
         ("our little son was born on Sunday", "baby"),
         ("my husband passed away last night", "death"),
@@ -234,15 +227,15 @@ def test_a_message_is_near_the_situation_that_it_tells_of() -> None:
 @real
 def test_what_is_said_of_a_situation_counts_for_no_service() -> None:
     text = TOLD[1][1]
-    ranking = fuse(with_situations(), embedder(), reading.shipped()).rank(Query(text))
+    ranking = fuse(with_situations(), embedded(), reading.shipped()).rank(Query(text))
     assert ranking.first == pytest.approx(searched().rank(Query(text)).first, abs=1e-3)
 
 
 @real
 def test_one_thing_that_is_asked_beside_an_event_is_one_request() -> None:
     text = "my father died, where do I order a copy of the certificate"
-    assert len(fuse(without_situations(), embedder()).requests(text)) == 2
-    assert fuse(with_situations(), embedder()).requests(text) == []
+    assert len(fuse(without_situations(), embedded()).requests(text)) == 2
+    assert fuse(with_situations(), embedded()).requests(text) == []
 
 
 def test_words_alone_rank_situations_too() -> None:

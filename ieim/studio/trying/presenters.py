@@ -13,7 +13,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from conversations.chat import reply_views, wording
-from conversations.chat.presenters import ReplyView, StepView, TurnView
+from conversations.chat.presenters import StepView, TurnView
+from conversations.chat.reply_presenters import ReplyView
 from conversations.models import Reply, Turn
 from conversations.turns import help_lines, languages, resuming
 from ieim.knowledge.notices import selectors as notices
@@ -135,7 +136,7 @@ def _answer(record: AttemptRecord) -> str:
     if record.judgement.passed:
         return _indented(raw)
     if len(raw) > LONGEST_ANSWER:
-        raw = f"{raw[:LONGEST_ANSWER]} … {gettext('(cut here)')}"
+        raw = " ".join((raw[:LONGEST_ANSWER], "…", gettext("(cut here)")))
     return raw.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 

@@ -7,7 +7,7 @@ import pytest
 from conversations import selectors
 from conversations.chat import socket as consumers
 from conversations.chat.announcing import announcement
-from conversations.chat.presenters import ReplyView
+from conversations.chat.reply_presenters import ReplyView
 from conversations.chat.socket import FrameError, parse_frame
 from conversations.turns import services
 from tests.fixtures import VISA

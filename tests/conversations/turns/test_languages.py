@@ -10,7 +10,7 @@ from django.test import Client
 
 from conversations import selectors
 from conversations.api.serializers import ReplySerializer
-from conversations.chat.presenters import ReplyView
+from conversations.chat.reply_presenters import ReplyView
 from conversations.chat.wording import ANSWER, words
 from conversations.models import Session, Turn
 from conversations.record.replay import replay

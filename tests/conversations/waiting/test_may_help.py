@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from conversations import selectors
-from conversations.chat.presenters import CardView
+from conversations.chat.reply_presenters import CardView
 from conversations.models import Attempt, Session, Turn
 from conversations.turns import erasing, running, services
 from conversations.turns import services as turns

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
-from ieim.pipeline.knowledge import Service
+from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Passage, Passages, Query
 from ieim.pipeline.reply.answering import lead_with_answer, rearranges
@@ -19,8 +20,9 @@ from ieim.pipeline.reply.cards import SECTIONS, Section
 from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.sentences import sentences
 from ieim.pipeline.stages.base import Inputs
-from ieim.search import fuse, kinds, passages
-from ieim.search.embedders import build_embedder, fault
+from ieim.search import Search, fuse, kinds, passages
+from ieim.search.embedders import fault
+from tests.embedders import embedded
 from tests.pipeline.build import PASS, RELEASE, TODAY, context
 from tests.pipeline.searching import FakeSearch
 
@@ -226,14 +228,12 @@ def rewritten(service: Service) -> Service:
 @pytest.mark.skipif(fault() is not None, reason=f"THE EMBEDDED MODEL IS NOT TESTED: {fault()}")
 def test_other_figures_names_and_order_have_answers_of_the_same_form() -> None:
     demo = read_bundle(DEMO).release()
-    embedder = build_embedder({"KIND": "embedded"})
-    assert embedder is not None
     asked = {key: service for key, service in demo.services.items() if service.key in ASKED}
     changed = {key: rewritten(service) for key, service in asked.items()}
     forms = []
     for services in (asked, changed):
         release = replace(demo, services=services, questions=())
-        search = fuse(release, embedder, kinds.shipped())
+        search = fuse(release, embedded(), kinds.shipped())
         form = []
         for service in services.values():
             for question in QUESTIONS:
@@ -252,6 +252,12 @@ def test_other_figures_names_and_order_have_answers_of_the_same_form() -> None:
         assert states == ("deadline" in text and "passport" not in text), text
 
 
+@cache
+def _searched_demo() -> tuple[Release, Search]:
+    release = read_bundle(DEMO).release()
+    return release, fuse(release, embedded(), kinds.shipped())
+
+
 @pytest.mark.skipif(fault() is not None, reason=f"THE EMBEDDED MODEL IS NOT TESTED: {fault()}")
 @pytest.mark.parametrize(
     ("service", "text", "says"),
@@ -266,10 +272,7 @@ def test_other_figures_names_and_order_have_answers_of_the_same_form() -> None:
     ],
 )
 def test_the_search_finds_the_passage(service: str, text: str, says: str) -> None:
-    release = read_bundle(DEMO).release()
-    embedder = build_embedder({"KIND": "embedded"})
-    assert embedder is not None
-    search = fuse(release, embedder, kinds.shipped())
+    release, search = _searched_demo()
     found = search.passages(text, release.services[service.partition(".")[0], service])
     assert found is not None
     assert says in " ".join(each.text for each in found.ranked[:2])

@@ -15,7 +15,8 @@ from conversations.models import Session, Turn
 from conversations.turns import running
 from ieim.audit.models import AuditEvent
 from ieim.knowledge import vectors
-from ieim.search.embedders import build_embedder, fault
+from ieim.search.embedders import fault
+from tests.embedders import embedded
 from tests.fixtures import DEMO
 from tests.studio.evaluation.evaluating import (
     NOTHING_ANSWERS,
@@ -162,8 +163,7 @@ def test_its_report_stands_alone(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(fault() is not None, reason="the embedded model is missing here")
 def test_it_measures_the_demo_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder = build_embedder({"KIND": "embedded"})
-    monkeypatch.setattr(vectors, "configured_embedder", lambda: embedder)
+    monkeypatch.setattr(vectors, "configured_embedder", embedded)
     value = measured(DEMO / "golden.jsonl", "--bundle", DEMO)
     measures = value["measures"]
     assert value["cases_run"] == value["cases_in_file"] == 89

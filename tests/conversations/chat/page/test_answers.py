@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 from conversations import selectors
 from conversations.api.exporting import download
 from conversations.api.serializers import ReplySerializer
-from conversations.chat.presenters import CardView, FactView, ParagraphView, ReplyView, SourceView
+from conversations.chat.reply_presenters import (
+    CardView,
+    FactView,
+    ParagraphView,
+    ReplyView,
+    SourceView,
+)
 from conversations.chat.reply_views import USUAL, reply_view
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay

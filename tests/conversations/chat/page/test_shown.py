@@ -12,7 +12,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.chat.presenters import FactView, ReplyView, SegmentView
+from conversations.chat.reply_presenters import FactView, ReplyView, SegmentView
 from conversations.templatetags.pages import shown, spelled
 from conversations.turns import running
 from ieim.pipeline.message.screen import BIDI_CONTROLS

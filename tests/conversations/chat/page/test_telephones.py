@@ -12,7 +12,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.chat.presenters import FactView, ReplyView
+from conversations.chat.reply_presenters import FactView, ReplyView
 from conversations.templatetags.pages import emergency_telephones, reachable
 
 pytestmark = pytest.mark.django_db
