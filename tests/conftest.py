@@ -63,12 +63,14 @@ def pytest_xdist_newgateway(gateway: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Skip on SQLite what needs PostgreSQL; leave out on PostgreSQL what uses no database."""
-    if connection.vendor == "sqlite":
-        skip = pytest.mark.skip(reason="needs PostgreSQL: make test runs it there")
-        for item in items:
-            if item.get_closest_marker("postgres"):
-                item.add_marker(skip)
+    """Skip what needs the other database; with ``IEIM_TEST_ONLY_DATABASE`` leave out what needs
+    none, because another run has it."""
+    other = "postgres" if connection.vendor == "sqlite" else "sqlite"
+    skip = pytest.mark.skip(reason=f"needs the other database ({other}): make test runs it there")
+    for item in items:
+        if item.get_closest_marker(other):
+            item.add_marker(skip)
+    if "IEIM_TEST_ONLY_DATABASE" not in os.environ:
         return
     left_out = [item for item in items if not _uses_a_database(item)]
     config.hook.pytest_deselected(items=left_out)
@@ -76,7 +78,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 def _uses_a_database(item: pytest.Item) -> bool:
-    marks = ("django_db", "postgres", "processes", "both_databases")
+    marks = ("django_db", "postgres", "sqlite", "processes", "both_databases")
     fixtures = {"db", "transactional_db", "live_site"}.intersection(
         getattr(item, "fixturenames", ())
     )

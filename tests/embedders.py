@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import cache
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix
 from ieim.search.analysis import fold, query_words
-from ieim.search.embedders import build_embedder
+from ieim.search.embedders import CheckedEmbedder, build_embedder
 
 IDEAS: tuple[frozenset[str], ...] = (
     frozenset(["passport", "passports", "travel", "papers", "reisepass"]),
@@ -40,11 +41,11 @@ class _Remembering:
 
 
 @cache
-def embedded() -> Embedder:
+def embedded() -> CheckedEmbedder:
     """Return the embedded model, the same one for a whole run: vectors of the demo take seconds."""
     embedder = build_embedder({"KIND": "embedded"})
     assert embedder is not None
-    return _Remembering(embedder)
+    return CheckedEmbedder(_Remembering(embedder), clock=time.monotonic)
 
 
 class Ideas:

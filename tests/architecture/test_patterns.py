@@ -24,6 +24,8 @@ from tests.architecture.test_rules import CODE, ROOT, python_files
 op: Any = importlib.import_module("re._constants")
 parser: Any = importlib.import_module("re._parser")
 
+pytestmark = pytest.mark.whole
+
 LENGTH = 40_000
 LIMIT = 0.05
 """Seconds of the processor for one pattern on one text of ``LENGTH`` characters."""

@@ -59,7 +59,7 @@ def test_it_refuses_to_truncate(model: type[models.Model]) -> None:
 
 
 @pytest.mark.parametrize("model", TABLES)
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="INSERT OR REPLACE: SQLite only")
+@pytest.mark.sqlite  # INSERT OR REPLACE
 def test_it_refuses_to_replace(model: type[models.Model]) -> None:
     table = model._meta.db_table
     columns = ", ".join(columns_of(model))
@@ -68,7 +68,7 @@ def test_it_refuses_to_replace(model: type[models.Model]) -> None:
 
 
 @pytest.mark.parametrize("model", [AuditEvent, AuditHead, CheckpointHead])
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="INSERT OR REPLACE: SQLite only")
+@pytest.mark.sqlite  # INSERT OR REPLACE
 def test_it_refuses_to_replace_through_the_rowid(model: type[models.Model]) -> None:
     table = model._meta.db_table
     columns = columns_of(model)
@@ -80,7 +80,7 @@ def test_it_refuses_to_replace_through_the_rowid(model: type[models.Model]) -> N
     )
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="UPDATE OR REPLACE: SQLite only")
+@pytest.mark.sqlite  # UPDATE OR REPLACE
 def test_it_refuses_to_move_one_head_onto_another() -> None:
     refused(
         "UPDATE OR REPLACE audit_audithead SET seq = seq + 1, "

@@ -118,7 +118,7 @@ def test_verify_audit_refuses_what_is_no_session(db: None) -> None:
         run("verify_audit", "--session=x")
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="any value in any column: SQLite only")
+@pytest.mark.sqlite  # any value in any column
 def test_verify_audit_says_what_it_cannot_read(chain: UUID, lifted: Lifted) -> None:
     take_checkpoint()
     with lifted(), connection.cursor() as cursor:

@@ -14,6 +14,7 @@ RIGHT = 57
 """Of sixty conversations."""
 
 
+@pytest.mark.whole
 def test_nearly_all_conversations_end_as_a_clerk_would_want(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,6 +128,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(600)  # hundreds of pages each: ten seconds alone, more on a busy machine
 @pytest.mark.parametrize(("variant", "parts"), PARTS)
 def test_every_cell_is_answered_as_the_table_says(

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
 from conversations.models import Attempt, Session, Turn
@@ -256,7 +256,7 @@ def test_it_finds_a_deleted_prompt() -> None:
         assert differing() == {("artifact", key, "missing")}
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="any value in any column: SQLite only")
+@pytest.mark.sqlite  # any value in any column
 @pytest.mark.parametrize(
     "change",
     ["created_at = '2026-13-45 00:00:00'", "temperature = 'x'", "model = CAST(x'ff' AS TEXT)"],

@@ -109,6 +109,7 @@ def test_what_the_socket_brings_first_stays_when_the_form_is_answered(page: Page
     expect(held).to_be_visible()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", sample([390, 320, 1280]))
 def test_a_typed_choice_leaves_its_answer_in_view(quiet_page: Page, width: int) -> None:
     page = quiet_page
@@ -129,6 +130,7 @@ def test_a_typed_choice_leaves_its_answer_in_view(quiet_page: Page, width: int) 
     expect(newest.locator(".outcome h3").first).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.whole
 def test_one_choice_stands_open(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")

@@ -42,6 +42,7 @@ def test_it_is_in_view_from_the_first_moment_and_while_one_reads(
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -76,6 +77,7 @@ COMPOSE = """([order, keyCode]) => {
 }"""
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "order",
     [("before", 229), ("before", 13), ("after", 229), ("after", 13)],
@@ -127,6 +129,7 @@ def test_what_is_typed_after_enter_is_the_next_question(quiet_page: Page) -> Non
     expect(box).to_have_value("And the fee?")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 640)])
 def test_on_a_small_telephone_it_takes_a_sixth_of_the_height(
     quiet_page: Page, width: int, height: int

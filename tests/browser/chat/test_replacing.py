@@ -26,6 +26,7 @@ def talk(page: Page) -> None:
     expect_answer(page, 2)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", sample([1440, 390, 320]))
 def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> None:
     page = quiet_page

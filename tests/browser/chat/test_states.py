@@ -150,6 +150,7 @@ def seen(page: Page) -> None:
     page.emulate_media(color_scheme="light", forced_colors="none")
 
 
+@pytest.mark.whole
 def test_on_paper_there_is_nothing_to_press_and_no_private_link(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -169,6 +170,7 @@ def test_on_paper_there_is_nothing_to_press_and_no_private_link(quiet_page: Page
     assert not [text for text in printed if "/c/" in text or "/person/" in text]
 
 
+@pytest.mark.whole
 def test_who_leaves_quickly_is_not_led_back_to_the_conversation(quiet_page: Page) -> None:
     page = quiet_page
     neutral = "https://www.wikipedia.org/"

@@ -83,6 +83,7 @@ def test_it_tells_what_may_help_and_whom_to_call(office: Office) -> None:
     expect(cards.first).to_be_visible()
 
 
+@pytest.mark.whole
 def test_an_answer_shows_in_a_tab_that_nobody_looks_at(office: Office, caseworker: Page) -> None:
     page = office.citizen(service_select_v1=BAD)
     page.evaluate("""() => {

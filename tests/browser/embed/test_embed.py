@@ -146,6 +146,7 @@ def test_it_speaks_the_language_of_the_page(
     page.context.close()
 
 
+@pytest.mark.whole
 def test_a_site_that_is_not_let_in_has_neither_button_nor_frame(
     browser: Browser, host: Host
 ) -> None:

@@ -12,6 +12,7 @@ from tests.browser.office import checked_at_both_widths, log_in
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.whole
 def test_two_tabs_log_in_and_a_form_from_before_is_sent_once_more(
     browser: Browser, live_site: str
 ) -> None:

@@ -72,6 +72,7 @@ def end_session(page: Page) -> None:
     page.context.clear_cookies(name="sessionid")
 
 
+@pytest.mark.whole
 def test_a_draft_outlives_a_reload_and_the_end_of_a_session(office: Office) -> None:
     page = taken_item(office)
     address = page.url
@@ -84,6 +85,7 @@ def test_a_draft_outlives_a_reload_and_the_end_of_a_session(office: Office) -> N
     expect_draft(page)
 
 
+@pytest.mark.whole
 def test_who_logs_out_leaves_no_draft(office: Office) -> None:
     page = taken_item(office)
     address = page.url

@@ -154,6 +154,7 @@ FORMS: Mapping[str, Callable[[Page], None]] = {
 TRIAGE = ("classify", "extract", "identity_assist")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("contract", sample(FORMS))
 def test_each_step_is_corrected_with_its_own_form(office: Office, contract: str) -> None:
     several = contract in ("semantic_analysis_v1", "multi_agency_service_answer_v1")

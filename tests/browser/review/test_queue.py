@@ -188,6 +188,7 @@ def test_it_assigns_to_a_colleague(login: Login) -> None:
     release(login("caseworker"))
 
 
+@pytest.mark.whole
 def test_every_step_goes_by_keyboard(login: Login) -> None:
     page = login()
     links = page.locator(".queue-row__link")

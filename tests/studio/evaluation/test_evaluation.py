@@ -162,6 +162,7 @@ def test_its_report_stands_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(fault() is not None, reason="the embedded model is missing here")
+@pytest.mark.whole
 def test_it_measures_the_demo_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "configured_embedder", embedded)
     value = measured(DEMO / "golden.jsonl", "--bundle", DEMO)

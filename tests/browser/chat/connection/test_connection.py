@@ -87,6 +87,7 @@ def test_it_says_so_and_comes_back(page: Page, line: Line) -> None:
     expect(page.locator("#question")).to_have_value("a draft")
 
 
+@pytest.mark.whole
 def test_what_is_asked_without_one_is_sent_when_it_is_back(page: Page, line: Line) -> None:
     address = page.url
     line.cut()
