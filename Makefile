@@ -65,7 +65,7 @@ run-distributed: setup ## Run two web processes, two workers, beat, PostgreSQL a
 check: setup ## Check in a minute: lint, format, types, contracts, migrations, the gate's tests
 	@$(PY) -m tests.checks quick
 
-test: setup ## Check before a commit, in about ten minutes: as above, and tests on PostgreSQL, SQLite and in the browser
+test: setup ## Check before a commit, in about ten minutes: as above, and tests on SQLite, PostgreSQL and in the browser
 	@$(PY) -m tests.checks
 
 test-all: setup ## Check everything, before a release: all tests on both databases and in the browser

@@ -50,13 +50,12 @@ AVAILABLE = {
 
 @dataclass(frozen=True)
 class Step:
-    """A command, the Debian packages that it needs, and those of which one has to be missing."""
+    """A command, and the Debian packages that it needs."""
 
     title: str
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
-    unless: Sequence[str] = ()
 
 
 QUICK = [
@@ -73,46 +72,31 @@ DEPLOYMENT = [
 ]
 
 
-DISTRIBUTED = ("postgresql", "redis-server")
-
-
 def marked_files() -> list[str]:
-    """Return the test files with a test that `make test` runs on SQLite as well."""
-    mark = re.compile(r"mark\.(both_databases|sqlite)\b")
+    """Return the test files with a test that `make test` runs on PostgreSQL."""
+    mark = re.compile(r"mark\.(both_databases|postgres)\b")
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     return [str(file) for file in files if mark.search(file.read_text(encoding="utf-8"))]
 
 
 def suites(*, whole: bool) -> list[Step]:
-    """Return the test runs: on PostgreSQL, on SQLite and in the browser.
-
-    PostgreSQL decides where the machine has it: on SQLite run what behaves differently there, in
-    the whole suite all that uses a database.
-    """
+    """Return the test runs: on SQLite, on PostgreSQL and in the browser."""
     options = [*WORKERS, "--hypothesis-profile=whole"] if whole else WORKERS
     chosen = "" if whole else " and not whole"
-    suite = (*PYTEST, *options, "--ignore=tests/browser", "-m")
-    on_sqlite = "not browser" if whole else f"(both_databases or sqlite){chosen}"
+    on_postgresql = "not browser" if whole else f"(both_databases or postgres){chosen}"
     files = ["tests"] if whole else marked_files()
-    sqlite, postgresql = ({"IEIM_TEST_EXPECT_VENDOR": v} for v in ("sqlite", "postgresql"))
+    suite = (*PYTEST, *options, "--ignore=tests/browser", "-m")
     return [
         Step(
-            "Tests on PostgreSQL and Redis",
-            (PYTHON, "-m", "tests.services", *suite, f"not browser{chosen}", "tests"),
-            postgresql,
-            needs=DISTRIBUTED,
-        ),
-        Step(
             "Tests on SQLite",
-            (*suite, on_sqlite, *files),
-            {**sqlite, "IEIM_TEST_ONLY_DATABASE": "1"},
-            needs=DISTRIBUTED,
+            (*suite, f"not browser and not postgres{chosen}"),
+            {"IEIM_TEST_EXPECT_VENDOR": "sqlite"},
         ),
         Step(
-            "Tests on SQLite, all of them",
-            (*suite, f"not browser and not postgres{chosen}", "tests"),
-            sqlite,
-            unless=DISTRIBUTED,
+            "Tests on PostgreSQL and Redis",
+            (PYTHON, "-m", "tests.services", *suite, on_postgresql, *files),
+            {"IEIM_TEST_EXPECT_VENDOR": "postgresql"},
+            ("postgresql", "redis-server"),
         ),
         Step(
             "Tests in the browser",
@@ -160,7 +144,6 @@ def main(steps: Sequence[Step]) -> int:
     if missing := sorted(package for package in needed if not AVAILABLE[package]()):
         install(missing)
         missing = [package for package in missing if not AVAILABLE[package]()]
-    steps = [step for step in steps if not step.unless or set(step.unless).intersection(missing)]
     skipped = [step for step in steps if set(step.needs).intersection(missing)]
     chosen = [step for step in steps if step not in skipped]
     mark = processes.mark()

@@ -63,14 +63,13 @@ def pytest_xdist_newgateway(gateway: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Skip what needs the other database; with ``IEIM_TEST_ONLY_DATABASE`` leave out what needs
-    none, because another run has it."""
+    """Skip what needs the other database; leave out on PostgreSQL what uses none."""
     other = "postgres" if connection.vendor == "sqlite" else "sqlite"
     skip = pytest.mark.skip(reason=f"needs the other database ({other}): make test runs it there")
     for item in items:
         if item.get_closest_marker(other):
             item.add_marker(skip)
-    if "IEIM_TEST_ONLY_DATABASE" not in os.environ:
+    if connection.vendor == "sqlite":
         return
     left_out = [item for item in items if not _uses_a_database(item)]
     config.hook.pytest_deselected(items=left_out)
