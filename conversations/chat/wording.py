@@ -24,7 +24,7 @@ from ieim.knowledge.headings import HEADINGS
 PAGE = "en"
 """The language that the words are written in, and that of words that nobody has translated."""
 
-ANSWER: Mapping[str, Promise] = {
+ANSWER_HEADINGS: Mapping[str, Promise] = {
     **HEADINGS,
     "category_value": _("Topic"),
     "agency_name": _("Agency"),
@@ -165,7 +165,7 @@ class Words:
 
     def heading(self, field: str) -> str:
         """Return the heading of a section of a reply."""
-        return self.translate(ANSWER.get(field) or _("From your message"))
+        return self.translate(ANSWER_HEADINGS.get(field) or _("From your message"))
 
     def notice_heading(self, agency: str) -> str:
         """Return whose notice it is; ``agency`` is empty for every agency's."""

@@ -540,13 +540,16 @@ class _Ranking:
 
 
 def _without_dates(text: str) -> str:
-    """Return ``text`` without its dates: the "18" of 18 November is no word of a service for people
-    of 18 years.
+    """Return ``text`` without its dates, or as it is where nothing else is in it.
+
+    The "18" of 18 November is no word of a service for people of 18 years. Servers of embeddings
+    refuse an empty text.
     """
+    rest = text
     for fact in reversed(facts(text)):
         if fact.kind == "date":
-            text = text[: fact.start] + text[fact.end :]
-    return text
+            rest = rest[: fact.start] + rest[fact.end :]
+    return rest if rest.strip() else text
 
 
 def _is_reason(part: Ranking, whole: Ranking) -> bool:

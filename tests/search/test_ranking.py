@@ -68,6 +68,12 @@ def test_the_date_of_an_event_changes_no_probability(day: str) -> None:
     assert dated.probability(REGISTER_DEATH) == undated.probability(REGISTER_DEATH) > 0.5
 
 
+def test_a_date_alone_is_ranked_as_it_is() -> None:
+    ideas = Ideas()
+    fuse(release(), ideas).rank(Query("18 November 2026"))
+    assert ideas.asked == ["18 November 2026"]
+
+
 @real
 def test_a_question_that_an_editor_writes_teaches_the_ranking() -> None:
     text = "the little red booklet fell into the harbour"

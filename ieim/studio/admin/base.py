@@ -65,7 +65,7 @@ def scope_of(request: HttpRequest) -> frozenset[str] | None:
     """Return the agencies of whoever asks (see ``agencies_of``), looked up once a request."""
     if not hasattr(request, "_agencies_of"):
         request._agencies_of = agencies_of(request.user)  # type: ignore[attr-defined]
-    scope: frozenset[str] | None = request._agencies_of  # type: ignore[attr-defined]
+    scope: frozenset[str] | None = request._agencies_of  # type: ignore[attr-defined]  # set above
     return scope
 
 

@@ -22,7 +22,7 @@ def test_it_has_a_sentence_for_every_case(language: str) -> None:
     texts = words(language)
     assert (texts.language, texts.direction) == (language, "rtl" if language == "ar" else "ltr")
     assert set(wording.STEPS) == {stage.id for stage in FLOW}
-    assert set(wording.ANSWER) >= set(SECTIONS)
+    assert set(wording.ANSWER_HEADINGS) >= set(SECTIONS)
     by_machine = {"guidance", "prepared", "offline", "question"}
     assert set(wording.ORIGINS) == {*ReplyOrigin.values, *by_machine}
     assert texts.around_names != texts.around_more != texts.around_situation

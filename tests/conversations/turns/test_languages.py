@@ -11,7 +11,7 @@ from django.test import Client
 from conversations import selectors
 from conversations.api.serializers import ReplySerializer
 from conversations.chat.reply_presenters import ReplyView
-from conversations.chat.wording import ANSWER, words
+from conversations.chat.wording import ANSWER_HEADINGS, words
 from conversations.models import Session, Turn
 from conversations.record.replay import replay
 from conversations.turns import running
@@ -48,7 +48,7 @@ def test_it_answers_a_french_question_in_french(ask: Ask) -> None:
         "Remplissez le formulaire du jardin.",
     )
     headings = {fact.heading for fact in reply.facts}
-    assert headings <= {words("fr").heading(field) for field in ANSWER}
+    assert headings <= {words("fr").heading(field) for field in ANSWER_HEADINGS}
     assert (reply.language, reply.notice, reply.languages) == ("fr", "", {})
     assert reply.why.startswith("Les mots marqués de votre question")
     assert any(segment.marked and segment.text == "jardin" for segment in reply.segments)
