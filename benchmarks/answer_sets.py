@@ -251,7 +251,7 @@ def _answer(release: Release, case: Case) -> Service | None:
 def _last_sentence(overview: str) -> str:
     """Return the last sentence that is long enough, empty where it is the only sentence."""
     sentences = [each for each in _SENTENCE_END.split(overview) if _folded(each)]
-    long_enough = [each for each in sentences if len(each.split()) >= SHORTEST]
+    long_enough = [sentence for sentence in sentences if len(sentence.split()) >= SHORTEST]
     return long_enough[-1].strip() if long_enough and len(sentences) > 1 else ""
 
 

@@ -55,24 +55,24 @@ def played() -> list[list[Played]]:
     # Nothing is committed: nobody is there to be told of it.
     with served(competent.answer) as base_url, transaction.atomic():
         model = client_of(base_url)
-        return [list(play(each, competent, model)) for each in conversations()]
+        return [list(play(conversation, competent, model)) for conversation in conversations()]
 
 
 def measured(talks: Sequence[Sequence[Played]]) -> dict[str, Any]:
     """Return the figures of the conversations, by what they say."""
     messages = [each for talk in talks for each in talk]
-    shown = [each for each in messages if each.end.kind == "shows" and each.calls]
+    shown = [message for message in messages if message.end.kind == "shows" and message.calls]
     usual = [each for each in shown if len(each.end.services) == 1]
     several = [each for each in shown if len(each.end.services) > 1]
-    attempts = sum(each.first_attempts for each in messages)
-    held = [each for each in messages if each.end.kind == "held"]
+    attempts = sum(message.first_attempts for message in messages)
+    held = [message for message in messages if message.end.kind == "held"]
     return {
         "conversations": len(talks),
         "as a clerk would want": sum(all(each.right for each in talk) for talk in talks),
-        "right answers held": sum(each.held_though_right for each in messages),
-        "ends": dict(Counter(each.end.kind for each in messages).most_common()),
+        "right answers held": sum(message.held_though_right for message in messages),
+        "ends": dict(Counter(message.end.kind for message in messages).most_common()),
         "holds": dict(Counter(code for each in held for code in each.end.why).most_common()),
-        "first attempts passed": sum(each.first_passed for each in messages) / attempts,
+        "first attempts passed": sum(message.first_passed for message in messages) / attempts,
         "calls, usual turn": median(len(each.calls) for each in usual),
         "input tokens, usual turn": _tokens(usual, "bytes"),
         "with schemas": _tokens(usual, "bytes_with_schema"),
@@ -81,7 +81,7 @@ def measured(talks: Sequence[Sequence[Played]]) -> dict[str, Any]:
 
 
 def _tokens(messages: Sequence[Played], of: str) -> float:
-    sums = [sum(getattr(call, of) for call in each.calls) / TOKEN for each in messages]
+    sums = [sum(getattr(call, of) for call in message.calls) / TOKEN for message in messages]
     return float(median(sums))
 
 

@@ -118,7 +118,7 @@ def fill(items: int) -> None:
 def _store(state: str, number: int, chance: random.Random) -> None:
     now, release = timezone.now(), knowledge.current_release()
     assert release is not None
-    agencies = [each for each in release.agencies if each != RARE_AGENCY]
+    agencies = [agency for agency in release.agencies if agency != RARE_AGENCY]
     urgencies = [*release.labels["urgencies"]]
     holder = User.objects.get(username="caseworker") if state == "claimed" else None
     sessions, turns, stages, items, flags = [], [], [], [], []

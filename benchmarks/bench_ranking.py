@@ -201,7 +201,7 @@ def add_outside(fit: Fit, name: str, search: Search, lines: Sequence[Asked], wei
     """Add the lines of the background, each without itself."""
     fit.add(name, search, lines, weight)
     rows, right, _, _ = fit.sets[name]
-    vectors = search._embed([each.text for each in lines])
+    vectors = search._embed([line.text for line in lines])
     if vectors is None:
         raise SystemExit("The embedded model is needed.")
     alike = vectors @ vectors.T

@@ -42,7 +42,9 @@ def shown(outcome: Outcome | None) -> tuple[str, list[str]]:
     from ieim.pipeline.work import Abstained
 
     if isinstance(outcome, Abstained):
-        return "option" if outcome.situations else "", [each.key for each in outcome.situations]
+        return "option" if outcome.situations else "", [
+            situation.key for situation in outcome.situations
+        ]
     reply = getattr(outcome, "reply", None)
     if reply is None or reply.situation is None:
         return "", []
@@ -56,7 +58,7 @@ def leads(outcome: Outcome | None) -> list[str]:
     if isinstance(outcome, Abstained):
         return [f"{each.agency}/{each.key}" for each in outcome.offered]
     reply = getattr(outcome, "reply", None)
-    return [each.reference for each in reply.sources] if reply else []
+    return [source.reference for source in reply.sources] if reply else []
 
 
 def ends(row: Row, outcome: Outcome | None) -> Iterator[str]:
@@ -112,7 +114,7 @@ def main() -> None:
         from ieim.search.embedders import build_embedder
 
         release = read_bundle(DEMO).release()
-        asked = tuple(each for each in release.questions if not each.situation)
+        asked = tuple(question for question in release.questions if not question.situation)
         bare = replace(release, situations={}, questions=asked, sha256="0" * 64)
         embedder = build_embedder({"KIND": "embedded"})
         for path in options.data:

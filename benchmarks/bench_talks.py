@@ -34,7 +34,10 @@ def measure(questions: Path, *, verbose: bool) -> dict[str, Counter[str]]:
 
     release = read_bundle(DEMO).release()
     engine = Engine(release, build_embedder({"KIND": "embedded"}))
-    keys = {each.key.split(".")[1]: (each.agency, each.key) for each in release.services.values()}
+    keys = {
+        service.key.split(".")[1]: (service.agency, service.key)
+        for service in release.services.values()
+    }
     kinds = ("first", "later", "outside", "small talk")
     found: dict[str, Counter[str]] = {name: Counter() for name in kinds}
     for talk in yaml.safe_load(questions.read_text(encoding="utf-8")):

@@ -88,5 +88,5 @@ def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
 
 
 def _people(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
-    for each in ports.reviews().decisions(session_id=session_id):
-        yield each.turn_id, Decided("person", each.step, each.action, each.at)
+    for decision in ports.reviews().decisions(session_id=session_id):
+        yield decision.turn_id, Decided("person", decision.step, decision.action, decision.at)

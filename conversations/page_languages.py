@@ -58,7 +58,7 @@ def languages() -> tuple[PageLanguage, ...]:
 def offered() -> tuple[PageLanguage, ...]:
     """Return those of them that the administration offers its pages in: one at least."""
     chosen = {_PAGE_CODES.get(code, code) for code in administration.offered_languages()}
-    return tuple(each for each in languages() if each.code in chosen)
+    return tuple(language for language in languages() if language.code in chosen)
 
 
 def find(language: str) -> PageLanguage | None:

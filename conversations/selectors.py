@@ -281,8 +281,10 @@ def _turn_view(
 def corrections(turn: Turn) -> tuple[CorrectionView, ...]:
     """Return what staff have since written of a turn's answer."""
     return tuple(
-        CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
-        for each in turn.corrections.all()
+        CorrectionView(
+            correction.notice.text, correction.created_at, language=languages.written_in()
+        )
+        for correction in turn.corrections.all()
     )
 
 

@@ -101,7 +101,7 @@ def _keep() -> None:
         for model in PUBLISHING:
             # Somebody may have logged in meanwhile: events are numbered anew.
             skipped = "id" if model is AuditEvent else ""
-            columns = [each.column or "" for each in model._meta.concrete_fields]
+            columns = [field.column or "" for field in model._meta.concrete_fields]
             columns = [column for column in columns if column != skipped]
             into = f"{model._meta.db_table} ({', '.join(map(connection.ops.quote_name, columns))})"
             query = _rows(model).order_by("pk").values_list(*columns).query

@@ -50,7 +50,7 @@ class Rate:
 def cpu(pids: Sequence[int]) -> float:
     """Return the processor seconds that processes have used, with all of their threads."""
     fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
-    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+    return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def taking(folder: Path, messages: int, rounds: int) -> dict[str, Rate]:
@@ -73,7 +73,7 @@ def taking(folder: Path, messages: int, rounds: int) -> dict[str, Rate]:
 
 
 def _best(rates: Sequence[Rate]) -> Rate:
-    return Rate(max(each.a_second for each in rates), min(each.ms for each in rates))
+    return Rate(max(rate.a_second for rate in rates), min(rate.ms for rate in rates))
 
 
 async def _taken(way: Way, url: str, server: int, messages: int) -> Rate:

@@ -105,7 +105,7 @@ def _problem_of_message(refused: refusing.Refused) -> Problem:
         slug = "turn-pending"
     elif refused.args[0] == refusing.NO_RELEASE:
         slug = "not-ready"
-    contacts = [each.text for each in refused.contacts]
+    contacts = [contact.text for contact in refused.contacts]
     numbers = refused.details() if isinstance(refused, refusing.NotChosen) else None
     return Problem(slug, refused.message, wait=wait, contacts=contacts, numbers=numbers)
 

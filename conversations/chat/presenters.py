@@ -224,14 +224,14 @@ class TurnView:
     @property
     def contact_texts(self) -> list[str]:
         """The texts of the help lines, as the API returns them."""
-        return [each.text for each in self.contacts]
+        return [contact.text for contact in self.contacts]
 
     @property
     def moments(self) -> Iterator[int]:
         """When each thing came that a citizen may come back for, as the page shows them."""
         if self.reply and self.answered_at:
             yield returning.moment(self.answered_at)
-        yield from (returning.moment(each.sent_at) for each in self.corrections)
+        yield from (returning.moment(correction.sent_at) for correction in self.corrections)
         yield from (returning.moment(line.at) for line in self.lines if line.kind == LineKind.SAID)
 
     @property
@@ -301,15 +301,15 @@ class ChatView:
     @property
     def latest(self) -> int:
         """When the newest thing came that a citizen may come back for, 0 for nothing."""
-        return max((each for turn in self.turns for each in turn.moments), default=0)
+        return max((moment for turn in self.turns for moment in turn.moments), default=0)
 
     @property
     def news(self) -> Sequence[int]:
         """When each thing came that is new, as the page shows them."""
         if self.visit is None:
             return []
-        moments = (each for turn in self.turns for each in turn.moments)
-        return [each for each in moments if self.visit.has(each)]
+        moments = (moment for turn in self.turns for moment in turn.moments)
+        return [moment for moment in moments if self.visit.has(moment)]
 
     @property
     def first_new(self) -> int | None:

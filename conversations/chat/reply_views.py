@@ -65,7 +65,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         unanswered=reply.unanswered,
         unsaid=reply.unsaid,
         next_services=tuple(
-            _next(each, reply, words, agency, release) for each in reply.next_services
+            _next(service, reply, words, agency, release) for service in reply.next_services
         ),
         why=_why(reply, words) if stored.marked else "",
         segments=_segments(turn.text, stored.marked),

@@ -131,7 +131,7 @@ def emergency_number(context: Context) -> SafeString:
 
 def _numbers(text: str) -> Iterator[Link]:
     return (
-        (each.start, each.end, f"tel:{each.value}") for each in facts(text) if each.kind == "phone"
+        (fact.start, fact.end, f"tel:{fact.value}") for fact in facts(text) if fact.kind == "phone"
     )
 
 

@@ -127,7 +127,7 @@ def contacts(
     people write in danger is often too short to tell: they read it in every language that ``text``
     may well be in: the one of the page at hand first, whichever they are.
     """
-    available = {each.language for each in release.help_lines} | {languages.written_in()}
+    available = {line.language for line in release.help_lines} | {languages.written_in()}
     read = likely(text, available)
     found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
     lines = [replace(each, language=each.language or languages.written_in()) for each in found]

@@ -107,4 +107,4 @@ def mark(language: str) -> str:
 
 def chosen(value: str | None) -> Choice | None:
     """Return the choice that a form's field names; None for anything else, which asks again."""
-    return next((each for each in get_args(Choice) if each == value), None)
+    return next((arg for arg in get_args(Choice) if arg == value), None)

@@ -321,7 +321,7 @@ def store(
         payload["for_person"] = True
     if message.identifiers and message.choice is not None:
         # What was chosen, and for which kinds; never the words.
-        kinds = [each.kind for each in message.identifiers]
+        kinds = [identifier.kind for identifier in message.identifiers]
         payload[FIELD] = {"chosen": message.choice, "kinds": kinds}
     audit.record(
         chain=session.id, kind="turn.received", actor="citizen", payload=payload, rows=rows

@@ -31,7 +31,7 @@ class StaffSite(AdminSite):
 
     def get_urls(self) -> list[Any]:
         """Return the addresses; the one that is left out falls to the catch-all, a 404."""
-        return [each for each in super().get_urls() if getattr(each, "name", "") != "view_on_site"]
+        return [url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Return the view, guarded. Forms refuse a NUL with a sentence; what is looked up before

@@ -356,11 +356,11 @@ def _analysis(
     services: Sequence[Service], context: Context, _of_model: Output | None
 ) -> dict[str, Any]:
     found = {
-        agency: _candidates([each for each in services if each.agency == agency], context)
+        agency: _candidates([service for service in services if service.agency == agency], context)
         for agency in _agencies(services)
     }
     sums = {
-        agency: sum(Decimal(each["score"]) for each in candidates.values())
+        agency: sum(Decimal(candidate["score"]) for candidate in candidates.values())
         for agency, candidates in found.items()
     }
     return {
@@ -446,11 +446,11 @@ def _answer(
     agencies = context.release.agencies
     return {
         "assistantReply": "\n\n".join(
-            f"{agencies[each.agency].name}: {each.name}." for each in services
+            f"{agencies[service.agency].name}: {service.name}." for service in services
         ),
         "sourcesUsed": [
-            {"agencyId": each.agency, "serviceKey": each.key, "path": each.path}
-            for each in services
+            {"agencyId": service.agency, "serviceKey": service.key, "path": service.path}
+            for service in services
         ],
         "nextStep": "session_end",
     }

@@ -344,9 +344,9 @@ Entry = TypeVar("Entry", Agency, Service)
 
 def _view(written: Release, code: str) -> Release:
     found = {
-        (each.agency, each.category, each.service): each
-        for each in written.translations
-        if each.language == code
+        (translation.agency, translation.category, translation.service): translation
+        for translation in written.translations
+        if translation.language == code
     }
     translated = {
         (agency, service): frozenset(_texts(each, SERVICE_TEXTS))

@@ -115,7 +115,7 @@ def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:
 
 def _is_first(reply: Reply, ranking: Ranking) -> bool:
     """Whether ``reply`` is made from the service that is ranked first."""
-    best = [(each.item.agency, each.item.key) for each in ranking.services(limit=1)]
+    best = [(service.item.agency, service.item.key) for service in ranking.services(limit=1)]
     return best == [(source.agency_id, source.service_key) for source in reply.sources[:1]]
 
 
@@ -141,7 +141,8 @@ def _alternatives(reply: Reply, foreign: Sequence[Finding], inputs: Inputs) -> A
         return None
     named = {
         "sourcesUsed": [
-            {"agencyId": each.agency_id, "serviceKey": each.service_key} for each in reply.sources
+            {"agencyId": source.agency_id, "serviceKey": source.service_key}
+            for source in reply.sources
         ]
     }
     return choosing.ask_back(REPLY, foreign, named, inputs)

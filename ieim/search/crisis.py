@@ -222,7 +222,7 @@ def _pieces(text: str, sentences: Sequence[Part]) -> list[Part]:
         cuts = [match.end() for match in _CUT.finditer(text, sentence.start, sentence.end)]
         places = zip([sentence.start, *cuts], [*cuts, sentence.end], strict=True)
         pieces = [_stripped(text, *place) for place in places]
-        long = [each for each in pieces if _is_long(text[each.start : each.end])]
+        long = [piece for piece in pieces if _is_long(text[piece.start : piece.end])]
         found += (each._replace(piece=True) for each in long if len(long) > 1)
     return found
 

@@ -44,7 +44,7 @@ def spelt(texts: Sequence[str]) -> Rows:
     """Return what is spelt in each text, 1 or 0 at each of :data:`PLACES`."""
     rows = np.zeros((len(texts), PLACES), dtype=np.float32)
     for row, text in zip(rows, texts, strict=True):
-        row[sorted({zlib.crc32(each.encode()) % PLACES for each in _runs(text)})] = 1.0
+        row[sorted({zlib.crc32(run.encode()) % PLACES for run in _runs(text)})] = 1.0
     return rows
 
 

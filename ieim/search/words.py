@@ -111,8 +111,8 @@ def situation_texts(release: Release) -> list[tuple[str, ...]]:
     for question in release.questions:
         questions.setdefault(question.situation, []).append(question.text)
     return [
-        (each.name, "", each.description, "", "\n".join(questions.get(each.key, ())))
-        for each in release.situations.values()
+        (situation.name, "", situation.description, "", "\n".join(questions.get(situation.key, ())))
+        for situation in release.situations.values()
     ]
 
 

@@ -40,7 +40,7 @@ def of(*overviews: str, **fields: Any) -> Release:
         Service(f"agency-{number}", str(number), f"Service {number}", overview=text, **fields)
         for number, text in enumerate(overviews)
     ]
-    return release([Agency(each.agency, each.agency) for each in services], [], services)
+    return release([Agency(service.agency, service.agency) for service in services], [], services)
 
 
 def case(id_: str, agencies: Sequence[str], *services: str, **fields: Any) -> Case:
@@ -111,7 +111,7 @@ def test_it_asks_no_sentence_that_is_no_fair_question(
 @given(st.lists(st.lists(st.sampled_from(SENTENCES), max_size=3).map(" ".join), max_size=6))
 def test_it_asks_only_what_one_service_says_and_leaves_it_words(overviews: list[str]) -> None:
     made, cases = sets.made_of(of(*overviews))
-    left = {each.key: each.overview for each in made.services.values()}
+    left = {service.key: service.overview for service in made.services.values()}
     for each in cases:
         (key,) = each.expected.services
         asked = plain(each.text)

@@ -127,7 +127,7 @@ def _category_select(call: Json, understood: Understood) -> Json:
 
 
 def _fitting(entries: Sequence[Json], wanted: Mapping[str, float]) -> Json:
-    offered = {each["key"]: each for each in entries}
+    offered = {entry["key"]: entry for entry in entries}
     return {
         key: {"value": offered[key]["value"], "score": score}
         for key, score in wanted.items()
@@ -160,7 +160,7 @@ def _semantic_analysis(call: Json, understood: Understood) -> Json:
 
 def _relevance(agency: Json) -> float:
     candidates = agency["categorySelection"]["candidates"].values()
-    return float(sum(each["score"] for each in candidates))
+    return float(sum(candidate["score"] for candidate in candidates))
 
 
 def _service_select(call: Json, understood: Understood) -> Json:

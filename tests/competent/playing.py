@@ -136,7 +136,7 @@ def _played(
     competent: CompetentModel,
 ) -> Played:
     attempts = Attempt.objects.filter(stage__turn=turn, number=1)
-    passed = sum(not each.findings for each in attempts)
+    passed = sum(not attempt.findings for attempt in attempts)
     calls, competent.calls = competent.calls, []
     end = _end(turn)
     return Played(conversation["name"], says, wanted, end, calls, passed, len(attempts))
@@ -146,8 +146,8 @@ def _end(turn: Turn) -> End:
     labels = knowledge.release(turn.release_number).labels["risk_flags"]
     dangers = [each for each in flags.of(turn) if labels[each.code].escalates]
     of_danger: dict[str, Any] = {
-        "help": tuple(each.code for each in dangers),
-        "in_danger": not all(each.weak for each in dangers),
+        "help": tuple(danger.code for danger in dangers),
+        "in_danger": not all(danger.weak for danger in dangers),
     }
     if turn.state == "asking":
         return End("asks", tuple(key for _, key in turn.choice.offered), **of_danger)
@@ -160,8 +160,8 @@ def _end(turn: Turn) -> End:
     if reply.kind == "guidance":
         return End("guidance", why=(_case(reply, turn),), **of_danger)
     sections = reply.cards[0].sections if reply.cards else reply.sections
-    opens = tuple(each.field for each in sections if not each.folded)
-    return End("shows", tuple(each.service_key for each in reply.sources), opens, **of_danger)
+    opens = tuple(section.field for section in sections if not section.folded)
+    return End("shows", tuple(source.service_key for source in reply.sources), opens, **of_danger)
 
 
 def _case(reply: Reply, turn: Turn) -> str:

@@ -23,7 +23,7 @@ def test_nearly_all_conversations_end_as_a_clerk_would_want(
     competent = CompetentModel()
     with served(competent.answer) as base_url:
         model = client_of(base_url)
-        played = [list(play(each, competent, model)) for each in conversations()]
+        played = [list(play(conversation, competent, model)) for conversation in conversations()]
     wrong = [str(each) for talk in played for each in talk if not each.right]
     print("\n".join(wrong))
     held = [str(each) for talk in played for each in talk if each.held_though_right]
@@ -34,5 +34,5 @@ def test_nearly_all_conversations_end_as_a_clerk_would_want(
 
 
 def test_the_script_quotes_what_the_message_says() -> None:
-    messages = [message for each in conversations() for message in each["turns"]]
+    messages = [message for conversation in conversations() for message in conversation["turns"]]
     assert [q for message in messages for q in quotes(message) if q not in message["says"]] == []

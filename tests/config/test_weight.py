@@ -41,7 +41,7 @@ def first_visit() -> Iterator[str]:
             yield found[1]
         if 'rel="stylesheet"' in tag:
             addresses = re.findall(r"url\([\"']?([^\"')]+)", plain(found[1]))
-            yield from (urljoin(found[1], each) for each in addresses if LATIN in each)
+            yield from (urljoin(found[1], address) for address in addresses if LATIN in address)
 
 
 @pytest.mark.django_db

@@ -101,7 +101,7 @@ def test_it_stands_below_the_answer_in_its_order(turn: Turn) -> None:
     assert replay(turn).same
     payload = told(turn, "turn.situation")
     assert (payload["situation"], payload["open"], payload["services"]) == ("death", True, LISTED)
-    cited = {f"{each.agency}/{each.service}" for each in turn.reply.citations.all()}
+    cited = {f"{citation.agency}/{citation.service}" for citation in turn.reply.citations.all()}
     assert cited == set(LISTED)
 
 

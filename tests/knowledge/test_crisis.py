@@ -63,7 +63,7 @@ def test_it_is_trained_by_one_process_and_kept_for_all(
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
     crisis.prepare(trains=True)
     assert len(feelings.made) == len(few().texts)
-    assert [each.code for each in crisis.look(INDIRECT).risks] == ["self_harm"]
+    assert [risk.code for risk in crisis.look(INDIRECT).risks] == ["self_harm"]
 
 
 @pytest.mark.django_db
@@ -95,12 +95,12 @@ def test_the_embedder_never_sees_personal_data(feelings: Feelings) -> None:
 
 def by_letters(found: crisis.Looked) -> bool:
     """Whether only letters see anything, and so not surely."""
-    return found.by == WORDS and {each.source for each in found.risks} == {"hint"}
+    return found.by == WORDS and {risk.source for risk in found.risks} == {"hint"}
 
 
 def test_phrases_and_letters_stand_alone_until_it_is_taught(feelings: Feelings) -> None:
     assert by_letters(crisis.look(INDIRECT))
-    assert [each.code for each in crisis.look(PHRASE).risks] == ["self_harm"]
+    assert [risk.code for risk in crisis.look(PHRASE).risks] == ["self_harm"]
     assert feelings.asked == []
 
 
@@ -110,7 +110,7 @@ def test_phrases_and_letters_stand_alone_where_the_embedder_fails(feelings: Feel
     feelings.down = True
     for _ in range(2):  # the second finds it away
         found = crisis.look(PHRASE)
-        assert ([each.code for each in found.risks], found.by) == (["self_harm"], WORDS)
+        assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], WORDS)
     assert by_letters(crisis.look(INDIRECT))
 
 
@@ -138,7 +138,7 @@ def test_phrases_and_letters_stand_alone_where_meaning_comes_late(
     crisis.prepare(trains=True)
     slow.is_late = True
     found = crisis.look(PHRASE)
-    assert ([each.code for each in found.risks], found.by) == (["self_harm"], WORDS)
+    assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], WORDS)
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ class Wide(Feelings):
 def test_who_waits_anyway_teaches_it_first_and_keeps_nothing(feelings: Feelings) -> None:
     # Without a database: this test may use none.
     found = crisis.look_patiently(INDIRECT)
-    assert ([each.code for each in found.risks], found.by) == (["self_harm"], feelings.id)
+    assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], feelings.id)
 
 
 IN_DANGER = [
@@ -219,7 +219,7 @@ def real() -> CheckedEmbedder:
 @pytest.mark.parametrize(("code", "text"), IN_DANGER)
 def test_the_model_sees_who_is_in_danger(model: CheckedEmbedder, code: str, text: str) -> None:
     found = crisis.look(text)
-    assert code in {each.code for each in found.risks}
+    assert code in {risk.code for risk in found.risks}
     assert found.by == model.id
 
 
@@ -238,7 +238,7 @@ def test_the_first_message_of_a_fresh_site_is_understood(
     assert not fresh.has_answered
     monkeypatch.setattr(vectors, "configured_embedder", lambda: fresh)
     found = crisis.look("Ich kann nicht mehr, ohne mich wären alle besser dran")
-    assert ({each.code for each in found.risks}, found.by) == ({"self_harm"}, fresh.id)
+    assert ({risk.code for risk in found.risks}, found.by) == ({"self_harm"}, fresh.id)
 
 
 @pytest.mark.django_db

@@ -145,7 +145,7 @@ def test_every_choice_leads_to_its_reply(service: Any, branch: str) -> None:
 
 
 def test_what_leads_there_already_stays() -> None:
-    assert [each.contract for each in results([RENEW], context())] == ["service_select_v1"]
+    assert [result.contract for result in results([RENEW], context())] == ["service_select_v1"]
     made = results([RETURN], context())
     assert [each.contract for each in made] == [
         "agency_detect_v1",
@@ -254,8 +254,8 @@ def test_several_may_be_chosen_where_several_were_wished() -> None:
     parts, _ = run(low, text=". ".join(TWO), shortlist=FakeSearch(parts=TWO))
     high, _ = run(ScriptedModel({**high_script(), "service_select_v1": [unsure()]}))
     outcomes = [one, parts, high]
-    assert all(isinstance(each, Abstained) for each in outcomes)
-    assert [each.several for each in outcomes if isinstance(each, Abstained)] == [
+    assert all(isinstance(outcome, Abstained) for outcome in outcomes)
+    assert [outcome.several for outcome in outcomes if isinstance(outcome, Abstained)] == [
         *(False, True, True)
     ]
 
@@ -313,7 +313,11 @@ def test_services_of_the_topics_that_a_stage_named_are_offered() -> None:
     assert [each.key for each in outcome.offered[:2]] == [REPLACE.key, PAVILION.key]
 
 
-SEVERAL = [each for n in (2, 3, 4) for each in combinations([RENEW, REPLACE, PAVILION, RETURN], n)]
+SEVERAL = [
+    combination
+    for n in (2, 3, 4)
+    for combination in combinations([RENEW, REPLACE, PAVILION, RETURN], n)
+]
 
 
 @pytest.mark.parametrize("services", SEVERAL, ids=lambda s: "-".join(each.key for each in s))
@@ -322,12 +326,12 @@ def test_several_lead_to_a_card_each(services: tuple[Service, ...], branch: str)
     cached = state(branch, "service_select_v1")
     made = results(services, context(cached))
     merged = {k: v for k, v in cached.items() if k in ("session_id", "judgement_v1")}
-    if cached["agency_detect_v1"]["agencyDetected"] == [*{each.agency for each in services}]:
+    if cached["agency_detect_v1"]["agencyDetected"] == [*{service.agency for service in services}]:
         merged = cached
     for each in made:
         merged = {**merged, **each.state_merge}
     outputs = {each.contract: each.output for each in made}
-    keys = [(each.agency, each.key) for each in services]
+    keys = [(service.agency, service.key) for service in services]
     high = len({agency for agency, _ in keys}) > 1
     assert ("multi_agency_service_answer_v1" in outputs) == high
     reply = compose(outputs, context(merged), language="", chosen=keys)
@@ -395,7 +399,7 @@ def test_a_low_score_is_final_on_the_first_attempt(name: str, value: float) -> N
     assert isinstance(outcome, Abstained)
     assert 2 <= len(outcome.offered) <= 4
     assert [each for each in model.asked() if each[0] == name] == [(name, 1)]
-    assert {each.code for each in outcome.findings} == {Code.SCORE_MINIMUM}
+    assert {finding.code for finding in outcome.findings} == {Code.SCORE_MINIMUM}
     assert name in store.failed
 
 
@@ -406,7 +410,9 @@ def test_no_second_attempt_says_how_high_a_score_must_be() -> None:
     run(model)
     (again,) = [request for request in model.flow if request.attempt == 2]
     findings = payload(again)["previous_findings"]
-    assert [(each["code"], set(each)) for each in findings] == [("score.minimum", {"code", "path"})]
+    assert [(finding["code"], set(finding)) for finding in findings] == [
+        ("score.minimum", {"code", "path"})
+    ]
     assert str(MINIMUM_SCORE) not in json.dumps(findings)
     assert "`score.minimum`: leave that candidate out" in again.messages[0].content
     assert not [

@@ -268,7 +268,7 @@ def test_every_stage_is_told_what_day_it_is_and_what_redaction_put_in() -> None:
         assert "[PHONE_1]" in asked["user_prompt"]
         assert set(asked["redacted"]) == {"[EMAIL_1]", "[PHONE_1]"}
         assert "telephone" in asked["redacted"]["[PHONE_1]"]
-    assert all("redacted" not in payload(build(each, 1, [])) for each in CONTRACTS)
+    assert all("redacted" not in payload(build(contract, 1, [])) for contract in CONTRACTS)
 
 
 def test_only_the_administration_gives_a_directive() -> None:

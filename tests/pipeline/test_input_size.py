@@ -141,9 +141,9 @@ def test_a_candidate_carries_its_rank_and_nothing_else_of_the_search() -> None:
     sent = {contract: payload(asked(contract)) for contract in CONTRACTS}
     slots = ("agencies", "KnowledgeBase_Dictionary", "service_index")
     candidates = [each for call in sent.values() for slot in slots for each in call.get(slot, ())]
-    assert any("rank" in each for each in candidates)
+    assert any("rank" in candidate for candidate in candidates)
     others = {"score", "meaning", "own", "blank", "categories", "probability"}
-    assert all(others.isdisjoint(each) for each in candidates)
+    assert all(others.isdisjoint(candidate) for candidate in candidates)
     assert "KnowledgeBase_Dictionary" not in sent["service_select_v1"]
 
 

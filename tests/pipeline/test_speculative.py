@@ -203,7 +203,7 @@ def test_calls_under_way_count_until_they_have_cost_what_they_cost() -> None:
     """Room for one call more at a time: each waits for the one before."""
     model, rounds = ScriptedModel(), Rounds()
     run(model)
-    largest = max(bound(each) + each.max_output_tokens for each in model.requests)
+    largest = max(bound(request) + request.max_output_tokens for request in model.requests)
     options = Options(budget=Budget(session=largest))
     outcome, store = run(ScriptedModel(), options=options, executor=rounds)
     assert isinstance(outcome, Answered)

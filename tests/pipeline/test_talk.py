@@ -24,14 +24,14 @@ def user(text: str) -> dict[str, Any]:
 
 
 def answer(*services: Service) -> dict[str, Any]:
-    named = [{"agency": each.agency, "service": each.key} for each in services]
+    named = [{"agency": service.agency, "service": service.key} for service in services]
     return {"role": "assistant", "text": "So.", **named[0]} | (
         {"services": named} if len(named) > 1 else {}
     )
 
 
 def offer(*services: Service) -> dict[str, Any]:
-    named = [{"agency": each.agency, "service": each.key} for each in services]
+    named = [{"agency": service.agency, "service": service.key} for service in services]
     return {"role": "assistant", "text": "1. …", "offered": named}
 
 

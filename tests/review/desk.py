@@ -80,7 +80,7 @@ def unsure(answer: dict[str, Any]) -> None:
 
 def person(name: str, *permissions: str, agencies: Sequence[str] = (EVERY_AGENCY,)) -> User:
     """Return a member of staff with rights on review items, for some agencies."""
-    wanted = [f"{each}_reviewitem" for each in permissions or ("view", "decide")]
+    wanted = [f"{permission}_reviewitem" for permission in permissions or ("view", "decide")]
     user = User.objects.create_user(name, is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
     for agency in agencies:
@@ -163,8 +163,8 @@ def found(*ids: str) -> dict[str, Any]:
         "judgements": {
             "agencyDetected": [*ids],
             "agencyInfo": [
-                {"agencyId": each} | {name: getattr(release.agencies[each], name) for name in names}
-                for each in ids
+                {"agencyId": id_} | {name: getattr(release.agencies[id_], name) for name in names}
+                for id_ in ids
             ],
             "agencyCount": len(ids),
             "complexity": "low" if len(ids) == 1 else "high",

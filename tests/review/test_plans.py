@@ -34,7 +34,7 @@ DAYS = {
 
 def plans(made: CaptureQueriesContext) -> Iterator[str]:
     """Yield the plan of each reading statement, as it is where the tables are large."""
-    selects = [each["sql"] for each in made.captured_queries if each["sql"].startswith("SELECT")]
+    selects = [query["sql"] for query in made.captured_queries if query["sql"].startswith("SELECT")]
     with connection.cursor() as cursor:
         postgres = connection.vendor == "postgresql"
         if postgres:
@@ -58,5 +58,5 @@ def test_what_was_decided_is_not_looked_for_among_what_is_open() -> None:
     with CaptureQueriesContext(connection) as made:
         selectors.page(selectors.listing(user, ItemFilter({"tab": "done"}), timezone.now()))
     # An index that is read backwards begins with the rows without a value: those that are open.
-    (sql,) = (each["sql"] for each in made.captured_queries if "LIMIT" in each["sql"])
+    (sql,) = (query["sql"] for query in made.captured_queries if "LIMIT" in query["sql"])
     assert '"decided_at" IS NOT NULL' in sql

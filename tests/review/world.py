@@ -209,7 +209,7 @@ class World:
     def _proposal(self) -> Proposal:
         """Propose another name for a service of each agency; of none, for a label."""
         rows: list[tuple[Table, Any]] = [
-            ("services", Service.objects.filter(agency=each)[0]) for each in self.agencies
+            ("services", Service.objects.filter(agency=agency)[0]) for agency in self.agencies
         ]
         for table, row in rows or [("labels", self.entries["labels"])]:
             names = {n: "agency_id" if n == "agency" else n for n in IDENTITY[table]}

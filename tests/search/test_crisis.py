@@ -114,7 +114,7 @@ def test_parts_are_pieces_of_the_text_without_white_space_around(text: str) -> N
     ],
 )
 def test_it_reads_sentences_of_every_script(text: str, sentences: list[str]) -> None:
-    found = [each for each in parts(text)[1:] if not each.piece]
+    found = [part for part in parts(text)[1:] if not part.piece]
     assert [text[each.start : each.end] for each in found] == sentences
 
 

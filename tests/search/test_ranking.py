@@ -134,7 +134,7 @@ def test_agencies_and_categories_count_by_their_best_services() -> None:
     categories = ranking.categories(agencies=[best.item.agency], limit=30)
     assert categories[0].item.key in best.item.categories
     assert len(categories) == len(demo().categories_by_agency[best.item.agency])
-    assert {each.item.agency for each in categories} == {best.item.agency}
+    assert {category.item.agency for category in categories} == {best.item.agency}
 
 
 def test_services_of_some_agencies_are_ranked_among_themselves() -> None:
@@ -192,7 +192,7 @@ TOLD = (
 
 @cache
 def without_situations() -> Release:
-    questions = tuple(each for each in demo().questions if not each.situation)
+    questions = tuple(question for question in demo().questions if not question.situation)
     return replace(demo(), situations={}, questions=questions, sha256="6" * 64)
 
 
@@ -267,6 +267,8 @@ WORDS = st.one_of(
 @given(st.lists(WORDS, max_size=60).map(" ".join), st.lists(WORDS, max_size=9).map(" ".join))
 def test_any_text_has_probabilities_that_can_be_compared(text: str, before: str) -> None:
     ranking = index_for(demo()).rank(Query(text, before, (LOST,)))
-    ranked: Sequence[float] = [each.probability for each in ranking.services(limit=sys.maxsize)]
+    ranked: Sequence[float] = [
+        service.probability for service in ranking.services(limit=sys.maxsize)
+    ]
     assert list(ranked) == sorted(ranked, reverse=True)
     assert math.isclose(sum(ranked) + ranking.outside, 1.0, abs_tol=1e-6)

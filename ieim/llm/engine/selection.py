@@ -39,7 +39,11 @@ def detect(payload: Payload) -> dict[str, Any]:
 def _detected(payload: Payload) -> Sequence[Slot]:
     ranking = payload["ranking"]
     by_id = {agency["agencyId"]: agency for agency in payload["agencies"]}
-    asked = [by_id[each] for each in dict.fromkeys(ranking.get("requests", ())) if each in by_id]
+    asked = [
+        by_id[identifier]
+        for identifier in dict.fromkeys(ranking.get("requests", ()))
+        if identifier in by_id
+    ]
     if len(asked) > 1:
         return asked[:MOST_AGENCIES]
     first = best(payload["agencies"])

@@ -96,10 +96,10 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
     phones = [(each.start, each.end) for each in found if each.kind == "PHONE"]
     labelled_spans = {(each.start, each.end) for each in labelled(text)}
     # Of two that take the same place the one with the stronger check names it.
-    for each in sorted(
+    for number in sorted(
         numbers, key=lambda one: (one.start, -one.end, list(_KINDS).index(one.kind))
     ):
-        kind, start, end, certainty = each
+        kind, start, end, certainty = number
         if kind == "IBAN":
             pass
         elif start in referred or _overlaps(start, end, dated):

@@ -168,13 +168,13 @@ def reread(risks: Sequence[Risk], output: Mapping[str, Any] | None, release: Rel
     flagged += [sign.code for sign in risks if sign.source in OF_MODEL]
     if any(code in labels and labels[code].escalates for code in flagged):
         return list(risks)
-    return [replace(each, source=FAINTER.get(each.source, each.source)) for each in risks]
+    return [replace(risk, source=FAINTER.get(risk.source, risk.source)) for risk in risks]
 
 
 def shown(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Risk]:
     """Return the weak flags whose help lines are shown, and for which no answer waits."""
     speaking = {code for code, label in labels.items() if label.escalates and label.description}
-    return [each for each in risks if each.weak and each.code in speaking]
+    return [risk for risk in risks if risk.weak and risk.code in speaking]
 
 
 def contacts(
@@ -185,7 +185,7 @@ def contacts(
     Those are the ones in each of ``languages``; where one has none, the label's description.
     """
     labels = release.labels.get("risk_flags", {})
-    lines = {(each.flag, each.language): each.text for each in release.help_lines}
+    lines = {(line.flag, line.language): line.text for line in release.help_lines}
     shown = (labels[code] for code in codes if code in labels and labels[code].escalates)
     return tuple(
         dict.fromkeys(
@@ -264,10 +264,10 @@ def _languages() -> tuple[tuple[list[re.Pattern[str]], list[re.Pattern[str]]], .
     languages: dict[str, _Language] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return tuple(
         (
-            [_compiled(form, each["parts"]) for form in each["forms"]],
-            [_compiled(form, each["parts"]) for form in each["ordinary"]],
+            [_compiled(form, language["parts"]) for form in language["forms"]],
+            [_compiled(form, language["parts"]) for form in language["ordinary"]],
         )
-        for each in languages.values()
+        for language in languages.values()
     )
 
 

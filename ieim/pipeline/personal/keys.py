@@ -151,7 +151,7 @@ def _by_checks(checks: Sequence[str], number: str) -> tuple[KeyStatus, str]:
 
 
 def _is_email(address: str) -> bool:
-    found = [(each.start, each.end) for each in recognisers.emails(address)]
+    found = [(email.start, email.end) for email in recognisers.emails(address)]
     local, _, host = address.rpartition("@")
     return (
         found == [(0, len(address))]

@@ -144,12 +144,12 @@ def _sections(leading: Sequence[Passage], found: Passages, service: Service) -> 
 
 
 def _whole(reply: Reply, fields: set[str]) -> Iterator[Section]:
-    return (replace(each, folded=False) for each in reply.sections if each.field in fields)
+    return (replace(section, folded=False) for section in reply.sections if section.field in fields)
 
 
 def _folded(reply: Reply, open_ones: Sequence[Section]) -> Iterator[Section]:
     """Yield the sections of ``reply``, folded, but for those that stand open as a whole."""
-    whole = {(each.field, each.items) for each in open_ones}
+    whole = {(one.field, one.items) for one in open_ones}
     for section in reply.sections:
         if (section.field, section.items) not in whole:
             yield replace(section, folded=True)

@@ -66,8 +66,8 @@ class Checklist:
         if not self.is_open:
             return ""
         lines = (
-            f"{each.title} ({each.condition})" if each.condition else each.title
-            for each in self.lines
+            f"{line.title} ({line.condition})" if line.condition else line.title
+            for line in self.lines
         )
         return "\n".join([f"{self.name}:", *(f"{n}. {text}" for n, text in enumerate(lines, 1))])
 

@@ -129,7 +129,7 @@ def _is_text(shown: tuple[str, ...], text: str) -> bool:
 
 def every_text(release: Release) -> list[str]:
     """Return each text of each case, in every language: what a person may take words from."""
-    written = {(each.case, _code(each.language)) for each in release.texts}
+    written = {(text.case, _code(text.language)) for text in release.texts}
     rest = (each for each in shipped() if (each.case, _code(each.language)) not in written)
     return [each.text for each in (*release.texts, *rest)]
 
@@ -147,7 +147,7 @@ def missing(texts: Sequence[CaseText], language: str) -> list[str]:
     An administration that has begun to write its own text of a case has to write it in each of its
     languages: the shipped text, which would be used elsewhere, says something else.
     """
-    begun, nowhere = {each.case for each in texts}, _nowhere(texts, language)
+    begun, nowhere = {text.case for text in texts}, _nowhere(texts, language)
     written = _cases(texts, language)
     return [case for case in CASES if case not in written and (case in begun or case in nowhere)]
 
@@ -158,7 +158,7 @@ def _nowhere(texts: Sequence[CaseText], language: str) -> set[str]:
 
 
 def _cases(texts: Iterable[CaseText], language: str) -> set[str]:
-    return {each.case for each in texts if _code(each.language) == _code(language)}
+    return {text.case for text in texts if _code(text.language) == _code(language)}
 
 
 def _code(language: str) -> str:

@@ -286,7 +286,9 @@ def render_several(
     services = dict.fromkeys(cited)
     return replace(
         render_answer(text, cited, release),
-        cards=tuple(card(each, release.agencies[each.agency], rules=rules) for each in services),
+        cards=tuple(
+            card(service, release.agencies[service.agency], rules=rules) for service in services
+        ),
         unanswered=tuple(release.agencies[agency].name for agency in unanswered),
     )
 

@@ -65,7 +65,7 @@ def with_agencies(payload: Mapping[str, Any]) -> dict[str, Any]:
     found = payload.get("cached_state", {}).get("agency_detect_v1", {}).get("agencyDetected", ())
     alone = found[0] if found else ""
     topics = payload.get("KnowledgeBase_Dictionary", ())
-    named = {"KnowledgeBase_Dictionary": [{"agencyId": alone, **each} for each in topics]}
+    named = {"KnowledgeBase_Dictionary": [{"agencyId": alone, **topic} for topic in topics]}
     return {**payload, **(named if topics else {})}
 
 

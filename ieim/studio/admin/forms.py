@@ -359,7 +359,7 @@ def _found(service: Service) -> str:
     links = shortlist_for(release).next_services(published)
     if not links:
         return gettext("Nothing is found in the current release.")
-    names = "; ".join(f"{each.service.reference} (“{each.said}”)" for each in links)
+    names = "; ".join(f"{link.service.reference} (“{link.said}”)" for link in links)
     return gettext("Found in the current release: {names}.").format(names=names)
 
 

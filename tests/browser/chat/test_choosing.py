@@ -22,7 +22,7 @@ def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int
     ask(page, "passport")
     expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
     options = page.locator(".offer__option")
-    for box in [each.bounding_box() for each in options.all()]:
+    for box in [option.bounding_box() for option in options.all()]:
         assert box is not None
         assert box["height"] >= 44
     assert_fits(page)

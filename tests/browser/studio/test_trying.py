@@ -100,7 +100,7 @@ def test_an_editor_sees_what_a_change_would_do(browser: Browser, site: str) -> N
     expect(page.get_by_text("Nothing gets lost.")).to_be_visible()
     expect(page.get_by_role("table").get_by_text(VISA)).to_be_visible()
     checked_at_both_widths(page)
-    assert [each for each in problems if each] == []
+    assert [problem for problem in problems if problem] == []
     page.context.close()
 
 

@@ -54,7 +54,8 @@ class Spans(dict[str, list[Span]]):
             assert head.startswith("POST /v1/traces ")
             for of_process in ExportTraceServiceRequest.FromString(body).resource_spans:
                 told = {
-                    each.key: each.value.string_value for each in of_process.resource.attributes
+                    attribute.key: attribute.value.string_value
+                    for attribute in of_process.resource.attributes
                 }
                 assert told["service.name"] == "the-house"
                 for span in (span for scope in of_process.scope_spans for span in scope.spans):
@@ -73,7 +74,7 @@ class Spans(dict[str, list[Span]]):
 
 
 def told(span: Span) -> dict[str, Any]:
-    return {each.key: _value(each.value) for each in span.attributes}
+    return {attribute.key: _value(attribute.value) for attribute in span.attributes}
 
 
 def _value(value: Any) -> Any:

@@ -95,7 +95,7 @@ def test_it_takes_several_where_several_were_wished() -> None:
     assert (response.status_code, response.json()["state"]) == (200, "running")
     finish()
     cards = client.get(address).json()["reply"]["cards"]
-    assert [each["title"] for each in cards] == [
+    assert [card["title"] for card in cards] == [
         shown["options"][number - 1]["name"] for number in (1, 4)
     ]
 

@@ -63,7 +63,7 @@ def test_what_a_person_decided_is_theirs_without_their_name() -> None:
     [turn] = saved("/c/a/conversation.json").json()["turns"]
     assert turn["reply"]["provenance"]["person"] == "wrote"
     by_people = [each for each in turn["decided"] if each["by"] == "person"]
-    assert [(each["step"], each["what"]) for each in by_people] == [("judgement_v1", "write")]
+    assert [(person["step"], person["what"]) for person in by_people] == [("judgement_v1", "write")]
 
 
 def test_what_the_citizen_chose_is_theirs(ask: Ask) -> None:

@@ -190,7 +190,7 @@ async def test_it_raises_no_alarm_when_a_page_goes_away_in_the_middle(
             await page.send({"text": VISA})
             assert await page.socket.receive_nothing(timeout=1)
     assert "the browser has left" in caplog.text
-    assert not [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 async def test_it_goes_on_when_a_question_cannot_be_stored(

@@ -70,7 +70,7 @@ def test_only_the_citizens_pages_below_embed_may_be_framed(
                 wrong.append(f"{where}: {served.status_code} {said}")
     assert not wrong, "\n".join(wrong)
     assert {n for n in NAMES if n.startswith("conversations:")} == {
-        *(f"conversations:{each}" for each in IN_FRAMES),
+        *(f"conversations:{frame}" for frame in IN_FRAMES),
         *(f"conversations:{each}" for each in ("resume", "offline", "worker")),
         *(f"conversations:{each}" for each in ("mail_link", "mail_link_stop")),
     }

@@ -87,7 +87,7 @@ def test_the_switch_is_on_every_page_and_names_languages_in_themselves(published
             r'name="language" value="([^"]+)" lang="([^"]+)" dir="([^"]+)">([^<]+)<', html
         )
         assert [(code, name) for code, _, _, name in buttons] == [
-            each for each in settings.LANGUAGES if each[0] != "de"
+            language for language in settings.LANGUAGES if language[0] != "de"
         ]
         assert all(code == lang for code, lang, _, _ in buttons)
         assert [code for code, _, way, _ in buttons if way == "rtl"] == ["ar"]

@@ -223,11 +223,11 @@ def test_so_does_an_address_and_nobody_is_told(
         for each, address in zip(citizens, same, strict=True)
     ]
     work()
-    assert [each.status_code for each in answers] == [303] * 3
+    assert [answer.status_code for answer in answers] == [303] * 3
     assert len(office.inbox) == 2
     shown = {
-        each.browser.get("/").content.decode().split('class="mail"')[1].split("</p>")[0][-160:]
-        for each in citizens
+        citizen.browser.get("/").content.decode().split('class="mail"')[1].split("</p>")[0][-160:]
+        for citizen in citizens
     }
     assert len(shown) == 1
 

@@ -78,7 +78,7 @@ def test_a_message_that_the_server_does_not_take_is_no_outage(ask: Ask) -> None:
         refused = ask("How do I renew my kangaroo passport?", model=model)
         assert (refused.state, Outage.objects.count()) == ("needs_review", 0)
         attempts = Attempt.objects.filter(stage__turn=refused, stage__contract="judgement_v1")
-        assert [each.findings[0]["code"] for each in attempts] == ["model.rejected"] * 2
+        assert [attempt.findings[0]["code"] for attempt in attempts] == ["model.rejected"] * 2
         assert ask(VISA, model=model).state == "answered"
         turns = [ask("A kangaroo visa, please", model=model) for _ in range(FAILURES)]
     assert [turn.state for turn in turns[:-1]] == ["needs_review"] * (FAILURES - 1)

@@ -115,7 +115,7 @@ def test_console_rest_export_and_audit_say_so() -> None:
     assert (step["mark"], step["status"]) == ("stopped", "Failed, answered in prepared words")
     assert "The citizen reads" in [said.heading for said in step["statements"]]
     stages = Reviewer(eva).read(item).json()["stages"]
-    assert [each["status"] for each in stages if each["contract"] == ANSWER] == ["fallback"]
+    assert [stage["status"] for stage in stages if stage["contract"] == ANSWER] == ["fallback"]
     decided = decisions(turn.session_id)[turn.pk]
     assert [each.what for each in decided if each.step == ANSWER] == ["fallback"]
     assert wording.sentence("stage.fallback") != "stage.fallback"

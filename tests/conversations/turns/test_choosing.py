@@ -248,7 +248,7 @@ def test_several_are_answered_each_with_its_card(
     turn = again(asking_two)
     assert (turn.state, turn.reply.origin) == ("answered", "citizen_choice")
     sources = [card["source"] for card in turn.reply.body["cards"]]
-    assert [(each["agency_id"], each["service_key"]) for each in sources] == chosen
+    assert [(source["agency_id"], source["service_key"]) for source in sources] == chosen
     assert turn.reply.citations.count() == len(chosen)
     assert turn.choice.services == tuple(chosen)
     made = turn.stages.filter(status="chosen").order_by("order")

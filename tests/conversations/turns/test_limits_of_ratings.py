@@ -59,6 +59,6 @@ def test_rest_says_so(published: None, monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, address="1/hour")
     path = f"/api/v1/turns/{turn.pk}/rating/"
     answers = [client.call("PUT", path, {"useful": useful}) for useful in (True, True, False)]
-    assert [each.status_code for each in answers] == [200, 200, 429]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[2].json()["type"] == "urn:ieim:problem:rate-limit"
     assert 3500 < int(answers[2]["Retry-After"]) <= 3600

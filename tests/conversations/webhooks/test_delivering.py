@@ -132,15 +132,21 @@ def test_410_stops_the_webhook(office: Receiver) -> None:
     assert Delivery.objects.filter(given_up_at=None).count() == 0
     outbox.tell(deliveries[0].turn)
     assert Delivery.objects.count() == 2
-    assert [services.send_again(delivery_id=each.pk) for each in deliveries] == [False, False]
+    assert [services.send_again(delivery_id=delivery.pk) for delivery in deliveries] == [
+        False,
+        False,
+    ]
     assert len(office.requests) == 1
     assert sorted(audit_kinds()) == [
         *("webhook.given_up", "webhook.given_up", "webhook.made", "webhook.stopped")
     ]
     services.start(name=NAME)
     office.status = 204
-    assert [services.send_again(delivery_id=each.pk) for each in deliveries] == [True, True]
-    assert [services.send_again(delivery_id=each.pk) for each in deliveries] == [False, False]
+    assert [services.send_again(delivery_id=delivery.pk) for delivery in deliveries] == [True, True]
+    assert [services.send_again(delivery_id=delivery.pk) for delivery in deliveries] == [
+        False,
+        False,
+    ]
     deliver_all()
     assert office.events == ["held"] * 3
     assert audit_kinds()[-2:] == ["webhook.sent_again"] * 2

@@ -197,7 +197,7 @@ def contents(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
     services = draw(st.lists(own, max_size=4, unique=True))
     items = st.lists(NAME, max_size=3)
     return {
-        "agencies": [{"id": each, "name": draw(NAME), "description": draw(TEXT)} for each in ids],
+        "agencies": [{"id": id_, "name": draw(NAME), "description": draw(TEXT)} for id_ in ids],
         "dictionary": [
             {"agency": agency, "key": key, "value": draw(TEXT), "keywords": draw(items)}
             for agency, key in entries

@@ -79,7 +79,9 @@ def test_it_has_no_address_phone_number_or_money_of_a_real_place(table: str) -> 
         phones = re.findall(r"\+\d[\d ]{5,}\d", text)
         assert all(re.fullmatch(r"\+999 20 555 01\d\d", phone) for phone in phones), text
         amounts = re.findall(r"\bMRK\b.{0,20}", text)
-        assert all(re.match(r"MRK \d{1,3}(,\d{3})*\.\d\d(?!\d)", each) for each in amounts), text
+        assert all(re.match(r"MRK \d{1,3}(,\d{3})*\.\d\d(?!\d)", amount) for amount in amounts), (
+            text
+        )
         assert not re.search(r"[$€£¥]|\b(USD|EUR|GBP)\b", text), text
 
 

@@ -134,7 +134,7 @@ def places(contract: str, answer: dict[str, Any], text: str = PAID) -> list[tupl
 def amounts(*quotes: list[str]) -> dict[str, Any]:
     """An extract answer with an amount of money for each list of quotes."""
     entity = {"entity_type": "date", "value_redacted": "MRK 20", "confidence": 0.9}
-    return {"entities": [{**entity, "evidence_snippets": each} for each in quotes]}
+    return {"entities": [{**entity, "evidence_snippets": quote} for quote in quotes]}
 
 
 @pytest.mark.parametrize(

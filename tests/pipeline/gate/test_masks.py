@@ -76,4 +76,4 @@ def test_the_model_is_told_which_types_are_masked() -> None:
 def test_the_label_sets_that_come_along_mask_names(of: str) -> None:
     path = Path(settings.BASE_DIR) / "ieim" / "knowledge" / of / "labels.yaml"
     labels = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert [each["code"] for each in labels if each.get("effect") == "mask"] == ["person_name"]
+    assert [label["code"] for label in labels if label.get("effect") == "mask"] == ["person_name"]

@@ -82,7 +82,7 @@ def reply(search: Any, *, rules: str = "", talk: bool = False) -> Reply:
 
 
 def opened(shown: Reply) -> list[tuple[str, tuple[str, ...]]]:
-    return [(each.field, each.items) for each in shown.sections if not each.folded]
+    return [(section.field, section.items) for section in shown.sections if not section.folded]
 
 
 POLICE = ("overview", "We tell the police.", 4.0)
@@ -123,7 +123,7 @@ def test_the_passages_that_answer_lead(search: Ranking, opens: Any) -> None:
     shown = reply(search)
     assert (shown.lead, shown.unsaid) == ("", False)
     assert opened(shown) == opens
-    folded = {each.field for each in shown.sections if each.folded}
+    folded = {section.field for section in shown.sections if section.folded}
     whole = {field for field, items in opens if items == shown_whole(field)}
     assert folded == set(SECTIONS) - {"url"} - whole
     assert Reply.from_dict(shown.as_dict()) == shown
@@ -163,7 +163,7 @@ def test_what_the_entry_does_not_say_is_said_with_whom_to_ask() -> None:
 def test_a_message_about_the_whole_keeps_what_to_do_first(search: Any) -> None:
     shown = reply(search)
     assert shown.lead == "Report the loss."
-    assert not any(each.folded for each in shown.sections)
+    assert not any(section.folded for section in shown.sections)
 
 
 def test_what_a_model_opens_with_is_believed() -> None:

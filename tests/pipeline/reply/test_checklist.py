@@ -20,7 +20,7 @@ from tests.pipeline.searching import FakeSearch
 
 def cards(*days: str) -> list[Card]:
     blank = Card("", "", (), Source("a", "A", "", "", ""))
-    return [replace(blank, deadline_days=each) for each in days]
+    return [replace(blank, deadline_days=day) for day in days]
 
 
 @pytest.mark.parametrize(

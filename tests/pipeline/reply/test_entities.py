@@ -38,7 +38,7 @@ class ExtractLast:
 def naming(*types: str) -> dict[str, Any]:
     """A service_select_v1 whose reply opens with entities."""
     said = valid("service_select_v1")
-    keys = [f"entity_{each}" for each in types]
+    keys = [f"entity_{type_}" for type_ in types]
     said["template"] = {
         "placeholders": {key: f"{{{key}}}" for key in [*keys, "service_name"]},
         "rules": "Open with " + " and ".join(f"{{{key}}}" for key in keys or ["service_name"]),

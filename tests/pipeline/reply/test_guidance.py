@@ -106,7 +106,9 @@ def test_no_word_of_the_models_is_shown(reply: str, shown: str) -> None:
     assert told(outcome) == shown
     # A blank one fails its contract: asked once more, it is no pass.
     blank = reply[0] == "—"
-    found = [[each.code for each in record.judgement.findings] for record in judgements(store)]
+    found = [
+        [finding.code for finding in record.judgement.findings] for record in judgements(store)
+    ]
     assert found == ([[Code.REPLY_EMPTY]] * 2 if blank else [[]])
     record = judgements(store)[-1]
     assert record.is_fallback is blank

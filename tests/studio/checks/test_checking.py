@@ -218,7 +218,7 @@ def test_nothing_is_proposed_that_is_not_checked(edith: User) -> None:
     assert not Proposal.objects.exists()
     checks.run_checks(run_id=CheckRun.objects.latest("pk").pk)
     proposal = proposals.propose(note="A note", by=edith)
-    assert OUTRANKED in {each["code"] for each in proposal.checks}
+    assert OUTRANKED in {check["code"] for check in proposal.checks}
 
 
 def test_errors_are_named_without_waiting(edith: User) -> None:

@@ -247,7 +247,7 @@ def test_suspects_are_all_that_share_most_words_with_another(names: list[list[st
         for i, mine in enumerate(words)
         if any(len(mine & other) >= 0.6 * len(mine) for j, other in enumerate(words) if i != j)
     ]
-    assert [each.key for each in suspects(services, lambda s: s.name)] == expected
+    assert [suspect.key for suspect in suspects(services, lambda s: s.name)] == expected
 
 
 def test_it_says_the_same_whoever_built_the_index() -> None:

@@ -40,7 +40,7 @@ def published(bundle: Bundle, *own: RiskExample, note: str = "") -> None:
 
 
 def threat() -> bool:
-    return any(each.code == "threat" for each in crisis.look(BOTH).risks)
+    return any(risk.code == "threat" for risk in crisis.look(BOTH).risks)
 
 
 def test_an_own_example_stands_beside_the_shipped_ones() -> None:
@@ -109,7 +109,7 @@ def test_the_old_one_answers_while_the_new_one_is_taught(
     class Asking(Feelings):
         def documents(self, texts: Sequence[str]) -> Matrix:
             if any("door" in text for text in texts):
-                asked.append([each.code for each in crisis.look("nobody needs me").risks])
+                asked.append([risk.code for risk in crisis.look("nobody needs me").risks])
             return super().documents(texts)
 
     use(Asking(), monkeypatch)
@@ -130,7 +130,7 @@ def test_one_is_taught_at_a_time(feelings: Feelings) -> None:
 
 def test_who_tries_gets_the_examples_that_are_tried(feelings: Feelings) -> None:
     def threat(*own: RiskExample) -> bool:
-        return any(each.code == "threat" for each in crisis.look_patiently(BOTH, own).risks)
+        return any(risk.code == "threat" for risk in crisis.look_patiently(BOTH, own).risks)
 
     assert (threat(), threat(*OWN), threat()) == (False, True, False)
     for number in range(3):

@@ -101,14 +101,14 @@ def test_checks_name_a_number_that_is_not_the_labels(tmp_path: Path) -> None:
     rows = more()
     rows["labels"][2]["description"] = "Call 113."
     remarks = at_once(read_bundle(write(tmp_path / "bundle", rows)), budget=None)
-    (found,) = [each for each in remarks if each.table == "help_lines"]
+    (found,) = [remark for remark in remarks if remark.table == "help_lines"]
     assert (found.code, found.entry) == ("translation.figures", "fr threat")
     assert "113" in found.sentence
 
 
 def missing(bundle: Bundle, *languages: str) -> list[Remark]:
     remarks = at_once(bundle, budget=None, languages=languages)
-    return [each for each in remarks if each.code == "text.missing"]
+    return [remark for remark in remarks if remark.code == "text.missing"]
 
 
 def test_checks_warn_where_a_case_has_no_text_in_a_language(
@@ -130,7 +130,7 @@ def test_the_draft_is_checked_in_the_languages_of_the_deployment(eve: User, sett
     settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["en", "it"]}
     bundle = drafts.draft()
     remarks = checks.checked(bundle, bundle.release()).remarks
-    assert {each.entry for each in remarks if each.code == "text.missing"} == {
+    assert {remark.entry for remark in remarks if remark.code == "text.missing"} == {
         f"{case} it" for case in CASES
     }
 
@@ -197,12 +197,12 @@ def test_the_demo_shows_everybody_in_danger_whom_to_call() -> None:
         (language, flag) for language in languages for flag in flags
     }
     remarks = at_once(demo, budget=None)
-    assert [each for each in remarks if each.table == "help_lines"] == []
+    assert [remark for remark in remarks if remark.table == "help_lines"] == []
 
 
 def test_the_demo_has_its_own_texts_where_it_says_more() -> None:
     demo = read_bundle(DEMO)
     shipped = {(each.case, each.language): each.text for each in guidance.shipped()}
     assert demo.texts
-    assert not [each for each in demo.texts if shipped[each.case, each.language] == each.text]
+    assert not [text for text in demo.texts if shipped[text.case, text.language] == text.text]
     assert missing(demo, "en", *guidance.languages(demo.release())) == []

@@ -42,7 +42,7 @@ def test_it_keeps_a_snapshot_while_editing_goes_on(edith: User) -> None:
     fees = {service["key"]: service["fees"] for service in stored.content["services"]}
     assert (fees["renew"], stored.note, stored.base_id) == ("90 crowns", "A new fee", 1)
     assert stored.sha256 == Bundle.from_content(stored.content).release().sha256
-    assert {"category.unreached", "overview.empty"} <= {each["code"] for each in stored.checks}
+    assert {"category.unreached", "overview.empty"} <= {check["code"] for check in stored.checks}
     assert selectors.current_number() == 1
 
 

@@ -164,7 +164,7 @@ def test_the_command_lists_what_a_release_has_of_it(ask: Ask) -> None:
 
 
 def test_the_command_says_that_no_release_ever_had_a_service(ask: Ask) -> None:
-    unused = next(each for each in all_services() if each not in cited(ask()))
+    unused = next(service for service in all_services() if service not in cited(ask()))
     assert run_command(*unused) == []
     with pytest.raises(CommandError, match="No release has, or had, immigration/none"):
         run_command(IMMIGRATION, "none")

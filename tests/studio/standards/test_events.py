@@ -48,7 +48,7 @@ def test_they_are_events_that_group_services(whole: Bundle) -> None:
     closing = URIRef(f"{BASE}/services.jsonld#/situations/closing")
     assert set(graph.subjects(RDF.type, CV.BusinessEvent)) == {closing}
     assert str(graph.value(closing, DCT.title)) == "Closing"
-    assert {str(each) for each in graph.subjects(CV.isGroupedBy, closing)} == {
+    assert {str(subject) for subject in graph.subjects(CV.isGroupedBy, closing)} == {
         f"{BASE}/services/{RENEW}.jsonld",
         f"{BASE}/services/{RETURN}.jsonld",
     }

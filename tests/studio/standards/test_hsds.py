@@ -76,7 +76,7 @@ def test_it_takes_no_name_of_a_person() -> None:
 def test_it_leaves_out_a_service_that_is_no_longer_offered() -> None:
     mapped, report = read(HSDS)
     assert len(mapped.rows["services"]) == 2
-    assert any("/contents/*/status: a service that is no longer" in each for each in notes(report))
+    assert any("/contents/*/status: a service that is no longer" in note for note in notes(report))
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_it_maps_cpsv_ap() -> None:
     translated = row(mapped, "translations", "de", office, "", RETURN)
     assert translated["name"] == "Steuererklärung"
     assert row(mapped, "translations", "de", office, "", "")["name"] == "Steueramt"
-    assert any("hasLegalResource" in each for each in notes(report))
+    assert any("hasLegalResource" in note for note in notes(report))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_it_leaves_out_a_language_without_a_code() -> None:
     name = ["A service", {"@language": "x-klingon", "@value": "qa"}]
     mapped, report = read(service(name=name))
     assert "translations" not in mapped.rows
-    assert any("no code of ISO 639" in each for each in notes(report))
+    assert any("no code of ISO 639" in note for note in notes(report))
 
 
 def test_it_makes_an_id_of_the_end_of_an_address_and_tells_two_apart() -> None:
@@ -315,14 +315,14 @@ def test_the_contact_of_the_provider_stands_in() -> None:
 def test_a_name_stands_for_a_missing_identifier_and_that_is_told() -> None:
     mapped, report = read(service(identifier=None))
     assert row(mapped, "services", "office", "A service")
-    assert any("has no identifier: its name stands for one" in each for each in notes(report))
+    assert any("has no identifier: its name stands for one" in note for note in notes(report))
 
 
 def test_it_takes_one_service_twice_for_one() -> None:
     mapped, report = read([service(), service(description="More"), service(name="Else")])
     assert row(mapped, "services", "office", "s")["overview"] == "More"
     assert row(mapped, "services", "office", "s")["name"] == "A service"
-    assert any("the first one is used" in each for each in notes(report))
+    assert any("the first one is used" in note for note in notes(report))
 
 
 @pytest.mark.parametrize(

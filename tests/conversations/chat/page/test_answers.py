@@ -182,7 +182,7 @@ def test_what_comes_next_is_asked_with_one_tap_in_the_citizens_language(ask: Ask
     stored = replies.Reply.from_dict(Reply.objects.get(turn=turn).body)
     assert (stored.language, stored.title) == ("fr", stored.sources[0].service_name)
     shown = view(turn)
-    names = [each.service for each in shown.next_services]
+    names = [service.service for service in shown.next_services]
     assert names == [each["service"] for each in ReplySerializer(shown).data["next_services"]]
     assert len(names) == 2
     html = page(shown, chat=True)
@@ -276,7 +276,7 @@ def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs(ask: Ask
     turn.reply.body = {**turn.reply.body, "lead": "Go.", "sections": sections}
     reply = reply_view(turn.reply, turn)
     assert [fact.name for fact in reply.open] == [
-        each["field"] for each in sections if each["field"] in USUAL
+        section["field"] for section in sections if section["field"] in USUAL
     ]
     assert {"overview", "how_to_apply"} <= {fact.name for fact in reply.folded}
     assert f"Everything about this: <bdi>{reply.title}</bdi>" in page(reply)

@@ -36,7 +36,7 @@ def refused(text: str, secret: str = "a") -> Refused:
 
 
 def lines(text: str) -> str:
-    return " ".join(each.text for each in refused(text).contacts)
+    return " ".join(contact.text for contact in refused(text).contacts)
 
 
 @pytest.mark.parametrize("text", [TOO_LONG, f"{DANGER}\x00", f"{DANGER} \ud800"])
