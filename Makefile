@@ -8,6 +8,7 @@ PYTHON ?= $(shell for each in /usr/bin/python3.11 /usr/bin/python3 python3.11 py
 VENV   := .venv
 PY     := $(VENV)/bin/python
 MODEL  := .venv-model
+SBOM   := .venv-sbom
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
 NAME    = ieim-$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 BABEL  := $(PY) -m babel.messages.frontend --quiet
@@ -37,9 +38,9 @@ wheels: $(VENV)/.installed ## Put every package that a server needs, checked by 
 	@$(PY) -m pip download -qq --disable-pip-version-check --require-hashes --only-binary :all: \
 		--dest dist/wheels -r requirements/base.txt
 
-sbom: $(VENV)/.installed ## Write what it is built of (CycloneDX) into dist/, from the lock files
+sbom: $(SBOM)/.installed ## Write what it is built of (CycloneDX) into dist/, from the lock files
 	@mkdir -p dist/npm
-	@$(VENV)/bin/cyclonedx-py requirements requirements/base.txt --output-reproducible --short-PURLs \
+	@$(SBOM)/bin/cyclonedx-py requirements requirements/base.txt --output-reproducible --short-PURLs \
 		--pyproject pyproject.toml -o dist/$(NAME)-python.cdx.json 2>/dev/null
 	@cp package.json package-lock.json dist/npm
 	@cd dist/npm && $(NPM) pkg set version=$(subst ieim-,,$(NAME)) && \
@@ -84,6 +85,7 @@ lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt
 	$(VENV)/bin/$(LOCK) requirements/dev.in -o requirements/dev.txt
 	$(VENV)/bin/$(LOCK) requirements/node.in -o requirements/node.txt
+	$(VENV)/bin/$(LOCK) requirements/sbom.in -o requirements/sbom.txt
 	$(VENV)/bin/$(LOCK) requirements/model-build.in -o requirements/model-build.txt
 	$(VENV)/bin/$(LOCK) requirements/model.in -o requirements/model.txt
 	$(NPM) update --package-lock-only
@@ -101,6 +103,11 @@ $(VENV)/.installed: requirements/dev.txt requirements/node.txt | $(PY)
 	@command -v npm >/dev/null || { \
 		echo "Installing Node.js into $(VENV), because this machine has none ..."; \
 		$(PIP) -r requirements/node.txt; }
+	@touch $@
+
+$(SBOM)/.installed: requirements/sbom.txt | $(PY)
+	@$(PY) -m venv $(SBOM)
+	@$(subst $(VENV)/,$(SBOM)/,$(PIP)) -r requirements/sbom.txt
 	@touch $@
 
 # A model server and a small model's weights, built from source: about ten minutes on two cores.

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from ieim.llm.capabilities import FORMATS, Capabilities, configured
 from ieim.llm.offline import OfflineModel
-from ieim.llm.openai_client import OpenAIModel
 from ieim.pipeline.ports import REJECTED, Model, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.breaker import CircuitBreaker
 
@@ -36,6 +35,9 @@ def build_model(config: Mapping[str, Any], capabilities: Capabilities | None = N
         raise ValueError("Set IEIM_MODEL_NAME to the model that the server should use.")
     if config["RESPONSE_FORMAT"] not in FORMATS:
         raise ValueError(f"Set IEIM_MODEL_RESPONSE_FORMAT to one of {', '.join(FORMATS)}.")
+    # A third of a second and 30 MB, which a web process and most commands never need.
+    from ieim.llm.openai_client import OpenAIModel
+
     return OpenAIModel(
         config["BASE_URL"],
         config["API_KEY"],
