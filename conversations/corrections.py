@@ -16,13 +16,13 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.cards import Source
 
 
-def cite(*, reply: Reply, sources: Sequence[Source], release: Release) -> None:
-    """Store the citations of ``reply``, inside the caller's transaction.
+def cite(*, reply: Reply, sources: Sequence[Source], release: Release) -> list[Citation]:
+    """Store and return the citations of ``reply``, inside the caller's transaction.
 
     ``release`` is the turn's, as it was written: a version is the same in every language.
     """
     cited = dict.fromkeys((source.agency_id, source.service_key) for source in sources)
-    Citation.objects.bulk_create(
+    return Citation.objects.bulk_create(
         Citation(
             reply=reply,
             agency=agency,

@@ -23,9 +23,10 @@ from conversations.turns.models import Replacement as Replacement
 from conversations.webhooks.models import Delivery as Delivery
 from conversations.webhooks.models import Subscription as Subscription
 from conversations.webhooks.models import Webhook as Webhook
-from ieim.audit.models import AppendOnlyModel, CurrentManager
+from ieim.audit.models import AppendOnlyModel, AuditHead, CurrentManager
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from ieim.pipeline.knowledge import Release
 
 ERASED_MARK = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
@@ -76,7 +77,13 @@ class Turn(models.Model):
     ``resumed`` says that a person's decision set it going again: the session's next question does
     not wait for it. ``hold_waived`` says that a person let the held reply go out.
     ``said_safe_at`` is when the citizen said below its help lines that they are safe.
+
+    In memory only: ``release`` as :func:`conversations.turns.languages.written_release` read it,
+    and ``audit_head``, that of the session's chain as this object's last event left it.
     """
+
+    release: Release | None = None
+    audit_head: AuditHead | None = None
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")

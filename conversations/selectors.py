@@ -49,10 +49,10 @@ def suggestions() -> tuple[str, ...]:
     organisation = administration.current()
     if organisation.has_examples:
         return tuple(organisation.examples(site_languages.of_page()))
-    number = follower.number()
-    if number is None:
+    publication = follower.publication()
+    if publication is None:
         return ()
-    release = knowledge.release(number)
+    release = knowledge.loaded(publication)
     services = {key for _, key in release.services}
     return tuple(text for text, keys in _demo_suggestions() if keys and keys <= services)
 

@@ -43,14 +43,14 @@ def may_help(turn: Turn, words: Words, flagged: Sequence[Turn]) -> tuple[CardVie
     has refused, and none that is not in the service list any more.
     """
     waits = turn.state == TurnState.NEEDS_REVIEW.value and not hasattr(turn, "person_request")
-    number = follower.number()
-    if not waits or flagged or turn.risks or number is None:
+    publication = follower.publication()
+    if not waits or flagged or turn.risks or publication is None:
         return ()
     found = list(dict.fromkeys(_candidates(turn)))
     if not found:
         return ()
     refused = _refused_services(turn)
-    release = knowledge.release(number).in_language(turn.language)
+    release = knowledge.loaded(publication).in_language(turn.language)
     remaining = [key for key in found if key in release.services and key not in refused]
     return tuple(_help_card(key, release, words) for key in remaining[:MOST])
 

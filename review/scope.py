@@ -76,9 +76,10 @@ def refresh_agencies(turn_id: UUID) -> None:
 
     Runs inside the caller's transaction, which holds the turn's row.
     """
-    detected = facets.detected_agencies(turn_id)
     undecided = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
-    for item in undecided.order_by("pk"):
+    items = list(undecided.order_by("pk"))
+    detected = facets.detected_agencies(turn_id) if items else ()
+    for item in items:
         before = (item.agency, item.agencies_id)
         if len(detected) == 1:
             # A person may have handed the item to another agency meanwhile: theirs stays.

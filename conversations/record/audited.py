@@ -7,12 +7,14 @@ events vouch for stays as it was hashed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from conversations.models import (
     ERASED_MARK,
     Attempt,
     Choice,
+    Citation,
     Correction,
     CorrectionNotice,
     EvidenceSpan,
@@ -48,9 +50,13 @@ def _is_blank(stage: Stage) -> bool:
     return not left and stage.status not in _ENDED
 
 
+def cited(citations: Iterable[Citation]) -> list[list[str]]:
+    """Return the citations of a reply as its events have them."""
+    return sorted([c.agency, c.service, c.service_sha256] for c in citations)
+
+
 def _of_reply(reply: Reply) -> dict[str, Any]:
-    cited = ([c.agency, c.service, c.service_sha256] for c in reply.citations.all())
-    return {"citations": sorted(cited)}
+    return {"citations": cited(reply.citations.all())}
 
 
 def _of_attempt(attempt: Attempt) -> dict[str, Any]:

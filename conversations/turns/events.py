@@ -18,6 +18,18 @@ def record(
     actor: str = "system",
     rows: Sequence[Row] = (),
 ) -> None:
-    """Audit an event of a turn in its session's chain; the payload names the turn as well."""
+    """Audit an event of a turn in its session's chain; the payload names the turn as well.
+
+    Who has the turn writes most of its events: each begins where the one before ended.
+    """
     named = {"turn": str(turn.pk), **payload}
-    audit.record(chain=turn.session_id, kind=kind, actor=actor, payload=named, rows=rows)
+    if turn.audit_head is None:
+        turn.audit_head = audit.lock_head(turn.session_id)
+    audit.record(
+        chain=turn.session_id,
+        kind=kind,
+        actor=actor,
+        payload=named,
+        rows=rows,
+        head=turn.audit_head,
+    )

@@ -12,8 +12,7 @@ from conversations import ports
 from conversations.models import Turn
 from conversations.record.audited import SIGNS, TEXT
 from conversations.states import TurnState
-from conversations.turns import events
-from ieim.knowledge import selectors as knowledge
+from conversations.turns import events, languages
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
@@ -135,7 +134,7 @@ def of_feedback(turn: Turn) -> list[tuple[str, str]]:
 
 
 def _labels(turn: Turn) -> Mapping[str, Any]:
-    return knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    return languages.written_release(turn).labels.get("risk_flags", {})
 
 
 def hold(turn: Turn) -> bool:

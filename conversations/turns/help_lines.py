@@ -23,7 +23,7 @@ def in_danger(turn: Turn) -> bool:
 
     One with a weak sign alone is none: what follows it is answered as it was.
     """
-    return bool(of_earlier(turn, waiting(turn.session_id)))
+    return turn.number > 1 and bool(of_earlier(turn, waiting(turn.session_id)))
 
 
 def in_danger_at(moments: Sequence[tuple[int, datetime]], session_id: UUID) -> list[bool]:

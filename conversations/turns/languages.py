@@ -51,9 +51,19 @@ def reply_language(turn: Turn) -> str:
     return "" if turn.language == written_in() else turn.language
 
 
-def release_of(turn: Turn) -> Release:
-    """Return the release of ``turn`` in its language, as far as there are translations.
+def written_release(turn: Turn) -> Release:
+    """Return the release of ``turn`` as it was written, asked for once.
 
     Raises what :func:`ieim.knowledge.selectors.release` does.
     """
-    return knowledge.release(turn.release_number).in_language(turn.language)
+    if turn.release is None:
+        turn.release = knowledge.release(turn.release_number)
+    return turn.release
+
+
+def release_of(turn: Turn) -> Release:
+    """Return the release of ``turn`` in its language, as far as there are translations.
+
+    Raises as :func:`written_release`.
+    """
+    return written_release(turn).in_language(turn.language)

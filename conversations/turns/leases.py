@@ -11,7 +11,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conversations.models import Turn
@@ -50,9 +50,13 @@ def take_lease(*, turn_id: UUID) -> Turn | None:
 
 def renew_lease(*, turn_id: UUID, lease: UUID | None) -> None:
     """Extend a claim; raises :class:`LeaseLost` when it is no longer held."""
-    held = Turn.objects.filter(pk=turn_id, lease=lease, state=TurnState.RUNNING.value)
-    if not held.update(leased_until=timezone.now() + LEASE):
+    if not held(turn_id, lease).update(leased_until=timezone.now() + LEASE):
         raise LeaseLost(str(turn_id))
+
+
+def held(turn_id: UUID, lease: UUID | None) -> QuerySet[Turn]:
+    """Return the turn while a claim on it is held, else nothing."""
+    return Turn.objects.filter(pk=turn_id, lease=lease, state=TurnState.RUNNING.value)
 
 
 @dataclass

@@ -94,8 +94,8 @@ def read(
 
 def current_release() -> Release | None:
     """Return the release that a new turn gets, None where nothing is published."""
-    number = follower.number()
-    return None if number is None else knowledge.release(number)
+    publication = follower.publication()
+    return None if publication is None else knowledge.loaded(publication)
 
 
 def mark(language: str) -> str:

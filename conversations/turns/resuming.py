@@ -17,12 +17,11 @@ from django.utils import timezone
 from conversations import states
 from conversations.corrections import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
-from conversations.record.audited import REPLY, SPAN, STAGE
+from conversations.record.audited import REPLY, SPAN, STAGE, cited
 from conversations.states import StageStatus, TurnState
-from conversations.turns import events, flags, moves
+from conversations.turns import events, flags, languages, moves
 from conversations.webhooks import outbox
 from conversations.webhooks.models import Event
-from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.knowledge import Release
@@ -197,15 +196,14 @@ def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
     events.record(turn, "turn.reopened", {"stage": stage}, actor=by)
 
 
-def origin_of(turn: Turn) -> ReplyOrigin:
+def origin_of(turn: Turn, stages: Iterable[Stage]) -> ReplyOrigin:
     """Return whose the pipeline's reply to a turn is: a person may have had a hand in it."""
-    decided = turn.stages.filter(contract__in=ANSWERING).values_list("status", flat=True)
-    found = set(decided)
-    if StageStatus.OVERRIDDEN.value in found:
+    statuses = {stage.status for stage in stages if stage.contract in ANSWERING}
+    if StageStatus.OVERRIDDEN.value in statuses:
         return ReplyOrigin.STAFF_OVERRIDE
-    if turn.hold_waived or StageStatus.APPROVED.value in found:
+    if turn.hold_waived or StageStatus.APPROVED.value in statuses:
         return ReplyOrigin.MODEL_APPROVED
-    if StageStatus.CHOSEN.value in found:
+    if StageStatus.CHOSEN.value in statuses:
         # "What comes next?" leaves nothing to choose.
         has_chosen = len(turn.choice.offered) > 1
         return ReplyOrigin.CITIZEN_CHOICE if has_chosen else ReplyOrigin.INDEX
@@ -230,7 +228,7 @@ def store_reply(
     The notices that apply now are stored with it: it is what the citizen was shown.
     """
     reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
-    body, release = reply.as_dict(), knowledge.release(turn.release_number)
+    body, release = reply.as_dict(), languages.written_release(turn)
     stored = Reply.objects.create(
         turn=turn,
         origin=origin.value,
@@ -238,13 +236,14 @@ def store_reply(
         marked=marked(turn.text, reply, release.in_language(turn.language)),
         model=model,
     )
-    cite(reply=stored, sources=situation.shown(reply), release=release)
+    citations = cite(reply=stored, sources=situation.shown(reply), release=release)
     payload = {
         "origin": stored.origin,
         "release": turn.release_number,
         "sources": [s.reference for s in reply.sources],
     }
-    events.record(turn, "turn.answered", payload, actor=by, rows=[REPLY.row(stored)])
+    row = REPLY.row(stored, citations=cited(citations))
+    events.record(turn, "turn.answered", payload, actor=by, rows=[row])
     if (checklist := reply.situation) is not None:
         listed = {
             "situation": checklist.key,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, partial
 from uuid import UUID
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from conversations import logged, ports, selectors, traced
 from conversations.chat import wording
-from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.models import Reply, ReplyOrigin, Stage, Turn
 from conversations.outages import services as outages
 from conversations.person import reach
 from conversations.record.calls import tokens_per_byte
@@ -161,7 +162,7 @@ def _run_claimed(turn: Turn, model: Model | None, directive: str) -> None:
     try:
         with leases.holding(turn) as lease, executor.working:
             moves.changed(turn)
-            _run(turn, model or current_model(), lease, directive)
+            _run(turn, model, lease, directive)
         logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:
         logger.warning("turn %s: the lease was lost; this run stops", turn_id)
@@ -181,7 +182,9 @@ def _claim(turn_id: UUID) -> Turn | None:
     return turn
 
 
-def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
+def _pipeline(
+    turn: Turn, release: Release, model: Model | None, calls: executor.ThreadExecutor
+) -> Runner:
     organisation = administration.current()
     settled = options(persona=organisation.persona, own_words=organisation.own_words)
     words = wording.words(turn.language or languages.written_in())
@@ -189,7 +192,7 @@ def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.Thread
     if settings.IEIM_MODEL["BASE_URL"]:
         settled = replace(settled, tokens_per_byte=tokens_per_byte(turn.created_at))
     return Runner(
-        model=model,
+        model=model or current_model(),
         shortlist=shortlist_for(release),
         release=release,
         clock=time.monotonic,
@@ -200,7 +203,9 @@ def _pipeline(turn: Turn, release: Release, model: Model, calls: executor.Thread
     )
 
 
-def _message(turn: Turn, release: Release, directive: str = "") -> work.Turn:
+def _message(
+    turn: Turn, release: Release, stages: Iterable[Stage], directive: str = ""
+) -> work.Turn:
     instructions = (directive, notices.runtime_directive(release, timezone.now()))
     return work.Turn(
         id=str(turn.pk),
@@ -211,7 +216,7 @@ def _message(turn: Turn, release: Release, directive: str = "") -> work.Turn:
         risks=flags.of_rules(turn),
         runtime_directive="\n".join(filter(None, instructions)) or None,
         language=languages.reply_language(turn),
-        decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
+        decided=resuming.origin_of(turn, stages) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
         again=hasattr(turn, "replaces"),
         chosen=chosen_of(turn),
@@ -240,8 +245,8 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
     try:
         with executor.working:
             release = languages.release_of(turn)
-            pipeline = _pipeline(turn, release, model or current_model(), calls)
-            pipeline.triage(_message(turn, release), store)
+            pipeline = _pipeline(turn, release, model, calls)
+            pipeline.triage(_message(turn, release, turn.stages.all()), store)
             store.complete()
     except LeaseLost:
         logger.warning("turn %s: the claim on its triage was lost", turn_id)
@@ -253,11 +258,11 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
         store.postpone()
 
 
-def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
+def _run(turn: Turn, model: Model | None, lease: Lease, directive: str) -> None:
     release = languages.release_of(turn)
     pipeline = _pipeline(turn, release, model, executor.ThreadExecutor(lease))
-    message = _message(turn, release, directive)
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
+    message = _message(turn, release, store.stages, directive)
     try:
         outcome = pipeline.run(message, store)
     except ModelUnavailable as error:
@@ -272,7 +277,8 @@ def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
     ):
         close_open_choice(turn=turn)  # a question replaces it
     if isinstance(outcome, Answered) or (isinstance(outcome, Held) and turn.hold_waived):
-        leave(turn=turn, outcome=outcome, model=model)
+        origin = resuming.origin_of(turn, store.stages)
+        leave(turn=turn, outcome=outcome, origin=origin, model=pipeline.model)
         return
     if isinstance(outcome, Abstained):
         choosing.ask(turn=turn, outcome=outcome)
@@ -283,11 +289,10 @@ def _run(turn: Turn, model: Model, lease: Lease, directive: str) -> None:
 
 
 @transaction.atomic
-def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
+def leave(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model: Model) -> None:
     """Deliver a reply, or give it to a person where somebody has to agree to it first."""
     renew_lease(turn_id=turn.pk, lease=turn.lease)
     alone = (ReplyOrigin.MODEL, ReplyOrigin.INDEX, ReplyOrigin.CITIZEN_CHOICE)
-    origin = resuming.origin_of(turn)
     by_person = origin not in alone
     codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))
     off = administration.current().agencies_off

@@ -22,6 +22,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
@@ -101,14 +102,16 @@ def receive(
     Raises :class:`~conversations.turns.refusing.Refused`, with help lines for a message that tells
     of danger, and ``Session.DoesNotExist``, also for a session that was erased.
     """
+    exists = True
     if isinstance(session, UUID):
         digest = Session.objects.values_list("secret_sha256", flat=True).get(pk=session)
         find = partial(locked_session, session)
     else:
-        digest = key_of(session)
+        opened = _opened_by(secret_digest(session))
+        digest, exists = opened or secret_digest(session), opened is not None
         find = partial(session_of, digest)
     _admit_question(session=digest, text=text, address=address, way=way)
-    turns = Turn.objects.filter(session__secret_sha256=digest)
+    turns = Turn.objects.filter(session__secret_sha256=digest) if exists else Turn.objects.none()
     message = read(text, personal_data, turns=turns)
 
     def sent_before(found: Session) -> Turn | None:
@@ -118,7 +121,8 @@ def receive(
             raise ClientIdReused
         return existing.turn if existing is not None else None
 
-    return _take(find, message, sent_before, client_id=client_id, enqueue=enqueue)
+    begin = None if exists else partial(_begin, digest)
+    return _take(find, message, sent_before, begin=begin, client_id=client_id, enqueue=enqueue)
 
 
 def ask_again(
@@ -198,6 +202,7 @@ def _take(
     message: IncomingMessage,
     earlier: Callable[[Session], Turn | None],
     *,
+    begin: Callable[[], Session] | None = None,
     client_id: str | None = None,
     enqueue: bool,
     replaces: Turn | None = None,
@@ -205,17 +210,21 @@ def _take(
     """Decide on a message and store it, in one transaction; the bool is True for a new turn.
 
     ``find`` locks the session, so that of two deliveries of one message the second finds what is
-    ``earlier``.
+    ``earlier``. ``begin`` makes the session, where there is none yet.
     """
 
     @transaction.atomic
-    def take() -> tuple[Turn, bool]:
-        session = find()
-        turn = earlier(session)
-        if turn is not None:
-            return turn, False
-        state = _decide(session, message)
-        turn = store(session, message, state=state, replaces=replaces)
+    def take(begin: Callable[[], Session] | None = None) -> tuple[Turn, bool]:
+        if begin is not None:
+            _require_acceptable(message, None)
+            session, state = begin(), TurnState.QUEUED
+        else:
+            session = find()
+            turn = earlier(session)
+            if turn is not None:
+                return turn, False
+            state = _decide(session, message)
+        turn = store(session, message, state=state, replaces=replaces, is_first=begin is not None)
         if client_id is not None:
             ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
         if state is TurnState.WITH_PERSON:
@@ -230,7 +239,7 @@ def _take(
 
     with with_help(message):
         try:
-            return take()
+            return take(begin)
         except IntegrityError:
             # Two messages at once: the other one has made the session, or is the turn that runs.
             return take()
@@ -242,11 +251,7 @@ def _decide(session: Session, message: IncomingMessage) -> TurnState:
     While another turn is worked on, one that tells of danger is for a person at once. Raises
     :class:`~conversations.turns.refusing.Refused`.
     """
-    if message.problem is not None:
-        raise Refused(message.problem.sentence, figures=message.problem.figures)
-    if message.release is None:
-        raise Refused(NO_RELEASE)
-    require_choice(message, session.pk)
+    _require_acceptable(message, session.pk)
     if takeovers.current(session.pk) is not None:
         return TurnState.WITH_PERSON
     if session.turns.filter(state__in=_PENDING, resumed=False).exists():
@@ -256,6 +261,15 @@ def _decide(session: Session, message: IncomingMessage) -> TurnState:
             return TurnState.NEEDS_REVIEW
         raise Refused(STILL_WORKING)
     return TurnState.QUEUED
+
+
+def _require_acceptable(message: IncomingMessage, session_id: UUID | None) -> None:
+    """Raise ``Refused`` for a message that cannot be taken as it is, whatever else is going on."""
+    if message.problem is not None:
+        raise Refused(message.problem.sentence, figures=message.problem.figures)
+    if message.release is None:
+        raise Refused(NO_RELEASE)
+    require_choice(message, session_id)
 
 
 def require_choice(message: IncomingMessage, session_id: UUID | None) -> None:
@@ -279,17 +293,19 @@ def store(
     *,
     state: TurnState,
     replaces: Turn | None = None,
+    is_first: bool = False,
 ) -> Turn:
     """Store a message as the next turn of a session that the caller's transaction has locked, with
     its audit event.
 
-    ``replaces`` is the turn whose answer was about something else. A message in another ``state``
+    ``replaces`` is the turn whose answer was about something else, and ``is_first`` says that the
+    session was made for this message. A message in another ``state``
     than queued is for a person. Raises ``Refused`` where nothing is published.
     """
     if message.release is None:
         raise Refused(NO_RELEASE)
     text, risks = message.text, message.risks
-    last = session.turns.order_by("-number").values_list("number", flat=True).first()
+    last = 0 if is_first else session.turns.aggregate(last=Max("number"))["last"]
     turn = Turn.objects.create(
         session=session,
         number=(last or 0) + 1,
@@ -324,7 +340,12 @@ def store(
         kinds = [identifier.kind for identifier in message.identifiers]
         payload[FIELD] = {"chosen": message.choice, "kinds": kinds}
     audit.record(
-        chain=session.id, kind="turn.received", actor="citizen", payload=payload, rows=rows
+        chain=session.id,
+        kind="turn.received",
+        actor="citizen",
+        payload=payload,
+        rows=rows,
+        head=audit.new_head(session.id) if is_first else None,
     )
     return turn
 
@@ -350,15 +371,23 @@ def new_session(*, webhook: str | None = None) -> tuple[Session, str, str]:
 def key_of(secret: str) -> str:
     """Return the ``secret_sha256`` of the session that a page's secret opens, or will make."""
     digest = secret_digest(secret)
-    found = Session.objects.filter(opened_by_link(digest)).values_list("secret_sha256", flat=True)
-    return found.first() or digest
+    return _opened_by(digest) or digest
+
+
+def _opened_by(digest: str) -> str | None:
+    """Return the ``secret_sha256`` of the session that a page's secret opens, given its digest."""
+    sessions = Session.objects.filter(opened_by_link(digest))
+    return sessions.values_list("secret_sha256", flat=True).first()
 
 
 def session_of(digest: str) -> Session:
     """Return the session of a ``secret_sha256``, locked; made where there is none yet, with one
     secret for cookie and private link, and none for REST."""
-    found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
-    return found or Session.objects.create(
+    return locked(Session.objects.all()).filter(secret_sha256=digest).first() or _begin(digest)
+
+
+def _begin(digest: str) -> Session:
+    return Session.objects.create(
         reference=new_reference(), secret_sha256=digest, link_sha256=digest
     )
 

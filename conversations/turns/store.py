@@ -1,12 +1,12 @@
 """The runner's store over the database: one turn's stages, attempts and spans.
 
-Every write renews the worker's lease in the same transaction, so a run whose claim was lost stores
-nothing more.
+Every write requires the worker's lease in its transaction, so that a run whose claim was lost
+stores nothing more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
@@ -20,7 +20,7 @@ from conversations.record import calls
 from conversations.record.audited import ATTEMPT, CHOICE, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import events, flags, moves, resuming
-from conversations.turns.leases import renew_lease
+from conversations.turns.leases import LeaseLost, held, renew_lease
 from conversations.turns.models import Choice, ChoiceOutcome
 from ieim.audit.canonical import Row
 from ieim.pipeline.budget import Count, Spent
@@ -50,16 +50,28 @@ class TurnStore:
         self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
         self._attempts: dict[str, list[list[Finding]]] = {}
         self._kept = calls.kept()
-        before = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
-        answers = list(before.order_by().values_list("response_id", "tokens"))
-        self._used = {response_id for response_id, _ in answers} - {""}
-        discarded = Unused.objects.filter(turn__session_id=turn.session_id)
-        self._tokens = sum(tokens for _, tokens in answers) + _tokens(discarded)
+        self._used: set[str] = set()
+        self._tokens = 0
+        if turn.number > 1 or self._stages:
+            before = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
+            answers = list(before.order_by().values_list("response_id", "tokens"))
+            self._used = {response_id for response_id, _ in answers} - {""}
+            discarded = Unused.objects.filter(turn__session_id=turn.session_id)
+            self._tokens = sum(tokens for _, tokens in answers) + _tokens(discarded)
+
+    @property
+    def stages(self) -> Collection[Stage]:
+        """The turn's stages as they are now."""
+        return self._stages.values()
 
     def renew(self) -> None:
         """Renew the claim of this run, in each transaction that writes; raise
         :class:`~conversations.turns.leases.LeaseLost` where it is gone."""
         renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+
+    def claimed(self) -> QuerySet[Turn]:
+        """Return the turn while this run may write to it, else nothing."""
+        return held(self.turn.pk, self.turn.lease)
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return ``(output, state_merge)`` of a stage that needs no more asking."""
@@ -177,8 +189,13 @@ class TurnStore:
     @transaction.atomic
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
-        self.renew()
         row = self._stages[stage]
+        ended: list[Row] = []
+        # First, and with it the turn's row: whoever erases it locks that before its stages.
+        if attempt.is_done or final:
+            ended = self._end(row, attempt)
+        else:
+            self.renew()
         # A request that is not taken says nothing of the model: no outage ends with it.
         self.answered |= attempt.answer.finish_reason != REJECTED
         judgement = attempt.judgement
@@ -187,9 +204,6 @@ class TurnStore:
         self._attempts[stage].append([*judgement.findings])
         self._used |= {stored.response_id} - {""}
         self._tokens += stored.tokens
-        ended: list[Row] = []
-        if attempt.is_done or final:
-            ended = self._end(row, attempt)
         payload = {
             **calls.audited(self.turn, row, stored),
             "retrieval": attempt.request.retrieval,
@@ -268,8 +282,11 @@ class TurnStore:
         states.require_stage(StageStatus(row.status), status)
         row.status = status.value
         row.finished_at = timezone.now()
-        written = ["status", "output", "state_merge", "result", "findings", "finished_at"]
-        row.save(update_fields=written)
+        names = ("status", "output", "state_merge", "result", "findings", "finished_at")
+        turns = self.claimed().select_for_update(no_key=True)
+        stages = Stage.objects.filter(pk=row.pk, turn__in=turns)
+        if not stages.update(**{name: getattr(row, name) for name in names}):
+            raise LeaseLost(str(self.turn.pk))
 
 
 def put_chosen(turn: Turn, result: Chosen) -> Stage:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, Q, QuerySet
 from django.utils import timezone
 
 from conversations import ports
@@ -111,6 +111,11 @@ class TriageStore(TurnStore):
         state = Turn.objects.select_for_update().values_list("state", flat=True)
         if state.get(pk=self.turn.pk) in _PENDING or not self._wanted.exists():
             raise LeaseLost(str(self.turn.pk))
+
+    def claimed(self) -> QuerySet[Turn]:
+        """Return the turn while the claim holds and no run has it, else nothing."""
+        free = Turn.objects.filter(pk=self.turn.pk).exclude(state__in=_PENDING)
+        return free.filter(Exists(self._wanted))
 
     @transaction.atomic
     def complete(self) -> None:

@@ -9,7 +9,7 @@ from secrets import token_bytes, token_hex
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import TruncDay
 from django.utils import timezone
 
@@ -49,6 +49,17 @@ ERASED: Final = "session.erased"
 
 MAX_ROWS = 400
 """Rows that one event vouches for, half as many with their digests of before."""
+_MOVE_AND_INSERT: Final = """
+WITH head AS (
+    UPDATE audit_audithead SET seq = %(seq)s, hash = %(hash)s{key}
+    WHERE chain = %(chain)s AND seq = %(seq)s - 1 AND hash = %(prev_hash)s RETURNING 1
+)
+INSERT INTO audit_auditevent
+    (chain, seq, kind, actor, at, payload, salt, digest, prev_hash, hash)
+SELECT %(chain)s, %(seq)s, %(kind)s, %(actor)s, %(at)s, %(payload)s, %(salt)s, %(digest)s,
+    %(prev_hash)s, %(hash)s
+FROM head RETURNING id
+"""
 CONTINUED = "audit.continued"
 """The kind of the events that have the rest of an event's rows."""
 
@@ -61,6 +72,7 @@ def record(
     actor: str,
     rows: Sequence[Row] = (),
     were: Sequence[str | None] | None = None,
+    head: AuditHead | None = None,
 ) -> AuditEvent:
     """Append an event to ``chain`` (a session's id) inside the caller's transaction.
 
@@ -77,6 +89,8 @@ def record(
             digests are keyed (:class:`ieim.audit.models.AuditHead`).
         were: The digests that the same rows had before, None for one that was not there, in a chain
             without a key: so no change hides an earlier one that no event names.
+        head: The head as the caller's last event left it, or a new one of a chain that cannot have
+            begun. It is moved on; where somebody else has written since, it is read again.
 
     Raises:
         RuntimeError: outside ``transaction.atomic()``; an event and its change are stored together.
@@ -92,14 +106,19 @@ def record(
     if "rows" in payload or "were" in payload:
         raise PayloadError("rows and were are what an event vouches for: pass them as such")
     canonical(payload)  # A wrong payload is refused before the chain is locked.
-    head = lock_head(chain)
-    if chain not in FOR_GOOD and not head.key:
-        head.key = token_bytes(KEY_BYTES)
-    vouched = [vouch(row, bytes(head.key)) for row in rows]
-    if kind == ERASED:
-        head.key = b""
-    first, *rest = _parts(vouched, were)
-    event = _append(head, kind, canonical({**payload, **first}), actor)
+    head = head or lock_head(chain)
+    while True:
+        if chain not in FOR_GOOD and not head.key:
+            head.key = token_bytes(KEY_BYTES)
+        vouched = [vouch(row, bytes(head.key)) for row in rows]
+        if kind == ERASED:
+            head.key = b""
+        first, *rest = _parts(vouched, were)
+        event = _append(head, kind, canonical({**payload, **first}), actor)
+        if event is not None:
+            break
+        current = lock_head(chain)
+        head.seq, head.hash, head.key = current.seq, current.hash, current.key
     for part in rest:
         _append(head, CONTINUED, canonical({"of": event.seq, **part}), actor)
     return event
@@ -142,14 +161,33 @@ def _parts(rows: Sequence[Row], were: Sequence[str | None] | None) -> list[dict[
     return [{"rows": rows[part]} for part in parts] if rows else [{}]
 
 
-def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
-    """Append an event to the chain of a locked ``head``, and move the head to it."""
+def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent | None:
+    """Append an event to the chain of ``head``, and move the head to it; None where it is no longer
+    the chain's head."""
     event = _next(head, kind, data, actor)
+    if head._state.adding:
+        head.save(force_insert=True)
+    elif connection.vendor == "postgresql":
+        return event if _move_and_insert(head, event) else None
+    else:
+        heads = AuditHead.objects.filter(pk=head.chain, seq=event.seq - 1, hash=event.prev_hash)
+        if not heads.update(seq=head.seq, hash=head.hash, key=head.key):
+            return None
     event.save()
-    # Not where there never is one: the role that seals may not write it (ieim.audit.roles).
-    key = {} if head.chain in FOR_GOOD else {"key": head.key}
-    AuditHead.objects.filter(pk=head.chain).update(seq=head.seq, hash=head.hash, **key)
     return event
+
+
+def _move_and_insert(head: AuditHead, event: AuditEvent) -> bool:
+    """Store an event and its head in one statement; False where the head was another one."""
+    # Not where there never is one: the role that seals may not write it (ieim.audit.roles).
+    key = "" if head.chain in FOR_GOOD else ", key = %(key)s"
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE_AND_INSERT.format(key=key), {**vars(event), "key": bytes(head.key)})
+        row = cursor.fetchone()
+    if row is None:
+        return False
+    event.pk, event._state.adding = row[0], False
+    return True
 
 
 def _next(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
@@ -188,6 +226,11 @@ def record_system(
     return record(chain=SYSTEM_CHAIN, kind=kind, payload=payload, actor=actor, rows=rows)
 
 
+def new_head(chain: UUID) -> AuditHead:
+    """Return the head of a chain that cannot have begun, for its first event."""
+    return AuditHead(chain=chain, seq=0, hash=GENESIS)
+
+
 def lock_head(chain: UUID) -> AuditHead:
     """Return the head of ``chain``, locked until the transaction ends; ``seq`` 0 for a new chain.
 
@@ -197,9 +240,7 @@ def lock_head(chain: UUID) -> AuditHead:
     for head in heads:
         return head
     # Two writers may start a chain at once: one inserts, the other waits here for it.
-    AuditHead.objects.bulk_create(
-        [AuditHead(chain=chain, seq=0, hash=GENESIS)], ignore_conflicts=True
-    )
+    AuditHead.objects.bulk_create([new_head(chain)], ignore_conflicts=True)
     return heads.get()
 
 

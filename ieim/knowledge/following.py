@@ -82,9 +82,14 @@ class Follower:
         return self._ready is not None
 
     def number(self) -> int | None:
-        """Return the number of the release that a new turn is pinned to, None before the first.
+        """Return the number of the release of :meth:`publication`."""
+        publication = self.publication()
+        return None if publication is None else publication.number
 
-        That is the newest published release, or the one before it while the newest is made ready.
+    def publication(self) -> Published | None:
+        """Return the publication whose release a new turn is pinned to, None before the first.
+
+        That is the newest one, or the one before it while the newest is made ready.
         It never goes back to an earlier publication than it has once returned.
         """
         publications = selectors.published_since(self._ready)
@@ -97,7 +102,7 @@ class Follower:
             earlier = waits and publications[0].id >= self._pinned
             chosen = publications[0] if earlier else newest
             self._pinned = max(self._pinned, chosen.id)
-        return chosen.number
+        return chosen
 
     def step(self) -> None:
         """Make the newest published release ready, and only then let new turns have it.
