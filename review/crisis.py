@@ -88,7 +88,9 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
     if not escalating:
         return ()
     release = knowledge.release(turn.release_number)
-    shown = contacts([label.code for label in escalating], release, turn.language, text=turn.text)
-    texts = [contact.text for contact in (*shown, *of_feedback(turn))]
+    contact_lines = contacts(
+        [label.code for label in escalating], release, turn.language, text=turn.text
+    )
+    texts = [contact.text for contact in (*contact_lines, *of_feedback(turn))]
     texts += [label.description for label in escalating]
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -196,7 +196,7 @@ def _contact(details: RequestDetails) -> str:
 def _slot(details: RequestDetails) -> Slot | None:
     if details.way != Way.CALL or not details.time:
         return None
-    found = {slot.value: slot for slot in hours.slots(timezone.now())}
-    if details.time not in found:
+    by_value = {slot.value: slot for slot in hours.slots(timezone.now())}
+    if details.time not in by_value:
         raise Unusable("time", _("This time is over or not offered. Choose another one."))
-    return found[details.time]
+    return by_value[details.time]

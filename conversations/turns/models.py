@@ -58,8 +58,8 @@ class Choice(models.Model):
     @property
     def services(self) -> tuple[Key, ...]:
         """Agency and key of each option that was chosen, best first."""
-        found = [] if self.chosen is None else [self.chosen, *(self.also or ())]
-        return tuple((agency, key) for agency, key in found)
+        options = [] if self.chosen is None else [self.chosen, *(self.also or ())]
+        return tuple((agency, key) for agency, key in options)
 
 
 def chosen_of(turn: Turn) -> tuple[Key, ...]:

@@ -60,12 +60,14 @@ def put_answer(
     stage.finished_at = timezone.now()
     stage.save()
     _withdraw_spans([stage])
-    spans = EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
+    spans = EvidenceSpan.objects.bulk_create(
+        EvidenceSpan(stage=stage, **fields) for fields in evidence
+    )
     later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
     payload = {
         "stage": stage.contract,
         "status": status.value,
-        "void": [each.contract for each in later],
+        "void": [fields.contract for fields in later],
     }
     rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)]
     events.record(stage.turn, "stage.replaced", payload, rows=rows)

@@ -296,7 +296,7 @@ def store(
         text=text,
         state=state.value,
         release_number=message.release.number,
-        risks=[found.as_dict() for found in risks],
+        risks=[sign.as_dict() for sign in risks],
         language=message.language,
         situation=message.situation or None,
         queued_at=timezone.now(),
@@ -309,11 +309,11 @@ def store(
         "turn": str(turn.id),
         "number": turn.number,
         "release": turn.release_number,
-        "risk_flags": [found.code for found in risks],
+        "risk_flags": [sign.code for sign in risks],
         "risks_by": message.risks_by,
         "ieim": settings.IEIM_VERSION,
     }
-    if weak := [found.code for found in risks if found.weak]:
+    if weak := [sign.code for sign in risks if sign.weak]:
         payload["risk_flags_weak"] = weak
     if replaces is not None:
         payload["replaces"] = str(replaces.pk)

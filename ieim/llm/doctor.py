@@ -199,7 +199,9 @@ def _accepted(prober: Prober, configured: Capabilities) -> Capabilities | None:
     ways = [configured]
     for shape, name, warm in product(formats, fields, (configured.send_temperature, False)):
         ways.append(Capabilities(shape, max_tokens_field=name, send_temperature=warm))
-    return next((way for way in dict.fromkeys(ways) if prober.probe(way).accepted), None)
+    return next(
+        (variant for variant in dict.fromkeys(ways) if prober.probe(variant).accepted), None
+    )
 
 
 def _best_format(formats: dict[Format, Call], configured: Format) -> Format:

@@ -174,7 +174,7 @@ def compose(
     ``language`` is the citizen's, empty for the one that the knowledge is written in. ``chosen``
     are the services that the citizen has chosen: of several of one agency no stage has the reply.
     """
-    last = next(each for each in reversed(FLOW) if each.reply and each.id in outputs)
+    last = next(stage for stage in reversed(FLOW) if stage.reply and stage.id in outputs)
     assert last.reply is not None  # noqa: S101  # just looked for
     several = choosing.reply_about_several(chosen, outputs, context)
     return reply.in_language(several or last.reply(outputs, context), language, context.release)

@@ -460,7 +460,7 @@ class TriageForm(ActionForm):
         label, value = element[group.label_key], element.get(group.value_key, "")
         quote = (element["evidence_snippets"] or [""])[0]
         wrong = self.context.wrong
-        if not any(place == path or place.startswith(f"{path}/") for place in wrong):
+        if not any(pointer == path or pointer.startswith(f"{path}/") for pointer in wrong):
             return Row(row_id, label, value, quote)
         words = (names.get(label, label), value, f"“{quote}”" if quote else "")
         return Row(row_id, rejected=" · ".join(filter(None, words)))

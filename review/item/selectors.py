@@ -77,8 +77,8 @@ def next_item(user: User, *, after: ReviewItem, filters: ItemFilter) -> ReviewIt
     decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
     branches = [b.exclude(pk=after.pk).exclude(Exists(decided)) for b in listed.branches]
     if filters.values["tab"] != "mine":
-        held = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
-        branches = [branch.exclude(held) for branch in branches]
+        claimed = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
+        branches = [branch.exclude(claimed) for branch in branches]
     first = keys(Listing(tuple(branches)), size=1)
     return ReviewItem.objects.filter(pk=first[0][2]).first() if first else None
 

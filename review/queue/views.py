@@ -54,9 +54,9 @@ def changes(request: HttpRequest) -> HttpResponse:
     """Return the changes of an open page of the queue; 204 for none."""
     params = request.GET.dict()
     try:
-        shown = [UUID(pk) for pk in params.get("shown", "").split(",")[:MAX_SHOWN] if pk]
+        shown_ids = [UUID(pk) for pk in params.get("shown", "").split(",")[:MAX_SHOWN] if pk]
         filters = ItemFilter.parse(params)
-        context = news(member(request), filters, params, shown, timezone.now())
+        context = news(member(request), filters, params, shown_ids, timezone.now())
     except ValueError:
         return HttpResponse(
             gettext("This is no page of the queue."), status=400, content_type="text/plain"

@@ -136,9 +136,9 @@ def card(service: Service, agency: Agency, *, rules: str = "") -> Card:
 def opens_with_answer(opens: Sequence[str]) -> bool:
     """Whether a reply that opens with these keys opens with what was asked: with a fact, or with
     nothing but what says by when and what if."""
-    shown = [key.removeprefix("service_") for key in opens]
-    fact = next((field for field in shown if field in SECTIONS), "") in FACTS
-    return fact or (bool(shown) and _TIME_AND_TERMS.issuperset(shown))
+    fields = [key.removeprefix("service_") for key in opens]
+    fact = next((field for field in fields if field in SECTIONS), "") in FACTS
+    return fact or (bool(fields) and _TIME_AND_TERMS.issuperset(fields))
 
 
 def lead(service: Service) -> str:

@@ -97,7 +97,7 @@ def in_order(reply: Reply, inputs: Inputs) -> Reply:
     services = inputs.context.release.services
     cited = [services[card.source.agency_id, card.source.service_key] for card in reply.cards]
     order = ordered(reply.cards, _needs(cited, inputs.shortlist))
-    return replace(reply, cards=tuple(reply.cards[place] for place in order))
+    return replace(reply, cards=tuple(reply.cards[index] for index in order))
 
 
 def ordered(cards: Sequence[Card], needs: Mapping[int, set[int]]) -> list[int]:
@@ -107,23 +107,23 @@ def ordered(cards: Sequence[Card], needs: Mapping[int, set[int]]) -> list[int]:
     """
     due = [float(card.deadline_days or "inf") for card in cards]
     for _ in cards:  # so far a need may reach
-        for place, needed in needs.items():
-            for each in needed:
-                due[each] = min(due[each], due[place])
+        for index, needed in needs.items():
+            for needed_index in needed:
+                due[needed_index] = min(due[needed_index], due[index])
     left, order = list(range(len(cards))), list[int]()
     while left:
-        free = [place for place in left if needs.get(place, set()).isdisjoint(left)] or left
-        order.append(min(free, key=lambda place: (due[place], place)))
+        free = [index for index in left if needs.get(index, set()).isdisjoint(left)] or left
+        order.append(min(free, key=lambda index: (due[index], index)))
         left.remove(order[-1])
     return order
 
 
 def _needs(cited: Sequence[Service], shortlist: Shortlist) -> dict[int, set[int]]:
-    places = {service.reference: place for place, service in enumerate(cited)}
-    needs: dict[int, set[int]] = {place: set() for place in places.values()}
-    for place, service in enumerate(cited):
+    places = {service.reference: index for index, service in enumerate(cited)}
+    needs: dict[int, set[int]] = {index: set() for index in places.values()}
+    for index, service in enumerate(cited):
         for linked in shortlist.next_services(service):
-            other = places.get(linked.service.reference, place)
-            if other != place:
-                needs[place if linked.before else other].add(other if linked.before else place)
+            other = places.get(linked.service.reference, index)
+            if other != index:
+                needs[index if linked.before else other].add(other if linked.before else index)
     return needs

@@ -166,9 +166,9 @@ class Reply:
         limit = f"Time limit in days: {self.deadline_days}" if self.deadline_days else ""
         parts = [*notices, *unanswered, self.title, limit, unsaid, self.lead, *self.paragraphs]
         parts += _texts(self.sections)
-        for each in self.cards:
-            heading = f"{each.title} ({each.source.agency_name})"
-            parts += [heading, each.lead, *_texts(each.sections)]
+        for service_card in self.cards:
+            heading = f"{service_card.title} ({service_card.source.agency_name})"
+            parts += [heading, service_card.lead, *_texts(service_card.sections)]
         if self.situation is not None:
             parts.append(self.situation.as_text())
         return "\n\n".join(filter(None, parts))
@@ -241,13 +241,13 @@ def render_service(
         # Its own page, not where one of its services begins.
         of_agency = source(replace(service, url="", path=""), agency)
         return Reply("service", agency.name, sections=about, sources=(of_agency,))
-    shown = tuple(sections(values, opens or None))
-    first = next((section.field for section in shown if opens and not section.folded), "")
+    shown_sections = tuple(sections(values, opens or None))
+    first = next((section.field for section in shown_sections if opens and not section.folded), "")
     return Reply(
         kind="service",
         title=service.name,
         lead="" if first in FACTS else lead(service),
-        sections=shown,
+        sections=shown_sections,
         sources=(source(service, agency),),
     )
 
@@ -318,14 +318,14 @@ def in_language(reply: Reply, language: str, release: Release) -> Reply:
     if reply.paragraphs and languages.unsupported("\n".join(reply.paragraphs), {language}):
         original.append("paragraphs")
     cards = tuple(
-        replace(each, original=tuple(_not_translated(each.source, each, language, release)))
-        for each in reply.cards
+        replace(card, original=tuple(_not_translated(card.source, card, language, release)))
+        for card in reply.cards
     )
     return replace(reply, language=language, original=tuple(original), cards=cards)
 
 
 def _not_translated(
-    service: Source, shown: Reply | Card, language: str, release: Release
+    service: Source, original: Reply | Card, language: str, release: Release
 ) -> Iterator[str]:
     """Yield the parts of a rendered service that are as they were written."""
     key = (service.agency_id, service.service_key)
@@ -334,9 +334,9 @@ def _not_translated(
     steps = any(step.strip() for step in release.services[key].how_to_apply)
     if "name" not in translated:
         yield "title"
-    if shown.lead and ("how_to_apply" if steps else "overview") not in translated:
+    if original.lead and ("how_to_apply" if steps else "overview") not in translated:
         yield "lead"
-    for section in shown.sections:
+    for section in original.sections:
         # A fee such as "MRK 45.00" is in every language.
         words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
         if section.field in AROUND:
@@ -376,7 +376,7 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
         reply,
         next_services=tuple(
             source(release.services[to.agency, to.key], release.agencies[to.agency])
-            for to in (each.service for each in linked)
+            for to in (link.service for link in linked)
             if (to.agency, to.key) != before
         ),
     )

@@ -59,8 +59,8 @@ def save_lines(asked: Asked, before: Sequence[str], after: Sequence[str], by: Us
         problems = [
             _problem(new[index], problem.short)
             for index, columns in error.rows.items()
-            for found in columns.values()
-            for problem in found
+            for column_problems in columns.values()
+            for problem in column_problems
         ]
         raise editing.Invalid({"questions": problems}) from error
 

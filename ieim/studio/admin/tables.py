@@ -200,8 +200,8 @@ class TranslationAdmin(FilesAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the texts that what is translated has; all while that is not known."""
         source = obj.__dict__ if obj else request.GET
-        what = next((name for name in ("category", "service") if source.get(name)), "agency")
-        texts = TRANSLATED[what] if obj or what != "agency" else _EVERY_TEXT
+        level = next((name for name in ("category", "service") if source.get(name)), "agency")
+        texts = TRANSLATED[level] if obj or level != "agency" else _EVERY_TEXT
         return ["language", "agency", "category", "service", *texts, "position", "seen"]
 
 
