@@ -76,14 +76,14 @@ def measure() -> dict[str, Any]:
     with MESSAGES.open(encoding="utf-8") as lines:
         messages = [json.loads(line) for line in lines]
     started = time.process_time()
-    if crisis.look_patiently("ready").by == "words":
+    if crisis.screen_fully("ready").by == "words":
         raise SystemExit("The embedded model is not there: install requirements/base.txt.")
     loaded = time.process_time() - started
     times = []
 
     def meant(text: str) -> list[Risk]:
         before = time.perf_counter()
-        found = crisis.look_patiently(text).risks
+        found = crisis.screen_fully(text).risks
         times.append((time.perf_counter() - before) * 1000)
         return found
 

@@ -254,7 +254,8 @@ def _turn_view(
         contacts=contacts,
         contacts_below=not of_feedback and help_lines.are_below(turn, waiting),
         own_lines=help_lines.has_own(turn),
-        may_be_watched=bool(contacts) and any(sign.code in _WATCHED for sign in flags.of(turn)),
+        may_be_watched=bool(contacts)
+        and any(sign.code in _WATCHED for sign in flags.signs_of(turn)),
         said_safe=turn.said_safe_at is not None,
         corrections=corrections(turn),
         choice=choosing.choice_view(turn),
@@ -297,7 +298,7 @@ def _opening(turn: Turn) -> CaseText | None:
     """Return the administration's words to somebody in a hard situation, None where a turn tells of
     none, or nothing has come of it yet."""
     # Of a refused message nothing is known, and of a faint sign a model saw nothing.
-    signs = [sign for sign in flags.of(turn) if sign.source not in ("refusal", "faint")]
+    signs = [sign for sign in flags.signs_of(turn) if sign.source not in ("refusal", "faint")]
     is_hard = help_lines.of_signs(turn, signs) or any(sign.code == "distress" for sign in signs)
     case = turn.situation or ("worry" if is_hard else "")
     if not case or turn.state not in _OPENED:

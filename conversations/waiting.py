@@ -168,7 +168,7 @@ def alone(turn: Turn, contacts: Sequence[Contact]) -> Status | None:
 
 def _reason(turn: Turn, codes: Sequence[str]) -> str:
     if Code.POLICY_RISK in codes:
-        wished = any(sign.code == risk.PERSON_WANTED for sign in flags.of(turn))
+        wished = any(sign.code == risk.PERSON_WANTED for sign in flags.signs_of(turn))
         return "asked" if wished else "risk"
     choice = choosing.choice_of(turn)
     reason = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None

@@ -207,7 +207,7 @@ class ReplyView:
         return len(self.cards) > 1
 
     @property
-    def whose(self) -> str:
+    def origin_sentence(self) -> str:
         """The sentence that says whose words these are."""
         if self.origin not in ("model", "index", "guidance", "retold"):
             asks = self.origin == "staff" and self.kind == "question"

@@ -263,7 +263,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         session = await database_sync_to_async(selectors.session_for_secret)(self.secret)
         if session is None:
             return
-        logged.note(session=session.id)
+        logged.bind(session=session.id)
         group = notify.group_name(session.id)
         try:
             await self.channel_layer.group_add(group, self.channel_name)

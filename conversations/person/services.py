@@ -119,7 +119,7 @@ def _ask(
     )
     _record(request, "person.asked", actor="citizen")
     moves.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
-    outbox.tell(turn)
+    outbox.notify(turn)
     moves.changed(turn)
     return request
 

@@ -35,7 +35,7 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
             for classified_flag in classified["risk_flags"]
         },
     )
-    strong = {sign.code for sign in of(turn) if not sign.weak}
+    strong = {sign.code for sign in signs_of(turn) if not sign.weak}
     signs = {
         flag["label"]: Risk(
             flag["label"],
@@ -55,7 +55,7 @@ def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
     """Let the signs of a turn's screen be as weak as ``sources`` says, a source for each flag."""
     weaker = {
         sign.code: risk.FAINTER[sign.source]
-        for sign in of(turn)
+        for sign in signs_of(turn)
         if sign.source in risk.FAINTER and risk.FAINTER[sign.source] == sources.get(sign.code)
     }
     if not weaker:
@@ -92,7 +92,7 @@ def add_refusal(*, turn: Turn) -> None:
     help lines and that it has not yet. What was refused is not known."""
     labels = _labels(turn)
     signs = [Risk(code, 0, len(turn.text), "refusal") for code in labels]
-    present = {sign.code for sign in of(turn)}
+    present = {sign.code for sign in signs_of(turn)}
     _add(turn, [sign for sign in risk.shown(signs, labels) if sign.code not in present])
 
 
@@ -117,7 +117,7 @@ def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
     return spans if flag.get("source", "model") == "model" else spans[1:]
 
 
-def of(turn: Turn) -> list[Risk]:
+def signs_of(turn: Turn) -> list[Risk]:
     """Return all risks of a turn: the screen's first, then what a model added."""
     return [Risk(**fields) for fields in turn.risks]
 
@@ -125,12 +125,12 @@ def of(turn: Turn) -> list[Risk]:
 def of_rules(turn: Turn) -> list[Risk]:
     """Return the risks that were found when the message came, without what came of a model."""
     by_model = risk.OF_MODEL | {"refusal"}
-    return [sign for sign in of(turn) if sign.source not in by_model]
+    return [sign for sign in signs_of(turn) if sign.source not in by_model]
 
 
 def of_model(turn: Turn) -> list[Risk]:
     """Return the risks that a model has flagged, also in answers that failed their checks."""
-    return [sign for sign in of(turn) if sign.source in risk.OF_MODEL]
+    return [sign for sign in signs_of(turn) if sign.source in risk.OF_MODEL]
 
 
 def of_feedback(turn: Turn) -> list[tuple[str, str]]:
@@ -146,14 +146,14 @@ def _labels(turn: Turn) -> Mapping[str, Any]:
 
 def hold(turn: Turn) -> bool:
     """Whether an answer to a turn waits for a person by its flags and its release's labels."""
-    return bool(turn.risks and risk.holds(of(turn), _labels(turn)))
+    return bool(turn.risks and risk.holds(signs_of(turn), _labels(turn)))
 
 
 def shows_danger(turn: Turn) -> bool:
     """Whether a strong sign of a turn escalates: a life may be at stake. What its release does not
     know counts as well."""
     labels = _labels(turn)
-    strong = [sign for sign in of(turn) if not sign.weak]
+    strong = [sign for sign in signs_of(turn) if not sign.weak]
     return any(sign.code not in labels or labels[sign.code].escalates for sign in strong)
 
 
@@ -170,7 +170,7 @@ def codes(turn: Turn) -> list[str]:
     if hold(turn):
         return [Code.POLICY_RISK.value]
     asking = turn.state == TurnState.ASKING.value
-    shown_by_labels = risk.shown(of(turn), _labels(turn))
+    shown_by_labels = risk.shown(signs_of(turn), _labels(turn))
     unseen = ("refusal",) if asking else ("refusal", "faint")
     signs = [sign for sign in shown_by_labels if sign.source not in unseen]
     return [Code.CITIZEN_DANGER.value] if signs else []
@@ -207,7 +207,7 @@ def waiting(session_id: UUID) -> list[Turn]:
     has a weak sign alone is none of them, nor what the citizen has said to be safe after.
     """
     turns = Turn.objects.filter(session_id=session_id, said_safe_at=None).exclude(risks=[])
-    flagged = [turn for turn in turns if not all(sign.weak for sign in of(turn))]
+    flagged = [turn for turn in turns if not all(sign.weak for sign in signs_of(turn))]
     needs_review = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
     written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
     open_items = ports.reviews().due(turn_ids=written) if written else {}

@@ -84,13 +84,13 @@ def are_below(turn: Turn, waiting: Sequence[Turn]) -> bool:
     """
     if not hasattr(turn, "reply") or flags.of_model(turn) or of_earlier(turn, waiting):
         return False
-    sources = {sign.source for sign in flags.of(turn) if of_signs(turn, [sign])}
+    sources = {sign.source for sign in flags.signs_of(turn) if of_signs(turn, [sign])}
     return sources == {"faint"}
 
 
 def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
     """Whether a model has brought help lines to a turn that did not stand there when it came."""
-    if len(flags.of_rules(turn)) == len(flags.of(turn)):
+    if len(flags.of_rules(turn)) == len(flags.signs_of(turn)):
         return False
     lines = set(of_earlier(turn, waiting))
     return not lines.union(of_signs(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
@@ -106,7 +106,7 @@ def of_feedback(turn: Turn) -> tuple[Contact, ...]:
 
 
 def _own_lines(turn: Turn, *, weak: bool = True) -> tuple[Contact, ...]:
-    return of_signs(turn, [sign for sign in flags.of(turn) if weak or not sign.weak])
+    return of_signs(turn, [sign for sign in flags.signs_of(turn) if weak or not sign.weak])
 
 
 def of_signs(turn: Turn, signs: Sequence[Risk]) -> tuple[Contact, ...]:

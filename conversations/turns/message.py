@@ -77,7 +77,7 @@ def read(
     language = languages.detect(beginning(text), release, replaces or turns)
     hits = identifiers.find(beginning(text))
     remaining = identifiers.without(text, hits, mark(language)) if choice == "remove" else text
-    screening = crisis.look(beginning(remaining))
+    screening = crisis.screen(beginning(remaining))
     return IncomingMessage(
         text=remaining,
         sent=text,

@@ -183,7 +183,7 @@ def close(*, turn: Turn, reply: replies.Reply | None, by: str, reason: str = "di
     events.record(turn, "turn.closed", payload, actor=by)
     if reply is not None:
         store_reply(turn=turn, reply=reply, origin=ReplyOrigin.STAFF, by=by)
-        outbox.tell(turn, Event.ANSWERED)  # closed, but with something to read
+        outbox.notify(turn, Event.ANSWERED)  # closed, but with something to read
 
 
 @transaction.atomic
@@ -282,5 +282,5 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
         raise NotWaiting(f"turn {turn.pk} is not {old.value}")
     for name, value in changes.items():
         setattr(turn, name, value)
-    outbox.tell(turn)
+    outbox.notify(turn)
     moves.changed(turn)

@@ -222,7 +222,7 @@ def _take(
             flags.show_written(turn)
         elif state is TurnState.NEEDS_REVIEW:
             moves.stopped(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
-            outbox.tell(turn)
+            outbox.notify(turn)
         elif enqueue:
             moves.queue(turn.pk)
         moves.changed(turn)
@@ -301,7 +301,7 @@ def store(
         situation=message.situation or None,
         queued_at=timezone.now(),
     )
-    logged.note(session=session.pk, turn=turn.pk)
+    logged.bind(session=session.pk, turn=turn.pk)
     rows = [SESSION.row(session), TEXT.row(turn), SIGNS.row(turn)]
     if replaces is not None:
         rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))

@@ -120,7 +120,7 @@ def policy_findings(turn: Turn, replaced: Answers | None = None) -> list[Finding
     release = knowledge.release(turn.release_number)
     answers = done_answers(turn) | dict(replaced or {})
     classified = answers[CLASSIFY][0] if CLASSIFY in answers else None
-    holds = policy.decide(flags.of(turn), classified, release.labels)
+    holds = policy.decide(flags.signs_of(turn), classified, release.labels)
     if policy.model_is_sure(context_of(turn, _state(turn, answers))):
         return holds
     return [*holds, *policy.language(turn.text, languages.supported(release))]

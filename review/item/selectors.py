@@ -84,7 +84,7 @@ def next_item(user: User, *, after: ReviewItem, filters: ItemFilter) -> ReviewIt
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PersonRequestView:
     """A citizen's request for a person; ``contact`` only for who may decide on it, and ``hidden``
     where there is one for others."""
 
@@ -93,11 +93,13 @@ class Wish:
     hidden: bool
 
 
-def wish(item: ReviewItem, user: User) -> Wish | None:
+def person_request(item: ReviewItem, user: User) -> PersonRequestView | None:
     """Return the request for a person that an item is of; None for other items."""
     request = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
     if item.stage != PERSON or request is None:
         return None
     may_decide = user.has_perm(DECIDE)
     contact = readable(request.contact) if request.way == Way.CALL else request.contact
-    return Wish(request, contact if may_decide else "", bool(request.contact) and not may_decide)
+    return PersonRequestView(
+        request, contact if may_decide else "", bool(request.contact) and not may_decide
+    )

@@ -57,7 +57,7 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         problems = page.refusal_problems(refused, form)
         return _item_page(request, loaded, request.POST, problems=problems)
-    reading.note(loaded.item, member(request))
+    reading.record_read(loaded.item, member(request))
     context = page.preview_context(loaded, form, outcome)
     once_more = page.ONCE_MORE in request.POST and context["why_confirm"]
     return render(request, f"review/deciding/{'confirm' if once_more else 'preview'}.html", context)
@@ -190,7 +190,7 @@ def _item_page(
     **options: str,
 ) -> HttpResponse:
     """Return the page of an item; with ``problems`` it has the ``status``."""
-    reading.note(loaded.item, member(request))
+    reading.record_read(loaded.item, member(request))
     context = page.context(loaded, member(request), data, problems=problems, **options)
     filters = lists.list_filters(request)
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
@@ -282,7 +282,7 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     user = member(request)
     item = get_object_or_404(visible(user).select_related("turn__session"), pk=pk)
     try:
-        question, new = questions.keep(
+        question, new = questions.store(
             case=corrections.case_of(item), by=user, turn_id=item.turn_id
         )
     except (NoCase, questions.GoldenError) as error:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
-from ieim.people.reading import note_listed
+from ieim.people.reading import record_listed
 from review import reading, scope
 from review.claims import ClaimRefused
 from review.models import ReviewItem
@@ -44,7 +44,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         problem = str(error)
         page = queue_page(member(request), ItemFilter(), {}, now)
     rows = (row["id"] for group in page["groups"] for row in group["rows"])
-    note_listed(reading.LISTED, "items", rows, member(request))
+    record_listed(reading.LISTED, "items", rows, member(request))
     context = {"queue": page, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 

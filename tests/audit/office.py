@@ -23,7 +23,7 @@ from conversations.rating import rate
 from conversations.turns import erasing, executor, services
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
-from ieim.knowledge.vectors import kept_for
+from ieim.knowledge.vectors import stored_vectors
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
@@ -69,7 +69,7 @@ def build() -> None:
         _told_by_mail(patch)
         _erased(eva)
         _staff()
-        kept_for(CheckedEmbedder(Ideas(), clock=monotonic), ["passport", "refund", "visa"])
+        stored_vectors(CheckedEmbedder(Ideas(), clock=monotonic), ["passport", "refund", "visa"])
         furnish()
 
 

@@ -144,7 +144,7 @@ def _played(
 
 def _end(turn: Turn) -> End:
     labels = knowledge.release(turn.release_number).labels["risk_flags"]
-    dangers = [each for each in flags.of(turn) if labels[each.code].escalates]
+    dangers = [each for each in flags.signs_of(turn) if labels[each.code].escalates]
     of_danger: dict[str, Any] = {
         "help": tuple(danger.code for danger in dangers),
         "in_danger": not all(danger.weak for danger in dangers),

@@ -63,44 +63,44 @@ def test_it_is_trained_by_one_process_and_kept_for_all(
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
     crisis.prepare(trains=True)
     assert len(feelings.made) == len(few().texts)
-    assert [risk.code for risk in crisis.look(INDIRECT).risks] == ["self_harm"]
+    assert [risk.code for risk in crisis.screen(INDIRECT).risks] == ["self_harm"]
 
 
 @pytest.mark.django_db
 def test_it_points_at_the_sentence_as_sent(feelings: Feelings) -> None:
     crisis.prepare(trains=True)
     text = f"Call +49 151 23456789.  {INDIRECT}"
-    (found,) = crisis.look(text).risks
+    (found,) = crisis.screen(text).risks
     assert (found.code, found.source) == ("self_harm", "meaning")
     assert text[found.start : found.end] == "After tonight nobody has to look after me"
-    assert crisis.look(text).by == feelings.id
+    assert crisis.screen(text).by == feelings.id
 
 
 @pytest.mark.django_db
 def test_a_phrase_wins_where_both_find_the_same(feelings: Feelings) -> None:
     crisis.prepare(trains=True)
-    (found,) = crisis.look(f"{PHRASE}, nobody needs me").risks
+    (found,) = crisis.screen(f"{PHRASE}, nobody needs me").risks
     assert found.source == "rule"
 
 
 @pytest.mark.django_db
 def test_the_embedder_never_sees_personal_data(feelings: Feelings) -> None:
     crisis.prepare(trains=True)
-    crisis.look("Write to max.muster@example.org. Nobody needs me. My number is +49 151 23456789")
+    crisis.screen("Write to max.muster@example.org. Nobody needs me. My number is +49 151 23456789")
     asked = " ".join(feelings.asked)
     assert "nobody needs me" in asked.casefold()
     assert "muster" not in asked
     assert "23456789" not in asked
 
 
-def by_letters(found: crisis.Looked) -> bool:
+def by_letters(found: crisis.Screening) -> bool:
     """Whether only letters see anything, and so not surely."""
     return found.by == WORDS and {risk.source for risk in found.risks} == {"hint"}
 
 
 def test_phrases_and_letters_stand_alone_until_it_is_taught(feelings: Feelings) -> None:
-    assert by_letters(crisis.look(INDIRECT))
-    assert [risk.code for risk in crisis.look(PHRASE).risks] == ["self_harm"]
+    assert by_letters(crisis.screen(INDIRECT))
+    assert [risk.code for risk in crisis.screen(PHRASE).risks] == ["self_harm"]
     assert feelings.asked == []
 
 
@@ -109,16 +109,16 @@ def test_phrases_and_letters_stand_alone_where_the_embedder_fails(feelings: Feel
     crisis.prepare(trains=True)
     feelings.down = True
     for _ in range(2):  # the second finds it away
-        found = crisis.look(PHRASE)
+        found = crisis.screen(PHRASE)
         assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], WORDS)
-    assert by_letters(crisis.look(INDIRECT))
+    assert by_letters(crisis.screen(INDIRECT))
 
 
 @pytest.mark.django_db
 def test_it_is_not_taught_by_an_embedder_that_is_gone(feelings: Feelings) -> None:
     feelings.down = True
     crisis.prepare(trains=True)
-    assert crisis.look(PHRASE).by == WORDS
+    assert crisis.screen(PHRASE).by == WORDS
 
 
 @pytest.mark.django_db
@@ -137,7 +137,7 @@ def test_phrases_and_letters_stand_alone_where_meaning_comes_late(
     use(slow, monkeypatch)
     crisis.prepare(trains=True)
     slow.is_late = True
-    found = crisis.look(PHRASE)
+    found = crisis.screen(PHRASE)
     assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], WORDS)
 
 
@@ -156,7 +156,7 @@ def test_phrases_and_letters_stand_alone_where_vectors_have_another_width(
     crisis.prepare(trains=True)
     use(Wide(), monkeypatch)
     crisis.prepare(trains=True)  # by what is kept
-    assert by_letters(crisis.look(INDIRECT))
+    assert by_letters(crisis.screen(INDIRECT))
 
 
 class Wide(Feelings):
@@ -168,7 +168,7 @@ class Wide(Feelings):
 
 def test_who_waits_anyway_teaches_it_first_and_keeps_nothing(feelings: Feelings) -> None:
     # Without a database: this test may use none.
-    found = crisis.look_patiently(INDIRECT)
+    found = crisis.screen_fully(INDIRECT)
     assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], feelings.id)
 
 
@@ -218,14 +218,14 @@ def real() -> CheckedEmbedder:
 
 @pytest.mark.parametrize(("code", "text"), IN_DANGER)
 def test_the_model_sees_who_is_in_danger(model: CheckedEmbedder, code: str, text: str) -> None:
-    found = crisis.look(text)
+    found = crisis.screen(text)
     assert code in {risk.code for risk in found.risks}
     assert found.by == model.id
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_the_model_leaves_ordinary_questions_alone(model: CheckedEmbedder, text: str) -> None:
-    looked = crisis.look(text)
+    looked = crisis.screen(text)
     assert (looked.risks, looked.by) == ([], model.id)
 
 
@@ -237,7 +237,7 @@ def test_the_first_message_of_a_fresh_site_is_understood(
     assert fresh is not None
     assert not fresh.has_answered
     monkeypatch.setattr(vectors, "configured_embedder", lambda: fresh)
-    found = crisis.look("Ich kann nicht mehr, ohne mich wären alle besser dran")
+    found = crisis.screen("Ich kann nicht mehr, ohne mich wären alle besser dran")
     assert ({risk.code for risk in found.risks}, found.by) == ({"self_harm"}, fresh.id)
 
 

@@ -178,6 +178,6 @@ def test_the_table_of_permissions_says_the_same() -> None:
         assert sorted(table) == sorted(expected)
     for name in ACCESS:
         for method in ("GET", "POST"):
-            who, needed = who_may(name, method), access.needed(name, method)
+            who, needed = who_may(name, method), access.required_permission(name, method)
             found = needed if needed in (EVERYBODY, BEARER) else access.roles(name, method)
             assert found == who, f"{method} {name}"

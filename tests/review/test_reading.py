@@ -183,7 +183,7 @@ def test_golden_questions_are_a_list_by_name(published: None, page: str) -> None
 def keep(text: str) -> GoldenQuestion:
     expected = {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
     by = person("edgar", Role.EDITOR)
-    return golden.keep_written(text=text, expected=expected, note="", by=by)[0]
+    return golden.store_written(text=text, expected=expected, note="", by=by)[0]
 
 
 def test_nothing_of_an_erased_conversation_can_be_guessed_from_a_list(

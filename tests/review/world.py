@@ -170,7 +170,7 @@ class World:
             "agencies": [*self.agencies],
             "service": None,
         }
-        kept, _ = trying.keep_written(text="Where?", expected=expected, note="", by=self.chief)
+        kept, _ = trying.store_written(text="Where?", expected=expected, note="", by=self.chief)
         return kept
 
     def _entries(self) -> dict[Table, Any]:

@@ -28,7 +28,7 @@ def searched() -> Search:
 
 
 def linked(index: Search, service: Service) -> list[tuple[str, str]]:
-    return [(each.service.key, each.said) for each in index.next_services(service)]
+    return [(each.service.key, each.sentence) for each in index.next_services(service)]
 
 
 @real

@@ -39,7 +39,7 @@ from ieim.pipeline.knowledge import (
     Service,
     Translation,
 )
-from ieim.pipeline.message.language import told_as
+from ieim.pipeline.message.language import detected_code
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
@@ -260,7 +260,7 @@ def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator
 
 
 def _with_normal_language(text: Localized) -> Localized:
-    return replace(text, language=told_as(text.language))
+    return replace(text, language=detected_code(text.language))
 
 
 def _warning(services: Sequence[Service], has: str) -> Iterator[str]:

@@ -60,7 +60,7 @@ _NO_LANGUAGE = "zxx"
 _OTHER_CODES = {"fil": "tl", "in": "id", "iw": "he", "nb": "no"}
 
 
-def told_as(code: str) -> str:
+def detected_code(code: str) -> str:
     """Return the code that :func:`detect` gives the language of ``code``."""
     return _OTHER_CODES.get(code, code)
 

@@ -365,7 +365,7 @@ def _found(service: Service) -> str:
     links = shortlist_for(release).next_services(published)
     if not links:
         return gettext("Nothing is found in the current release.")
-    names = "; ".join(f"{link.service.reference} (“{link.said}”)" for link in links)
+    names = "; ".join(f"{link.service.reference} (“{link.sentence}”)" for link in links)
     return gettext("Found in the current release: {names}.").format(names=names)
 
 

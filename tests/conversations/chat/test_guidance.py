@@ -75,7 +75,7 @@ def test_it_says_whose_words_these_are(published: None) -> None:
     for reply in (CLOSED, "You are welcome. If you have another question, ask it."):
         shown = selectors.turn_view(told("thank you", reply).pk).reply
         assert shown is not None
-        assert shown.whose == str(ORIGINS["prepared"])
+        assert shown.origin_sentence == str(ORIGINS["prepared"])
         assert shown.prepared
 
 
@@ -84,10 +84,10 @@ def test_under_guidance_nothing_is_put_together_from_a_list(ask: Ask) -> None:
     shown = selectors.turn_view(turn.pk).reply
     assert shown is not None
     assert (shown.kind, shown.offline) == ("guidance", True)
-    assert shown.whose == "This is a prepared text."
+    assert shown.origin_sentence == "This is a prepared text."
     answered = selectors.turn_view(ask("How do I extend my tourist visa?").pk).reply
     assert answered is not None
-    assert answered.whose == str(ORIGINS["offline"])
+    assert answered.origin_sentence == str(ORIGINS["offline"])
 
 
 def test_the_api_says_the_same(published: None) -> None:
@@ -104,7 +104,7 @@ def test_the_administration_may_show_a_models_own_words(published: None) -> None
     assert (turn.reply.body["paragraphs"], turn.reply.origin) == ([own], "model")
     shown = selectors.turn_view(turn.pk).reply
     assert shown is not None
-    assert shown.whose == str(ORIGINS["guidance"])
+    assert shown.origin_sentence == str(ORIGINS["guidance"])
     assert replay(turn).same
     # What no text of the administration's gives is not shown.
     turn = told("thank you", "Call +999 20 555 0999, it costs MRK 5.00.")

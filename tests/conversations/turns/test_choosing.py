@@ -151,7 +151,7 @@ def test_who_asks_what_comes_next_has_chosen_nothing(
     assert turn.reply.origin == "index"
     view = selectors.turn_view(turn.pk)
     assert view.reply is not None
-    assert "You chose" not in view.reply.whose
+    assert "You chose" not in view.reply.origin_sentence
     assert not ReviewItem.objects.filter(turn=turn).exists()
 
 

@@ -73,9 +73,9 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     asked: list[str] = []
-    look = crisis.look
+    look = crisis.screen
 
-    def looking(text: str) -> crisis.Looked:
+    def looking(text: str) -> crisis.Screening:
         asked.append(text)
         return look(text)
 

@@ -78,7 +78,7 @@ def test_it_keeps_nothing_of_another_agencys_item() -> None:
 def wrote(text: str, turn_id: UUID | None = None) -> tuple[GoldenQuestion, bool]:
     expected = {"inquiry": False, "agencies": [], "service": None}
     by = User.objects.filter(username="dora").first() or person("dora")
-    return questions.keep_written(text=text, expected=expected, note="", by=by, turn_id=turn_id)
+    return questions.store_written(text=text, expected=expected, note="", by=by, turn_id=turn_id)
 
 
 def test_it_goes_with_its_conversation() -> None:

@@ -40,7 +40,7 @@ def published(bundle: Bundle, *own: RiskExample, note: str = "") -> None:
 
 
 def threat() -> bool:
-    return any(risk.code == "threat" for risk in crisis.look(BOTH).risks)
+    return any(risk.code == "threat" for risk in crisis.screen(BOTH).risks)
 
 
 def test_an_own_example_stands_beside_the_shipped_ones() -> None:
@@ -109,7 +109,7 @@ def test_the_old_one_answers_while_the_new_one_is_taught(
     class Asking(Feelings):
         def documents(self, texts: Sequence[str]) -> Matrix:
             if any("door" in text for text in texts):
-                asked.append([risk.code for risk in crisis.look("nobody needs me").risks])
+                asked.append([risk.code for risk in crisis.screen("nobody needs me").risks])
             return super().documents(texts)
 
     use(Asking(), monkeypatch)
@@ -120,7 +120,7 @@ def test_the_old_one_answers_while_the_new_one_is_taught(
 
 
 def test_one_is_taught_at_a_time(feelings: Feelings) -> None:
-    teaching = [threading.Thread(target=crisis.look_patiently, args=(BOTH, OWN)) for _ in "ab"]
+    teaching = [threading.Thread(target=crisis.screen_fully, args=(BOTH, OWN)) for _ in "ab"]
     for thread in teaching:
         thread.start()
     for thread in teaching:
@@ -130,11 +130,11 @@ def test_one_is_taught_at_a_time(feelings: Feelings) -> None:
 
 def test_who_tries_gets_the_examples_that_are_tried(feelings: Feelings) -> None:
     def threat(*own: RiskExample) -> bool:
-        return any(risk.code == "threat" for risk in crisis.look_patiently(BOTH, own).risks)
+        return any(risk.code == "threat" for risk in crisis.screen_fully(BOTH, own).risks)
 
     assert (threat(), threat(*OWN), threat()) == (False, True, False)
     for number in range(3):
-        crisis.look_patiently(BOTH, OWN[: number + 1])
+        crisis.screen_fully(BOTH, OWN[: number + 1])
     assert len(next(iter(crisis._tried.values()))) == 2
 
 

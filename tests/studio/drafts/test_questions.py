@@ -21,7 +21,7 @@ from ieim.studio.drafts import cached, editing
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Change, ExampleQuestion, GoldenQuestion, Service
-from ieim.studio.trying.services import GoldenError, keep_written
+from ieim.studio.trying.services import GoldenError, store_written
 from tests.fixtures import DEMO
 from tests.knowledge.bundles import errors, tables, write
 from tests.review.people import browser, person
@@ -166,8 +166,8 @@ def test_they_go_with_their_service(eve: User) -> None:
 
 def test_no_text_teaches_and_tests(eve: User, bundle: Bundle) -> None:
     with pytest.raises(GoldenError, match="none can be both"):
-        keep_written(text="It ran  OUT", expected=NOTHING, note="", by=eve)
-    keep_written(text="Mine is torn", expected=NOTHING, note="", by=eve)
+        store_written(text="It ran  OUT", expected=NOTHING, note="", by=eve)
+    store_written(text="Mine is torn", expected=NOTHING, note="", by=eve)
     with pytest.raises(editing.Invalid, match="no text can be both"):
         save(eve, text="mine is torn")
     assert checks.checked_draft(cached.draft()).errors == []

@@ -172,9 +172,9 @@ def test_a_program_waits_for_the_embedder_without_a_lock(
     feelings: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = Integrator()
-    look, within = crisis.look, []
+    look, within = crisis.screen, []
 
-    def looking(text: str) -> crisis.Looked:
+    def looking(text: str) -> crisis.Screening:
         within.append(len(connection.savepoint_ids))
         return look(text)
 
