@@ -38,8 +38,8 @@ def uncovered(
     assert isinstance(outcome, Answered)
     sources = tuple(card.source for card in outcome.reply.cards if card.title in cited)
     given = inputs(text, *parts, by_meaning=by_meaning)
-    said = mark_uncovered(replace(outcome.reply, sources=sources), given)
-    return [text[start:end] for start, end in said.uncovered]
+    result = mark_uncovered(replace(outcome.reply, sources=sources), given)
+    return [text[start:end] for start, end in result.uncovered]
 
 
 def test_a_part_that_no_source_is_about_is_said() -> None:

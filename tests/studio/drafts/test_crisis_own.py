@@ -83,7 +83,7 @@ def test_only_what_is_new_is_made(feelings: Feelings, bundle: Bundle) -> None:
     feelings.made.clear()
     published(bundle, *OWN)
     crisis.prepare(trains=True)
-    assert sorted(feelings.made) == sorted(each.text for each in OWN)
+    assert sorted(feelings.made) == sorted(entry.text for entry in OWN)
 
 
 @pytest.mark.django_db
@@ -104,19 +104,19 @@ def test_a_release_with_the_same_examples_is_not_taught_again(
 def test_the_old_one_answers_while_the_new_one_is_taught(
     monkeypatch: pytest.MonkeyPatch, bundle: Bundle
 ) -> None:
-    asked: list[list[str]] = []
+    records: list[list[str]] = []
 
     class Asking(Feelings):
         def documents(self, texts: Sequence[str]) -> Matrix:
             if any("door" in text for text in texts):
-                asked.append([risk.code for risk in crisis.screen("nobody needs me").risks])
+                records.append([risk.code for risk in crisis.screen("nobody needs me").risks])
             return super().documents(texts)
 
     use(Asking(), monkeypatch)
     crisis.prepare(trains=True)
     published(bundle, *OWN)
     crisis.prepare(trains=True)
-    assert asked == [["self_harm"]]
+    assert records == [["self_harm"]]
 
 
 def test_one_is_taught_at_a_time(feelings: Feelings) -> None:

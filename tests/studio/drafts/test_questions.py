@@ -94,8 +94,8 @@ OTHER = {**RENEW, "agency": "tax", "service": "return", "text": "It  RAN out"}
 )
 def test_it_says_what_is_wrong_and_where(tmp_path: Path, row: dict[str, str], message: str) -> None:
     content = {**tables(), "questions": [RENEW, {**RENEW, "text": "next", **row}]}
-    found = errors(write(tmp_path / "bundle", content))
-    assert any("questions.jsonl:2: " in error and message in error for error in found)
+    result = errors(write(tmp_path / "bundle", content))
+    assert any("questions.jsonl:2: " in error and message in error for error in result)
 
 
 def test_a_service_has_a_limit(tmp_path: Path, eve: User) -> None:
@@ -194,7 +194,7 @@ def test_the_demos_are_in_no_test_set() -> None:
         tests |= words(yaml.safe_load(path.read_text("utf-8")))
     demo = read_bundle(DEMO)
     questions = demo.questions
-    asked = {(question.agency, question.service, question.situation) for question in questions}
+    results = {(question.agency, question.service, question.situation) for question in questions}
     services = {(service.agency, service.key, "") for service in demo.services}
-    assert asked == services | {("", "", situation.key) for situation in demo.situations}
+    assert results == services | {("", "", situation.key) for situation in demo.situations}
     assert tests & words([question.text for question in questions]) == set()
