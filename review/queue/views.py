@@ -63,7 +63,7 @@ def changes(request: HttpRequest) -> HttpResponse:
         )
     if context["digest"] == params.get("known"):
         return HttpResponse(status=204)
-    return render(request, "review/queue/changes.html", {"news": context})
+    return render(request, "review/queue/_parts.html#changes", {"news": context})
 
 
 @require_POST
@@ -148,7 +148,7 @@ def claim(
     if request.headers.get("HX-Request") == "true":
         live = item and presenters.live(item, pk, member(request), timezone.now())
         context = {"live": live, "item": item, "problem": problem}
-        return render(request, "review/queue/claim.html", context, status=409 if problem else 200)
+        return render(request, "review/queue/_parts.html#claim", context, status=409 if problem else 200)
     if problem:
         messages.error(request, problem)
     filters = lists.list_filters(request)

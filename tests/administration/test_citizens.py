@@ -128,7 +128,7 @@ def test_a_text_says_which_language_it_is_in(db: None) -> None:
     put("legal-en", controller="City")
     assert '<div class="own-text" lang="en" dir="ltr"><p>City' in page("/privacy/")
     with translation.override("ar"):
-        html = render_to_string("administration/_responsible.html")
+        html = render_to_string("administration/_parts.html#responsible")
     assert 'lang="ar"' in html
 
 
