@@ -148,7 +148,9 @@ def claim(
     if request.headers.get("HX-Request") == "true":
         live = item and presenters.live(item, pk, member(request), timezone.now())
         context = {"live": live, "item": item, "problem": problem}
-        return render(request, "review/queue/_parts.html#claim", context, status=409 if problem else 200)
+        return render(
+            request, "review/queue/_parts.html#claim", context, status=409 if problem else 200
+        )
     if problem:
         messages.error(request, problem)
     filters = lists.list_filters(request)

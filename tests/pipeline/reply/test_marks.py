@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.ports import Query
 from ieim.pipeline.reply.cards import Card, Source, card
-from ieim.pipeline.reply.checklist import mark_deadline, ordered
+from ieim.pipeline.reply.marks import mark_deadline, ordered
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.stages.base import Inputs
 from tests.fixtures import demo_bundle
