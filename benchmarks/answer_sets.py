@@ -115,8 +115,8 @@ def read_set(path: Path) -> CaseSet:
     """Read a file of cases with its halves; raises as ``read_cases`` does."""
     cases = read_cases(path).cases
     rows = [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
-    held = (row["id"] for row in rows if held_out(row["id"], row.get("source", "")))
-    return CaseSet(cases, frozenset(held))
+    ids = (row["id"] for row in rows if held_out(row["id"], row.get("source", "")))
+    return CaseSet(cases, frozenset(ids))
 
 
 def made_of(release: Release) -> tuple[Release, list[Case]]:
@@ -130,13 +130,13 @@ def made_of(release: Release) -> tuple[Release, list[Case]]:
     cases = []
     for key in sorted(services, key=lambda key: _number("|".join(key))):
         service = services[key]
-        asked = _last_sentence(service.overview)
-        folded = _folded(asked)
-        if not asked or sum(text.count(folded) for text in texts) != 1:
+        result = _last_sentence(service.overview)
+        folded = _folded(result)
+        if not result or sum(text.count(folded) for text in texts) != 1:
             continue
-        services[key] = replace(service, overview=service.overview.replace(asked, " ").strip())
+        services[key] = replace(service, overview=service.overview.replace(result, " ").strip())
         expected = Expected(True, frozenset({service.agency}), frozenset({service.key}))
-        cases.append(Case(id="/".join(key), text=asked, history=(), expected=expected))
+        cases.append(Case(id="/".join(key), text=result, history=(), expected=expected))
         if len(cases) == MOST_MADE:
             break
     # Another content: it must not be taken for the release that it was made of.
@@ -216,16 +216,16 @@ def answered_before(questions: CaseSet, answering: Answering) -> CaseSet:
 
 
 def _with_services(history: History, about: Answering) -> History:
-    told: list[Mapping[str, str]] = []
+    records: list[Mapping[str, str]] = []
     given: tuple[str, str] | None = None
     for item in history:
         plain = {"role": item["role"], "text": item["text"]}
         if item["role"] == "user":
-            given = about(item["text"], tuple(told))
+            given = about(item["text"], tuple(records))
         elif given:
             plain |= {"agency": given[0], "service": given[1]}
-        told.append(plain)
-    return tuple(told)
+        records.append(plain)
+    return tuple(records)
 
 
 def _talk(case: Case, service: Service) -> History:
@@ -250,7 +250,7 @@ def _answer(release: Release, case: Case) -> Service | None:
 
 def _last_sentence(overview: str) -> str:
     """Return the last sentence that is long enough, empty where it is the only sentence."""
-    sentences = [each for each in _SENTENCE_END.split(overview) if _folded(each)]
+    sentences = [entry for entry in _SENTENCE_END.split(overview) if _folded(entry)]
     long_enough = [sentence for sentence in sentences if len(sentence.split()) >= SHORTEST]
     return long_enough[-1].strip() if long_enough and len(sentences) > 1 else ""
 

@@ -150,9 +150,9 @@ class Engine:
         """Run one turn of a talk and return its result."""
         return self._runner.run(text, history).result()
 
-    def rows(self, name: str, asked: sets.CaseSet) -> list[Row]:
+    def rows(self, name: str, result: sets.CaseSet) -> list[Row]:
         """Run every case and return the rows of its halves."""
-        return list(halves(name, self.ask(asked), asked.held))
+        return list(halves(name, self.ask(result), result.held))
 
     def answering(self, text: str, before: sets.History) -> tuple[str, str] | None:
         """Return agency and key of the first source of an answer, None where none is given."""
@@ -180,8 +180,8 @@ def _of_the_demo(engine: Engine) -> Iterable[Row]:
     }
     yield from engine.rows("blind, demo", blind["demo"])
     for name in HELD_OUT:
-        asked = sets.CaseSet(read_cases(QUESTIONS / f"{name}.jsonl").cases)
-        yield from engine.rows(f"demo, {name.replace('_', ' ')}", asked)
+        case_set = sets.CaseSet(read_cases(QUESTIONS / f"{name}.jsonl").cases)
+        yield from engine.rows(f"demo, {name.replace('_', ' ')}", case_set)
     for kind in TALKS:
         cases = [case for case in blind["demo_talks"].cases if kind in case.tags]
         yield from engine.rows(f"blind, demo, talk {kind}", sets.CaseSet(cases))
@@ -200,11 +200,11 @@ def _of_us(engine: Engine, cases: Path) -> Iterable[Row]:
     inquiries = sets.read_set(cases / "inquiries.jsonl")
     results = engine.ask(inquiries)
     yield from halves("inquiries", results, inquiries.held)
-    for title, found in _slices(results).items():
-        yield from halves(f"– {title}", found, inquiries.held)
+    for title, value in _slices(results).items():
+        yield from halves(f"– {title}", value, inquiries.held)
     for name in FILES:
-        asked = sets.read_set(cases / f"{name}.jsonl")
-        yield from engine.rows(name.replace("_", " "), asked)
+        result = sets.read_set(cases / f"{name}.jsonl")
+        yield from engine.rows(name.replace("_", " "), result)
     first = sets.first_questions(inquiries)
     yield from _going_on(engine, first)
     turning = engine.rows("talk turns", sets.turning(engine.release, first))
@@ -229,8 +229,8 @@ def rows(data: Path, embedder: Embedder | None) -> Iterable[Row]:
     releases = {name: read_bundle(data / "catalogues" / name).release() for name in names}
     yield from _of_us(Engine(releases["us"], embedder), data / "cases")
     for name in BLIND:
-        asked = sets.read_set(QUESTIONS / f"{name}.jsonl")
-        yield from Engine(releases[name], embedder).rows(f"blind, {name}", asked)
+        result = sets.read_set(QUESTIONS / f"{name}.jsonl")
+        yield from Engine(releases[name], embedder).rows(f"blind, {name}", result)
     for name in MADE:
         release, cases = sets.made_of(releases[name])
         yield from Engine(release, embedder).rows(f"made, {name}", sets.CaseSet(cases))

@@ -49,12 +49,12 @@ def measure(turns: int) -> dict[str, float]:
         _until(database, 1)
         before, started = _size(running), time.monotonic()
         with ThreadPoolExecutor(4) as pool:
-            asked = [
+            results = [
                 pool.submit(_ask, running.base_url, QUESTIONS[n % len(QUESTIONS)])
                 for n in range(turns)
             ]
-            for each in asked:
-                each.result()
+            for entry in results:
+                entry.result()
         _until(database, turns + 1)
         took = time.monotonic() - started
         return {
@@ -82,7 +82,7 @@ def _until(database: Database, turns: int) -> None:
     while True:
         states = database.states()
         if (
-            sum(states.get(each, 0) for each in ("answered", "asking", "needs_review", "closed"))
+            sum(states.get(entry, 0) for entry in ("answered", "asking", "needs_review", "closed"))
             >= turns
         ):
             return
@@ -97,14 +97,14 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=300)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
-    found = measure(options.turns)
+    result = measure(options.turns)
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps(result))
         return
-    print(f"web process      {found['web_mib']:.0f} MiB")
-    print(f"worker           {found['worker_mib']:.0f} MiB")
-    print(f"turns a second   {found['turns_a_second']:.1f}, one worker, the offline engine")
-    print(f"a turn leaves    {found['bytes_a_turn'] / 1000:.0f} kB")
+    print(f"web process      {result['web_mib']:.0f} MiB")
+    print(f"worker           {result['worker_mib']:.0f} MiB")
+    print(f"turns a second   {result['turns_a_second']:.1f}, one worker, the offline engine")
+    print(f"a turn leaves    {result['bytes_a_turn'] / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

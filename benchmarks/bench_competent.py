@@ -60,20 +60,20 @@ def played() -> list[list[Played]]:
 
 def measured(talks: Sequence[Sequence[Played]]) -> dict[str, Any]:
     """Return the figures of the conversations, by what they say."""
-    messages = [each for talk in talks for each in talk]
-    shown = [message for message in messages if message.end.kind == "shows" and message.calls]
-    usual = [each for each in shown if len(each.end.services) == 1]
-    several = [each for each in shown if len(each.end.services) > 1]
+    messages = [entry for talk in talks for entry in talk]
+    results = [message for message in messages if message.end.kind == "shows" and message.calls]
+    usual = [entry for entry in results if len(entry.end.services) == 1]
+    several = [entry for entry in results if len(entry.end.services) > 1]
     attempts = sum(message.first_attempts for message in messages)
-    held = [message for message in messages if message.end.kind == "held"]
+    result = [message for message in messages if message.end.kind == "held"]
     return {
         "conversations": len(talks),
-        "as a clerk would want": sum(all(each.right for each in talk) for talk in talks),
+        "as a clerk would want": sum(all(entry.right for entry in talk) for talk in talks),
         "right answers held": sum(message.held_though_right for message in messages),
         "ends": dict(Counter(message.end.kind for message in messages).most_common()),
-        "holds": dict(Counter(code for each in held for code in each.end.why).most_common()),
+        "holds": dict(Counter(code for entry in result for code in entry.end.why).most_common()),
         "first attempts passed": sum(message.first_passed for message in messages) / attempts,
-        "calls, usual turn": median(len(each.calls) for each in usual),
+        "calls, usual turn": median(len(entry.calls) for entry in usual),
         "input tokens, usual turn": _tokens(usual, "bytes"),
         "with schemas": _tokens(usual, "bytes_with_schema"),
         "several agencies": _tokens(several, "bytes"),
@@ -115,8 +115,8 @@ def main() -> None:
             print(f"{name:28}{value:>10,.2f}{BEFORE[name]:>12,.2f} before   x {ratio:.2f}")
         else:
             print(f"{name:28}{value:>10}")
-    for each in (each for talk in talks for each in talk if not each.right):
-        print(each)
+    for result in (result for talk in talks for result in talk if not result.right):
+        print(result)
 
 
 if __name__ == "__main__":

@@ -43,25 +43,26 @@ def rows(messages: Sequence[Message], risks_of: Callable[[str], Sequence[Risk]])
     the right flag."""
     crises = {message["flag"] for message in messages} - {None}
     risks = {
-        each["id"]: [r for r in risks_of(each["text"]) if r.code in crises] for each in messages
+        result["id"]: [r for r in risks_of(result["text"]) if r.code in crises]
+        for result in messages
     }
-    found = {key: {each.code for each in of_message} for key, of_message in risks.items()}
-    sure = {key: any(not each.weak for each in of_message) for key, of_message in risks.items()}
+    by_key = {key: {result.code for result in of_message} for key, of_message in risks.items()}
+    sure = {key: any(not result.weak for result in of_message) for key, of_message in risks.items()}
     table: list[Row] = []
     for style in AIMS:
-        of_style = [each for each in messages if each["style"] == style]
-        for language in ("all", *sorted({each["language"] for each in of_style})):
-            group = [each for each in of_style if language in ("all", each["language"])]
-            seen = sum(bool(found[each["id"]]) for each in group)
-            held = sum(sure[each["id"]] for each in group)
-            right = sum(each["flag"] in found[each["id"]] for each in group)
+        of_style = [result for result in messages if result["style"] == style]
+        for language in ("all", *sorted({result["language"] for result in of_style})):
+            group = [result for result in of_style if language in ("all", result["language"])]
+            seen = sum(bool(by_key[result["id"]]) for result in group)
+            total = sum(sure[result["id"]] for result in group)
+            right = sum(result["flag"] in by_key[result["id"]] for result in group)
             table.append(
                 {
                     "style": style,
                     "language": language,
                     "messages": len(group),
                     "flagged": seen / len(group),
-                    "held": held / len(group),
+                    "held": total / len(group),
                     "right flag": right / len(group),
                 }
             )
@@ -76,16 +77,16 @@ def measure() -> dict[str, Any]:
     with MESSAGES.open(encoding="utf-8") as lines:
         messages = [json.loads(line) for line in lines]
     started = time.process_time()
-    if crisis.look_patiently("ready").by == "words":
+    if crisis.screen_fully("ready").by == "words":
         raise SystemExit("The embedded model is not there: install requirements/base.txt.")
     loaded = time.process_time() - started
     times = []
 
     def meant(text: str) -> list[Risk]:
         before = time.perf_counter()
-        found = crisis.look_patiently(text).risks
+        risks = crisis.screen_fully(text).risks
         times.append((time.perf_counter() - before) * 1000)
-        return found
+        return risks
 
     return {
         "phrases": rows(messages, risk.find),
@@ -101,13 +102,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     django.setup()
-    found = measure()
+    result = measure()
     if options.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(result, indent=2))
         return
     heads = f"{'messages':>9}{'phrases':>9}{'+ meaning':>11}{'held':>7}{'right flag':>12}{'aim':>8}"
     print(f"{'':24}{heads}")
-    pairs = zip(found["phrases"], found["phrases and meaning"], strict=True)
+    pairs = zip(result["phrases"], result["phrases and meaning"], strict=True)
     for before, after in pairs:
         style = after["style"]
         aim = f"{'<=' if style in NO_DANGER else '>='} {AIMS[style]:.2f}"
@@ -117,7 +118,7 @@ def main() -> None:
             f"{after['flagged']:11.2f}{after['held']:7.2f}{right:>12}{aim:>8}"
         )
     for name in ("a message, ms at the median", "load, s of CPU"):
-        print(f"{name}: {found[name]:.1f}")
+        print(f"{name}: {result[name]:.1f}")
 
 
 if __name__ == "__main__":

@@ -66,13 +66,13 @@ def of_set(name: str, cases: Sequence[Row], embedder: EmbeddedEmbedder) -> Row:
     the best."""
     model = kinds.shipped()
     texts = [case["text"] for case in cases]
-    told = [model.of(v, t) for v, t in zip(embedder.queries(texts), texts, strict=True)]
-    best = Counter(max(shares, key=lambda kind: shares[kind]) for shares in told)
-    wanted = sum(best[kind] for kind in INQUIRIES)
+    results = [model.of(v, t) for v, t in zip(embedder.queries(texts), texts, strict=True)]
+    best = Counter(max(shares, key=lambda kind: shares[kind]) for shares in results)
+    total = sum(best[kind] for kind in INQUIRIES)
     return {
         "set": name,
         "messages": len(cases),
-        "best kind asks nothing": 1 - wanted / len(told),
+        "best kind asks nothing": 1 - total / len(results),
         "best": dict(best.most_common()),
     }
 

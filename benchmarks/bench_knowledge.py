@@ -143,30 +143,30 @@ def memory(database: str) -> float:
 
 def measure(bundle: Bundle, people: tuple[User, User]) -> dict[str, float]:
     """Take a bundle through import, proposal and publication, and ask every page."""
-    found = {"import": seconds(lambda: services.import_bundle(bundle=bundle, by=None))}
+    fields = {"import": seconds(lambda: services.import_bundle(bundle=bundle, by=None))}
     made: list[Any] = []
-    found["checks: first look"] = seconds(lambda: checks.checked_draft(drafts.draft()))
-    found["checks: all of them"] = found["checks: first look"] + seconds(_check)
-    found["propose"] = seconds(
+    fields["checks: first look"] = seconds(lambda: checks.checked_draft(drafts.draft()))
+    fields["checks: all of them"] = fields["checks: first look"] + seconds(_check)
+    fields["propose"] = seconds(
         lambda: made.append(proposals.propose(note="Benchmark", by=people[0]))
     )
-    found["publish"] = seconds(
+    fields["publish"] = seconds(
         lambda: proposals.publish_proposal(proposal_id=made[0].pk, by=people[1])
     )
-    found["load a release"] = seconds(selectors.current_release)
+    fields["load a release"] = seconds(selectors.current_release)
     release = selectors.current_release()
     assert release is not None
     indexes: list[Search] = []
-    found["build its index"] = seconds(lambda: indexes.append(Search(release)))
-    asked = questions()
-    found["shortlist"] = median(seconds(partial(indexes[0].rank, Query(text))) for text in asked)
+    fields["build its index"] = seconds(lambda: indexes.append(Search(release)))
+    result = questions()
+    fields["shortlist"] = median(seconds(partial(indexes[0].rank, Query(text))) for text in result)
     client = Client(headers={"Host": "127.0.0.1"})
     client.force_login(people[0])
     for name, address in PAGES.items():
         path = address.format(number=release.number)
         times = [seconds(partial(_read, client, path)) for _ in range(ROUNDS)]
-        found[name] = median(times)
-    return found
+        fields[name] = median(times)
+    return fields
 
 
 def _check() -> None:
@@ -188,11 +188,11 @@ def longest_wait(*, following: bool) -> tuple[float, float]:
     started = time.monotonic()
     longest, swapped = 0.0, 0.0
     while not swapped or time.monotonic() - started < ASKING:
-        asked = time.perf_counter()
+        result = time.perf_counter()
         number = follower.number()
         assert number is not None
         index_for(selectors.release(number))
-        longest = max(longest, time.perf_counter() - asked)
+        longest = max(longest, time.perf_counter() - result)
         if number == published and not swapped:
             swapped = time.monotonic() - started
         time.sleep(0.01)
@@ -231,8 +231,8 @@ def main() -> None:
         finally:
             connection.creation.destroy_test_db(old, verbosity=0)
     if options.json:
-        found = {"demo": small, "large": large, "bare_mib": bare}
-        print(json.dumps({**found, "wait": wait, "unfollowed": unfollowed, "swap": swapped}))
+        fields = {"demo": small, "large": large, "bare_mib": bare}
+        print(json.dumps({**fields, "wait": wait, "unfollowed": unfollowed, "swap": swapped}))
         return
     print(f"{'':28}{'demo':>12}{f'{options.services:,}':>12}{'factor':>9}   aim")
     for name, value in large.items():

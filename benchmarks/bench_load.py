@@ -46,9 +46,9 @@ def main() -> None:
     database, redis = (os.environ.get(name, "") for name in ("DATABASE_URL", "REDIS_URL"))
     if not (database.startswith("postgres") and redis):
         parser.error("PostgreSQL and Redis are needed: make bench-load starts both")
-    found = {name: PARTS[name](options) for name in PARTS if name in (options.parts or PARTS)}
+    by_key = {name: PARTS[name](options) for name in PARTS if name in (options.parts or PARTS)}
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps(by_key))
 
 
 def _taking(options: argparse.Namespace) -> Any:
@@ -99,19 +99,19 @@ def _growth(options: argparse.Namespace) -> Any:
         from benchmarks.load import growth, plot
 
         print("Requests over a longer history (least time; statements; pages of reading ones):")
-        found = growth.measure(sizes)
+        result = growth.measure(sizes)
         if options.plot:
-            plot.draw(found, options.plot)
+            plot.draw(result, options.plot)
     print(f"  {'':<34}" + "".join(f"{size:>26,}" for size in sizes))
-    for what in found[sizes[0]]:
-        costs = [found[size][what] for size in sizes]
+    for what in result[sizes[0]]:
+        costs = [result[size][what] for size in sizes]
         columns = (f"{c.ms:>10.1f} ms {c.queries:>4} {c.pages:>7}" for c in costs)
-        print(f"  {what:<34}" + " ".join(columns) + f"  x {growth.growth_of(found, what):.2f}")
-    faster = list(growth.grown(found))
+        print(f"  {what:<34}" + " ".join(columns) + f"  x {growth.growth_of(result, what):.2f}")
+    faster = list(growth.grown(result))
     for what in faster:
-        print(f"\nFaster than the logarithm: {what}", *found[sizes[-1]][what].plans, sep="\n")
+        print(f"\nFaster than the logarithm: {what}", *result[sizes[-1]][what].plans, sep="\n")
     return {
-        "costs": {size: {w: asdict(c) for w, c in costs.items()} for size, costs in found.items()},
+        "costs": {size: {w: asdict(c) for w, c in costs.items()} for size, costs in result.items()},
         "faster": faster,
     }
 

@@ -104,24 +104,24 @@ def step_of(record: AttemptRecord) -> str:
 
 def by_contract(asked: Sequence[QuestionRun]) -> list[dict[str, Any]]:
     """Return a row for each contract, and one for all."""
-    found: dict[str, list[AttemptRecord]] = defaultdict(list)
+    by_key: dict[str, list[AttemptRecord]] = defaultdict(list)
     for turn in asked:
         for name, records in turn.store.records.items():
-            found[name] += records
-    everything = [record for records in found.values() for record in records]
-    return [_row(name, records) for name, records in (*found.items(), ("all", everything))]
+            by_key[name] += records
+    everything = [record for records in by_key.values() for record in records]
+    return [_row(name, records) for name, records in (*by_key.items(), ("all", everything))]
 
 
 def _row(name: str, records: Sequence[AttemptRecord]) -> dict[str, Any]:
     steps = Counter(step_of(record) for record in records)
     ended = len(records) - steps["model"]
-    kept = ended - steps["json"] - steps["schema"]
+    result = ended - steps["json"] - steps["schema"]
     return {
         "contract": name,
         "answers": len(records),
         "cut": steps["model"],
         "ended": ended,
-        "json and schema": kept,
+        "json and schema": result,
         "gate": steps["passed"],
         "tokens read": round(statistics.mean(r.answer.prompt_tokens or 0 for r in records)),
         "written": round(statistics.mean(r.answer.completion_tokens or 0 for r in records)),
@@ -146,13 +146,13 @@ def main() -> None:
 
         django.setup()
         with served() as base_url:
-            asked = []
+            records = []
             for turn in turns(base_url, options.questions):
-                asked.append(turn)
-                print(f"{len(asked)} of {options.questions}", file=sys.stderr)
-    rows = by_contract(asked)
+                records.append(turn)
+                print(f"{len(records)} of {options.questions}", file=sys.stderr)
+    rows = by_contract(records)
     outcomes = Counter(
-        type(turn.outcome).__name__ if turn.outcome else turn.reason for turn in asked
+        type(turn.outcome).__name__ if turn.outcome else turn.reason for turn in records
     )
     if options.json:
         print(json.dumps({"contracts": rows, "outcomes": outcomes}, indent=1))
@@ -162,7 +162,7 @@ def main() -> None:
             print("".join(f"{v:>17}" if i else f"{v:32}" for i, v in enumerate(row.values())))
         print("turns:", ", ".join(f"{count} {name}" for name, count in outcomes.items()))
     total = rows[-1]
-    sys.exit(total["ended"] != total["json and schema"] or any(t.outcome is None for t in asked))
+    sys.exit(total["ended"] != total["json and schema"] or any(t.outcome is None for t in records))
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ Way = Callable[[str], set[int]]
 
 def tokens(text: str) -> list[Token]:
     """Return the words of a text, of Chinese each character."""
-    return [(*found.span(), found[0]) for found in WORD.finditer(text)]
+    return [(*entry.span(), entry[0]) for entry in WORD.finditer(text)]
 
 
 def marked(text: str) -> Message:
@@ -64,11 +64,11 @@ def named() -> dict[str, list[Message]]:
 
 def nameless() -> list[str]:
     """Return questions that name nobody."""
-    found = []
+    records = []
     for name in NAMELESS:
         lines = (HERE / "questions" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        found += [json.loads(line)["text"] for line in lines if line.strip()]
-    return list(dict.fromkeys(found))
+        records += [json.loads(line)["text"] for line in lines if line.strip()]
+    return list(dict.fromkeys(records))
 
 
 def knowledge() -> frozenset[str]:
@@ -82,7 +82,7 @@ def capitals(known: frozenset[str], *, least: int) -> Way:
     """Return the way that goes by capital letters."""
 
     def way(text: str) -> set[int]:
-        found: set[int] = set()
+        results: set[int] = set()
         run: list[int] = []
         words = tokens(text)
         for place, (start, _, word) in enumerate(words):
@@ -90,9 +90,9 @@ def capitals(known: frozenset[str], *, least: int) -> Way:
             if word[0].isupper() and not begins and word.lower() not in known:
                 run.append(place)
                 continue
-            found.update(run if len(run) >= least else ())
+            results.update(run if len(run) >= least else ())
             run = []
-        return found | set(run if len(run) >= least else ())
+        return results | set(run if len(run) >= least else ())
 
     return way
 
@@ -159,16 +159,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
     by_language, without = named(), nameless()
-    messages = [message for each in by_language.values() for message in each]
+    messages = [message for results in by_language.values() for message in results]
     result: dict[str, Any] = {}
 
     def note(name: str, found: list[set[int]], touched: int, words: int) -> None:
         languages = Counter[str]()
         at = 0
-        for language, each in by_language.items():
-            hidden, total = score(each, found[at : at + len(each)])
+        for language, results in by_language.items():
+            hidden, total = score(results, found[at : at + len(results)])
             languages[language] = round(100 * hidden / total)
-            at += len(each)
+            at += len(results)
         hidden, total = score(messages, found)
         result[name] = {
             "names_hidden_percent": round(100 * hidden / total),
@@ -211,8 +211,8 @@ def main() -> None:
         print(json.dumps({"questions_without_a_name": len(without), **result}))
         return
     print(f"{len(messages)} messages with names, {len(without)} questions without")
-    for name, each in result.items():
-        print(f"{name:>32}: {each}")
+    for name, results in result.items():
+        print(f"{name:>32}: {results}")
 
 
 if __name__ == "__main__":

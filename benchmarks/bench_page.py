@@ -98,7 +98,7 @@ def measure(base_url: str) -> tuple[Visit, Visit]:
         baseline = _visit(browser, f"{base_url}/baseline/")
         browser.close()
     text = [_file("css"), _file("js"), PAGE.encode()]
-    baseline.total = sum(len(gzip.compress(each)) for each in text)
+    baseline.total = sum(len(gzip.compress(entry)) for entry in text)
     baseline.total += sum(font.stat().st_size for font in FONTS)
     return ours, baseline
 

@@ -55,35 +55,35 @@ def main() -> None:
     release = read_bundle(DEMO).release()
     search = _search(release)
     services = {service.key: service for service in release.services.values()}
-    leads = two = said = refused = baseline = unsaid = told = 0
+    leads = two = value = refused = baseline = unsaid = actual = 0
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         service = services[row["service"]]
-        found = search.passages(row["text"], service)
-        if found is None or not found.ranked:
+        results = search.passages(row["text"], service)
+        if results is None or not results.ranked:
             raise SystemExit("There are no vectors of the passages.")
-        answers = found.ranked[0].score >= found.least
-        wanted = row["says"]
-        if not wanted:
+        answers = results.ranked[0].score >= results.least
+        entry = row["says"]
+        if not entry:
             unsaid += 1
-            told += not answers
+            actual += not answers
             continue
-        said += 1
+        value += 1
         refused += not answers
-        leads += any(words in found.ranked[0].text for words in wanted)
-        two += any(w in passage.text for w in wanted for passage in found.ranked[:2])
-        baseline += any(words in of_service(service)[0][1] for words in wanted)
-    print(f"said ({said}): first {leads / said:.2f}, in two {two / said:.2f}, ", end="")
-    print(f"refused {refused / said:.2f}; first of the entry {baseline / said:.2f}")
-    print(f"not said ({unsaid}): refused {told / unsaid:.2f}")
+        leads += any(words in results.ranked[0].text for words in entry)
+        two += any(w in passage.text for w in entry for passage in results.ranked[:2])
+        baseline += any(words in of_service(service)[0][1] for words in entry)
+    print(f"said ({value}): first {leads / value:.2f}, in two {two / value:.2f}, ", end="")
+    print(f"refused {refused / value:.2f}; first of the entry {baseline / value:.2f}")
+    print(f"not said ({unsaid}): refused {actual / unsaid:.2f}")
     changed = replace(
         release,
         services={key: _dearer(service) for key, service in release.services.items()},
     )
-    for name, each in (("as they are", release), ("a third higher", changed)):
-        priced = [s for s in each.services.values() if _AMOUNT.search(s.fees)]
-        found_in = search if each is release else _search(each)
-        count = sum(_leads("fees", HOW_MUCH, s, each, found_in) for s in priced)
+    for name, result in (("as they are", release), ("a third higher", changed)):
+        priced = [s for s in result.services.values() if _AMOUNT.search(s.fees)]
+        found_in = search if result is release else _search(result)
+        count = sum(_leads("fees", HOW_MUCH, s, result, found_in) for s in priced)
         print(f"fees {name}: the fee leads {count} of {len(priced)}")
     timed = [s for s in release.services.values() if s.processing_time]
     count = sum(_leads("processing_time", HOW_LONG, s, release, search) for s in timed)

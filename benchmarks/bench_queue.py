@@ -129,10 +129,10 @@ def _store(state: str, number: int, chance: random.Random) -> None:
         text += f" {COMMON}" if chance.random() < 0.5 else ""
         text += f" {RARE}" if chance.random() < 0.0002 else ""
         turn = Turn(session=session, number=1, text=text, release_number=1, queued_at=now)
-        found = chance.sample(agencies, k=chance.choices([0, 1, 2], weights=[30, 60, 10])[0])
+        result = chance.sample(agencies, k=chance.choices([0, 1, 2], weights=[30, 60, 10])[0])
         # One office has hardly anything to do, and its staff look at the same queue.
-        found += [RARE_AGENCY] if chance.random() < 0.0002 else []
-        merge = {"agency_detect_v1": {"agencyDetected": found}}
+        result += [RARE_AGENCY] if chance.random() < 0.0002 else []
+        merge = {"agency_detect_v1": {"agencyDetected": result}}
         stages.append(
             Stage(turn=turn, contract="agency_detect_v1", order=2, status="passed",
                   output={}, state_merge=merge)
@@ -146,8 +146,8 @@ def _store(state: str, number: int, chance: random.Random) -> None:
             state=state,
             reasons=[reason],
             reason=reason,
-            agency=found[0] if len(found) == 1 else "",
-            agencies=_set_of(tuple(sorted(found))),
+            agency=result[0] if len(result) == 1 else "",
+            agencies=_set_of(tuple(sorted(result))),
             urgency=urgency,
             rank=due.rank(
                 urgency=urgency,
@@ -192,7 +192,7 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
     deep = encode((middle.rank, middle.due_at, middle.pk))
     reference = "K7M-4QX9"
     Session.objects.filter(pk=middle.turn.session_id).update(reference=reference)
-    asked = {
+    fields = {
         "first page": "",
         "a page in the middle": f"after={deep}",
         "the page before that": f"before={deep}",
@@ -216,7 +216,7 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
         "done": "tab=done",
         "done, one agency": "tab=done&agency=housing",
     }
-    for what, query in asked.items():
+    for what, query in fields.items():
         yield what, _time(supervisor, f"/review/?{query}")
     yield "first page, one agency's staff", _time(colleague, "/review/")
     for what, role, agency in (

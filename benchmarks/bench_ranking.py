@@ -55,31 +55,31 @@ class Asked:
 
 def read(path: Path) -> list[Asked]:
     """Read the first questions of a file of cases that are not vague."""
-    found = []
+    records = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if not row["history"] and "vague" not in row["tags"]:
             right = row["expected"]["acceptable_services"] or [row["expected"]["service"]]
-            held = held_out(row["id"], row.get("source", ""))
-            found.append(Asked(row["text"], frozenset(filter(None, right)), held))
-    return found
+            result = held_out(row["id"], row.get("source", ""))
+            records.append(Asked(row["text"], frozenset(filter(None, right)), result))
+    return records
 
 
 def row(name: str, search: Search, asked: Sequence[Asked]) -> str:
     """Return a line of the table."""
-    rankings = [search.rank(Query(each.text)) for each in asked]
+    rankings = [search.rank(Query(entry.text)) for entry in asked]
     keys = [[r.item.key for r in ranking.services(limit=12)] for ranking in rankings]
-    inside = [i for i, each in enumerate(asked) if each.right]
-    outside = [i for i, each in enumerate(asked) if not each.right]
-    found = [
+    inside = [i for i, entry in enumerate(asked) if entry.right]
+    outside = [i for i, entry in enumerate(asked) if not entry.right]
+    results = [
         np.mean([bool(asked[i].right & set(keys[i][:many])) for i in inside]) if inside else 0.0
         for many in (1, 4, 12)
     ]
     answered = [i for i, ranking in enumerate(rankings) if ranking.first >= SURE_ENOUGH]
     wrong = sum(keys[i][0] not in asked[i].right for i in answered) / len(asked)
     turned_away = np.mean([rankings[i].outside >= 0.5 for i in inside]) if inside else 0.0
-    told = np.mean([rankings[i].outside >= 0.5 for i in outside]) if outside else 0.0
-    shares = (*found, len(answered) / len(asked), wrong, turned_away, told)
+    result = np.mean([rankings[i].outside >= 0.5 for i in outside]) if outside else 0.0
+    shares = (*results, len(answered) / len(asked), wrong, turned_away, result)
     return f"{name:24}{len(asked):>6}" + "".join(f"{share:9.3f}" for share in shares)
 
 
@@ -96,11 +96,11 @@ class Fit:
         """Add questions to learn from; those of a set count ``weight`` together."""
         rows, right, likeness = [], [], []
         has_questions = search._has_questions
-        for each in asked:
-            vector = search._embed([each.text])
-            features, none = search.features(each.text, None if vector is None else vector[0])
-            places = [search.places[k] for k in search.places if k[1] in each.right]
-            ranked = search.rank(Query(each.text)).services(limit=self.most)
+        for entry in asked:
+            vector = search._embed([entry.text])
+            features, none = search.features(entry.text, None if vector is None else vector[0])
+            places = [search.places[k] for k in search.places if k[1] in entry.right]
+            ranked = search.rank(Query(entry.text)).services(limit=self.most)
             chosen = list(
                 dict.fromkeys(
                     [*places[:4], *(search.places[r.item.agency, r.item.key] for r in ranked)]
@@ -136,9 +136,9 @@ class Fit:
                 powers = np.exp(both - both.max(axis=1, keepdims=True))
                 guess = powers / powers.sum(axis=1, keepdims=True)
                 nothing = right.sum(axis=1, keepdims=True) == 0
-                wanted = guess * np.concatenate([right, nothing], axis=1)
-                wanted /= np.maximum(wanted.sum(axis=1, keepdims=True), 1e-12)
-                error = (guess - wanted) * weight / len(rows)
+                result = guess * np.concatenate([right, nothing], axis=1)
+                result /= np.maximum(result.sum(axis=1, keepdims=True), 1e-12)
+                error = (guess - result) * weight / len(rows)
                 gradient[:-2] += np.einsum("ij,ijf->f", error[:, :-1], rows[:, :, :-1])
                 gradient[-2] += error[:, -1].sum()
                 gradient[-1] += (error[:, -1] * likeness).sum()
@@ -159,14 +159,14 @@ where there are none."""
 
 def demo_by_author(data: Path) -> dict[str, list[ExampleQuestion]]:
     """Return the example questions by their author."""
-    found = {}
+    fields = {}
     for name in (*AUTHORS, "languages"):
         lines = (data / "demo_questions" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         rows = map(json.loads, lines)
-        found[name] = [
+        fields[name] = [
             ExampleQuestion(r["agency"], r["service"], r["lang"], r["text"]) for r in rows
         ]
-    return found
+    return fields
 
 
 def learn(fit: Fit, data: Path, releases: Mapping[str, Release]) -> None:
@@ -175,17 +175,17 @@ def learn(fit: Fit, data: Path, releases: Mapping[str, Release]) -> None:
     assert embedder is not None
     authors = demo_by_author(data)
     demo = replace(releases["demo"], questions=())
-    asked = {
+    by_key = {
         name: [Asked(q.text, frozenset({q.service})) for q in questions]
         for name, questions in authors.items()
     }
     for name, weight in (*((a, 1.0) for a in AUTHORS), ("languages", 0.7)):
         others = tuple(q for a in authors if a != name for q in authors[a])
         search = fuse(replace(demo, questions=others), embedder, kinds)
-        fit.add(f"demo, {name}", search, asked[name], weight)
+        fit.add(f"demo, {name}", search, by_key[name], weight)
     bare = fuse(demo, embedder, kinds)
-    fit.add("demo, no questions", bare, [q for a in AUTHORS for q in asked[a]], 0.5)
-    fit.add("demo, no questions, languages", bare, asked["languages"], 0.2)
+    fit.add("demo, no questions", bare, [q for a in AUTHORS for q in by_key[a]], 0.5)
+    fit.add("demo, no questions, languages", bare, by_key["languages"], 0.2)
     whole = fuse(
         replace(demo, questions=tuple(q for a in authors.values() for q in a)), embedder, kinds
     )
@@ -250,10 +250,10 @@ def main() -> None:
     for name, search in searches(releases, words=options.words):
         sets = [(s, QUESTIONS / f"{s}.jsonl") for s in OF_DEMO]
         for label, path in sets if name == "demo" else [(name, _cases(options.data, name))]:
-            asked = read(path)
-            print(row(label, search, asked))
+            text = read(path)
+            print(row(label, search, text))
             if name == "us":
-                print(row("us, held out", search, [each for each in asked if each.held]))
+                print(row("us, held out", search, [entry for entry in text if entry.held]))
         start = perf_counter()
         for number in range(100):
             search.rank(Query(f"how do I renew my licence, number {number}"))

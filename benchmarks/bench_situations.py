@@ -56,7 +56,7 @@ def leads(outcome: Outcome | None) -> list[str]:
     from ieim.pipeline.work import Abstained
 
     if isinstance(outcome, Abstained):
-        return [f"{each.agency}/{each.key}" for each in outcome.offered]
+        return [f"{entry.agency}/{entry.key}" for entry in outcome.offered]
     reply = getattr(outcome, "reply", None)
     return [source.reference for source in reply.sources] if reply else []
 
@@ -68,14 +68,14 @@ def ends(row: Row, outcome: Outcome | None) -> Iterator[str]:
     how, keys = shown(outcome)
     if how:
         yield f"{'wrong' if set(keys).isdisjoint(row['situations']) else 'right'} {how}"
-    services = [each for each in [row["service"], *row.get("services", [])] if each]
-    found = leads(outcome)
+    services = [entry for entry in [row["service"], *row.get("services", [])] if entry]
+    result = leads(outcome)
     if isinstance(outcome, Abstained):
         yield "asked back"
-        yield from ["among options"] if set(found) & set(services) else []
-    elif found and services:
-        yield "leads right" if found[0] in services else "leads wrong"
-    elif isinstance(outcome, Answered) and not found:
+        yield from ["among options"] if set(result) & set(services) else []
+    elif result and services:
+        yield "leads right" if result[0] in services else "leads wrong"
+    elif isinstance(outcome, Answered) and not result:
         yield "none of our services"
 
 
@@ -114,8 +114,8 @@ def main() -> None:
         from ieim.search.embedders import build_embedder
 
         release = read_bundle(DEMO).release()
-        asked = tuple(question for question in release.questions if not question.situation)
-        bare = replace(release, situations={}, questions=asked, sha256="0" * 64)
+        results = tuple(question for question in release.questions if not question.situation)
+        bare = replace(release, situations={}, questions=results, sha256="0" * 64)
         embedder = build_embedder({"KIND": "embedded"})
         for path in options.data:
             rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

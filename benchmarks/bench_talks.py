@@ -39,26 +39,26 @@ def measure(questions: Path, *, verbose: bool) -> dict[str, Counter[str]]:
         for service in release.services.values()
     }
     kinds = ("first", "later", "outside", "small talk")
-    found: dict[str, Counter[str]] = {name: Counter() for name in kinds}
+    by_key: dict[str, Counter[str]] = {name: Counter() for name in kinds}
     for talk in yaml.safe_load(questions.read_text(encoding="utf-8")):
         history: list[dict[str, Any]] = []
-        for each in talk:
-            if "offer" in each:
-                offered = [_named(*keys[name]) for name in each["offer"]]
+        for entry in talk:
+            if "offer" in entry:
+                offered = [_named(*keys[name]) for name in entry["offer"]]
                 history.append({"role": "user", "text": "I need something"})
                 history.append({"role": "assistant", "text": "", "offered": offered})
                 continue
-            wanted = [each["is"]] if isinstance(each["is"], str) else each["is"]
-            result = engine.answer(each["say"], history)
-            end = _end(result, {keys[name][1] for name in wanted if name in keys}, wanted)
+            values = [entry["is"]] if isinstance(entry["is"], str) else entry["is"]
+            result = engine.answer(entry["say"], history)
+            end = _end(result, {keys[name][1] for name in values if name in keys}, values)
             usual = "later" if history else "first"
-            kind = {"G": "small talk", "O": "outside"}.get(wanted[0], usual)
-            found[kind][end] += 1
+            kind = {"G": "small talk", "O": "outside"}.get(values[0], usual)
+            by_key[kind][end] += 1
             if verbose and end != "right":
-                print(f"{end:12} {each['say']!r} wanted {wanted}")
-            history.append({"role": "user", "text": each["say"]})
-            history.append(_answer([keys[name] for name in wanted if name in keys], release))
-    return found
+                print(f"{end:12} {entry['say']!r} wanted {values}")
+            history.append({"role": "user", "text": entry["say"]})
+            history.append(_answer([keys[name] for name in values if name in keys], release))
+    return by_key
 
 
 def _named(agency: str, service: str) -> dict[str, str]:
@@ -80,12 +80,12 @@ def _end(result: Any, services: set[str], wanted: list[str]) -> str:
     if wanted == ["G"]:
         return "right" if result.outcome == "guidance" else "wrong"
     if wanted == ["O"]:
-        told = result.outcome == "outside"
-        return "right" if told else "wrong" if result.outcome == "answered" else "no help"
+        results = result.outcome == "outside"
+        return "right" if results else "wrong" if result.outcome == "answered" else "no help"
     if result.outcome == "answered":
         return "right" if {key for _, key in result.cited} <= services else "wrong"
-    asked = result.outcome == "asked"
-    return "asked right" if asked and services & {k for _, k in result.offered} else "no help"
+    matches = result.outcome == "asked"
+    return "asked right" if matches and services & {k for _, k in result.offered} else "no help"
 
 
 def main() -> None:

@@ -55,16 +55,16 @@ def requests_of(data: Path, cases: int) -> list[list[ModelRequest]]:
 
     if (data / "catalogues" / "us").is_dir():
         release = read_bundle(data / "catalogues" / "us").release()
-        asked = sets.first_questions(sets.read_set(data / "cases" / "inquiries.jsonl"))
+        result = sets.first_questions(sets.read_set(data / "cases" / "inquiries.jsonl"))
     else:
         release = read_bundle(DEMO).release()
-        asked = sets.first_questions(sets.CaseSet(read_cases(DEMO / "golden.jsonl").cases))
+        result = sets.first_questions(sets.CaseSet(read_cases(DEMO / "golden.jsonl").cases))
     engine = Engine(release, build_embedder({"KIND": "embedded"}))
-    step = max(1, len(asked.cases) // cases)
+    step = max(1, len(result.cases) // cases)
     turns = []
-    for case in asked.cases[::step][:cases]:
+    for case in result.cases[::step][:cases]:
         records = engine.turn(case.text).store.records
-        turns.append([record.request for found in records.values() for record in found])
+        turns.append([record.request for results in records.values() for record in results])
     return turns
 
 
@@ -88,9 +88,9 @@ def measured(turns: Sequence[Sequence[ModelRequest]]) -> list[dict[str, Any]]:
     from ieim.pipeline.canonical import dumps
 
     calls = [(i, request) for i, turn in enumerate(turns) for request in turn]
-    said = ["\n".join(m.content for m in request.messages) for _, request in calls]
+    texts = ["\n".join(m.content for m in request.messages) for _, request in calls]
     schemas = [dumps(request.response_format or {}) for _, request in calls]
-    sent, shapes = tokens_of(said), tokens_of(schemas)
+    sent, shapes = tokens_of(texts), tokens_of(schemas)
     by: dict[str, dict[str, list[int]]] = defaultdict(
         lambda: {
             name: [0] * len(turns) for name in ("calls", "bytes", "schema", "tokens", "tokens_all")
@@ -100,15 +100,15 @@ def measured(turns: Sequence[Sequence[ModelRequest]]) -> list[dict[str, Any]]:
         for name in (request.contract, "whole turn"):
             row = by[name]
             row["calls"][i] += 1
-            row["bytes"][i] += len(said[n].encode())
+            row["bytes"][i] += len(texts[n].encode())
             row["schema"][i] += len(schemas[n].encode())
             if sent is not None and shapes is not None:
                 row["tokens"][i] += sent[n]
                 row["tokens_all"][i] += sent[n] + shapes[n]
     whole = by.pop("whole turn")
     rows = [
-        {"what": name, **{key: round(statistics.mean(values), 1) for key, values in found.items()}}
-        for name, found in (*by.items(), ("whole turn, mean", whole))
+        {"what": name, **{key: round(statistics.mean(values), 1) for key, values in result.items()}}
+        for name, result in (*by.items(), ("whole turn, mean", whole))
     ]
     for name, part in (("whole turn, median", 0.5), ("whole turn, 95th of 100", 0.95)):
         ranked = {key: sorted(values) for key, values in whole.items()}

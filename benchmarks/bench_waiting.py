@@ -116,9 +116,9 @@ def measure(
                 _until_done(database, number)
         else:
             with ThreadPoolExecutor(8) as pool:
-                asked = [
-                    pool.submit(each.ask, QUESTIONS[number % len(QUESTIONS)])
-                    for number, each in enumerate(citizens[1:])
+                results = [
+                    pool.submit(entry.ask, QUESTIONS[number % len(QUESTIONS)])
+                    for number, entry in enumerate(citizens[1:])
                 ]
                 while not _done(database, turns):
                     most = max(most, memory(running.worker_pid))
@@ -127,8 +127,8 @@ def measure(
                     if time.monotonic() - started > PATIENCE:
                         break
                     time.sleep(0.5)  # between two looks
-                for each in asked:
-                    each.result()
+                for entry in results:
+                    entry.result()
         seconds = time.monotonic() - started
         return Row(
             mode=mode,
@@ -170,11 +170,11 @@ def measure_waiting(mode: str, environment: Mapping[str, str], held: Held, *, tu
 
 
 def _row(delay: float, mode: str, environment: Mapping[str, str], **how: Any) -> Row | Wait:
-    with model(delay) as held:
-        named = {"IEIM_MODEL_BASE_URL": held.base_url, "IEIM_MODEL_NAME": "ieim-offline"}
+    with model(delay) as context:
+        named = {"IEIM_MODEL_BASE_URL": context.base_url, "IEIM_MODEL_NAME": "ieim-offline"}
         if "at_once" in how:
             return measure(mode, {**environment, **named}, **how)
-        return measure_waiting(mode, {**environment, **named}, held, **how)
+        return measure_waiting(mode, {**environment, **named}, context, **how)
 
 
 def _until_held(database: Database, held: Held, turns: int) -> int:
@@ -213,8 +213,8 @@ def _plan(options: argparse.Namespace) -> Iterator[tuple[str, Mapping[str, str],
     for mode, named, most in (("one process", "embedded", 200), ("one worker", "distributed", 500)):
         if only not in (None, named, "waiting"):
             continue
-        there = services() if named == "distributed" else nullcontext(dict[str, str]())
-        with there as environment:
+        result = services() if named == "distributed" else nullcontext(dict[str, str]())
+        with result as environment:
             many = min(most, options.wait)
             if only != "waiting":
                 few = {"ahead": False, "at_once": AT_ONCE, "turns": options.turns + 1}

@@ -61,8 +61,8 @@ class Database:
         if not self._postgres:
             took = "(julianday(r.created_at) - julianday(t.created_at)) * 86400"
         joined = "conversations_reply r JOIN conversations_turn t ON t.id = r.turn_id"
-        found = self.rows(f"SELECT {took} FROM {joined}")  # noqa: S608  # both are ours
-        return [float(row[0]) for row in found]
+        result = self.rows(f"SELECT {took} FROM {joined}")  # noqa: S608  # both are ours
+        return [float(row[0]) for row in result]
 
     def waiting(self) -> int:
         """Return how many turns are being run."""

@@ -54,12 +54,12 @@ def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:
 
     What a person or the citizen has since decided otherwise is no decision of the machine's.
     """
-    found: dict[UUID, list[Decided]] = defaultdict(list)
+    by_turn: dict[UUID, list[Decided]] = defaultdict(list)
     for turn_id, decided in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
-        found[turn_id].append(decided)
+        by_turn[turn_id].append(decided)
     return {
-        turn_id: tuple(sorted(each, key=lambda one: (one.at is None, one.at)))
-        for turn_id, each in found.items()
+        turn_id: tuple(sorted(decisions, key=lambda one: (one.at is None, one.at)))
+        for turn_id, decisions in by_turn.items()
     }
 
 
@@ -67,18 +67,18 @@ def _machine(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
     stages = Stage.objects.filter(turn__session=session_id, status__in=_BY_MACHINE)
     for stage in stages.order_by("turn__number", "order"):
         labels = tuple(_labels(stage.result)) if stage.contract == CLASSIFY else ()
-        what = _BY_MACHINE[stage.status]
+        decision = _BY_MACHINE[stage.status]
         yield (
             stage.turn_id,
-            Decided("machine", stage.contract, what, stage.finished_at, labels),
+            Decided("machine", stage.contract, decision, stage.finished_at, labels),
         )
 
 
 def _labels(result: Mapping[str, object] | None) -> Iterator[str]:
     for name in _LABELS:
         given = (result or {}).get(name) or []
-        for each in given if isinstance(given, list) else [given]:
-            yield f"{name}/{each['label']}"  # type: ignore[index]  # by its schema
+        for value in given if isinstance(given, list) else [given]:
+            yield f"{name}/{value['label']}"  # type: ignore[index]  # by its schema
 
 
 def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:

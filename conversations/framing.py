@@ -248,9 +248,9 @@ def _carry_on(
     if address.token is None:
         if renewed or after != carried:
             set_cookie(response, after)
-    elif after != carried and (place := response.headers.get("Location", "")):
-        there = prefix_of(sign(after))
-        response.headers["Location"] = place.replace(address.prefix, there, 1)
+    elif after != carried and (location := response.headers.get("Location", "")):
+        prefix = prefix_of(sign(after))
+        response.headers["Location"] = location.replace(address.prefix, prefix, 1)
     return response
 
 

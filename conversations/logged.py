@@ -24,7 +24,7 @@ def begin(ids: Mapping[str, str]) -> None:
     _ids.set({name: value for name, value in ids.items() if value})
 
 
-def note(**ids: object) -> None:
+def bind(**ids: object) -> None:
     """Let what follows carry these too, until what is around it ends."""
     _ids.set({**_ids.get(), **{name: str(value) for name, value in ids.items()}})
 
@@ -33,7 +33,7 @@ def note(**ids: object) -> None:
 def about(**ids: object) -> Iterator[None]:
     """Let a block carry these too; what is noted inside ends with it."""
     before = _ids.get()
-    note(**ids)
+    bind(**ids)
     try:
         yield
     finally:

@@ -27,6 +27,7 @@ from ieim.audit.models import AppendOnlyModel, AuditHead, CurrentManager
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.work import Key
 
 ERASED_MARK = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
@@ -129,6 +130,11 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} turn {self.number}"
+
+    @property
+    def chosen(self) -> tuple[Key, ...]:
+        """Agency and key of each option that its citizen has chosen, best first."""
+        return self.choice.services if hasattr(self, "choice") else ()
 
 
 class Stage(models.Model):

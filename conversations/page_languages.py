@@ -47,7 +47,7 @@ class PageLanguage:
     @property
     def others(self) -> tuple[PageLanguage, ...]:
         """The other languages that the administration offers its pages in."""
-        return tuple(each for each in offered() if each != self)
+        return tuple(language for language in offered() if language != self)
 
 
 def languages() -> tuple[PageLanguage, ...]:
@@ -64,13 +64,13 @@ def offered() -> tuple[PageLanguage, ...]:
 def find(language: str) -> PageLanguage | None:
     """Return the page's language for one of a message or a page, None where pages have it not."""
     code = _PAGE_CODES.get(language, language)
-    return next((each for each in languages() if each.code == code), None)
+    return next((candidate for candidate in languages() if candidate.code == code), None)
 
 
 def of_this_page() -> PageLanguage:
     """Return the language that the page at hand is in."""
-    found = find(translation.get_language() or settings.LANGUAGE_CODE)
-    return found or languages()[0]
+    language = find(translation.get_language() or settings.LANGUAGE_CODE)
+    return language or languages()[0]
 
 
 def iso_code(code: str) -> str:
@@ -115,7 +115,7 @@ def of_request(request: HttpRequest) -> str:
 
     Where neither is offered it is English, or the first that is.
     """
-    codes = [each.code for each in offered()]
+    codes = [language.code for language in offered()]
     chosen = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
     candidates = [
         chosen,
@@ -143,8 +143,8 @@ def _accepted(header: str) -> Iterator[str]:
 
 def of_socket(query: Mapping[bytes, list[bytes]]) -> str:
     """Return the language of the page that opened a socket, which its address names."""
-    found = find(query.get(b"language", [b""])[0].decode("latin-1"))
-    return found.code if found else settings.LANGUAGE_CODE
+    language = find(query.get(b"language", [b""])[0].decode("latin-1"))
+    return language.code if language else settings.LANGUAGE_CODE
 
 
 def locale(language: str) -> Locale:
@@ -158,8 +158,8 @@ def locale(language: str) -> Locale:
 
 def name(language: str, *, in_language: str) -> str:
     """Return what a language is called in another one, or by itself, or by its code."""
-    found = locale(in_language).languages.get(iso_code(_PAGE_CODES.get(language, language)))
-    return found or language
+    language_name = locale(in_language).languages.get(iso_code(_PAGE_CODES.get(language, language)))
+    return language_name or language
 
 
 _CITIZENS = "conversations"
@@ -175,18 +175,19 @@ def in_its_language(
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        whose = _namespace(request)
+        namespace = _namespace(request)
         varies: tuple[str, ...]
-        if whose == _CITIZENS:
+        if namespace == _CITIZENS:
             language, varies = of_request(request), ("Accept-Language", "Cookie")
-        elif whose == _PROGRAMS:
+        elif namespace == _PROGRAMS:
             language = of_header(request.headers.get("Accept-Language", ""))
             varies = ("Accept-Language",)
         else:
             with translation.override(settings.LANGUAGE_CODE):
                 return get_response(request)
         chosen = (
-            whose == _CITIZENS and request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME) == language
+            namespace == _CITIZENS
+            and request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME) == language
         )
         with translation.override(language), by_choice(chosen):
             response = get_response(request)

@@ -47,8 +47,8 @@ def apply(*, now: datetime | None = None) -> dict[str, int] | None:
     now = now or timezone.now()
     if _is_done(now):
         return None
-    found = _overdue(now).filter(~_waits()).order_by("created_at")
-    ids = list(found.values_list("pk", flat=True)[:BATCH])
+    sessions = _overdue(now).filter(~_waits()).order_by("created_at")
+    ids = list(sessions.values_list("pk", flat=True)[:BATCH])
     erased = {"conversations": sum(_erase(session_id, now) for session_id in ids)}
     with transaction.atomic():
         # Whoever else applies it waits here, and then sees the event of this run.
@@ -94,8 +94,8 @@ def _overdue(now: datetime) -> QuerySet[Session]:
 def _happened(since: datetime) -> Q:
     happened = Q()
     for model, moment in _MOMENTS:
-        found = model._default_manager.filter(session=OuterRef("pk"), **{f"{moment}__gte": since})
-        happened |= Q(Exists(found))
+        rows = model._default_manager.filter(session=OuterRef("pk"), **{f"{moment}__gte": since})
+        happened |= Q(Exists(rows))
     return happened
 
 

@@ -79,8 +79,8 @@ def moment(at: datetime) -> int:
 
 def seen_until(request: HttpRequest, reference: str) -> int | None:
     """Return up to when the browser has seen a conversation, None where it does not say."""
-    found = _SEEN.fullmatch(request.COOKIES.get(SEEN_COOKIE, ""))
-    return int(found[2]) if found and found[1] == reference else None
+    match = _SEEN.fullmatch(request.COOKIES.get(SEEN_COOKIE, ""))
+    return int(match[2]) if match and match[1] == reference else None
 
 
 def visit_of(query: Mapping[str, Sequence[str]]) -> Visit | None:

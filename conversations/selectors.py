@@ -167,8 +167,8 @@ def turn_view(turn_id: UUID) -> TurnView:
     earlier = Turn.objects.filter(session_id=turn.session_id, number__lt=turn.number)
     with_cards = earlier.filter(reply__isnull=False, replaced__isnull=True)
     above = with_cards.select_related("reply", "replaced").prefetch_related("corrections")
-    shown = _cards(above) if hasattr(turn, "reply") else set()
-    view = _turn_view(turn, _due([turn]), flags.waiting(turn.session_id), shown)
+    shown_cards = _cards(above) if hasattr(turn, "reply") else set()
+    view = _turn_view(turn, _due([turn]), flags.waiting(turn.session_id), shown_cards)
     return replace(
         view,
         lines=people.lines(turn.session_id).get(turn.number, ()),
@@ -219,17 +219,17 @@ def _turns() -> Any:
 def _cards(turns: Iterable[Turn]) -> set[Shown]:
     """Return the cards that stand open on the page: not of answers about something else, nor of
     those that were corrected."""
-    shown: set[Shown] = set()
+    cards: set[Shown] = set()
     for turn in turns:
         if hasattr(turn, "reply") and not hasattr(turn, "replaced") and not turn.corrections.all():
-            shown |= cards_of(turn.reply, turn)
-    return shown
+            cards |= cards_of(turn.reply, turn)
+    return cards
 
 
 def _due(turns: Iterable[Turn]) -> Mapping[UUID, ports.Due]:
     """Return by when people should answer those that wait, and why they have to."""
-    held = [turn.pk for turn in turns if turn.state == TurnState.NEEDS_REVIEW.value]
-    return ports.reviews().due(turn_ids=held) if held else {}
+    waiting = [turn.pk for turn in turns if turn.state == TurnState.NEEDS_REVIEW.value]
+    return ports.reviews().due(turn_ids=waiting) if waiting else {}
 
 
 def _turn_view(
@@ -254,7 +254,8 @@ def _turn_view(
         contacts=contacts,
         contacts_below=not of_feedback and help_lines.are_below(turn, waiting),
         own_lines=help_lines.has_own(turn),
-        may_be_watched=bool(contacts) and any(sign.code in _WATCHED for sign in flags.of(turn)),
+        may_be_watched=bool(contacts)
+        and any(sign.code in _WATCHED for sign in flags.signs_of(turn)),
         said_safe=turn.said_safe_at is not None,
         corrections=corrections(turn),
         choice=choosing.choice_view(turn),
@@ -297,7 +298,7 @@ def _opening(turn: Turn) -> CaseText | None:
     """Return the administration's words to somebody in a hard situation, None where a turn tells of
     none, or nothing has come of it yet."""
     # Of a refused message nothing is known, and of a faint sign a model saw nothing.
-    signs = [sign for sign in flags.of(turn) if sign.source not in ("refusal", "faint")]
+    signs = [sign for sign in flags.signs_of(turn) if sign.source not in ("refusal", "faint")]
     is_hard = help_lines.of_signs(turn, signs) or any(sign.code == "distress" for sign in signs)
     case = turn.situation or ("worry" if is_hard else "")
     if not case or turn.state not in _OPENED:

@@ -93,10 +93,10 @@ def begin(part: str, attributes: Attributes) -> None:
     parts[part] = trace.get_tracer(_NAME).start_span(part, attributes=attributes)
 
 
-def note(part: str, event: str, attributes: Attributes) -> None:
+def add_event(part: str, event: str, attributes: Attributes) -> None:
     """Note what has happened in an open part of the present span."""
-    if noted := (_parts.get() or {}).get(part):
-        noted.add_event(event, attributes)
+    if span := (_parts.get() or {}).get(part):
+        span.add_event(event, attributes)
 
 
 def end(part: str) -> None:

@@ -46,12 +46,12 @@ def may_help(turn: Turn, words: Words, flagged: Sequence[Turn]) -> tuple[CardVie
     publication = follower.publication()
     if not waits or flagged or turn.risks or publication is None:
         return ()
-    found = list(dict.fromkeys(_candidates(turn)))
-    if not found:
+    keys = list(dict.fromkeys(_candidates(turn)))
+    if not keys:
         return ()
     refused = _refused_services(turn)
     release = knowledge.loaded(publication).in_language(turn.language)
-    remaining = [key for key in found if key in release.services and key not in refused]
+    remaining = [key for key in keys if key in release.services and key not in refused]
     return tuple(_help_card(key, release, words) for key in remaining[:MOST])
 
 
@@ -74,8 +74,8 @@ def _given_to_model(turn: Turn) -> Iterator[Key]:
     for attempt in attempts.order_by("-stage__order", "-round", "number"):
         given = json.loads(attempt.asked_text or "{}").get("service_index", ())
         if given:
-            for each in sorted(given, key=lambda each: int(each["rank"])):
-                yield each["agencyId"], each["serviceKey"]
+            for candidate in sorted(given, key=lambda candidate: int(candidate["rank"])):
+                yield candidate["agencyId"], candidate["serviceKey"]
             return
 
 
@@ -89,9 +89,9 @@ def _refused_services(turn: Turn) -> set[Key]:
         turn__session_id=turn.session_id, outcome=ChoiceOutcome.NONE.value
     )
     other = Reply.objects.filter(turn__session_id=turn.session_id, turn__replaced__isnull=False)
-    found = {(agency, key) for each in refused for agency, key in each.offered}
+    keys = {(agency, key) for choice in refused for agency, key in choice.offered}
     sources = (source for reply in other for source in reply.body["sources"])
-    return found | {(each["agency_id"], each["service_key"]) for each in sources}
+    return keys | {(choice["agency_id"], choice["service_key"]) for choice in sources}
 
 
 def _help_card(key: Key, release: Release, words: Words) -> CardView:
@@ -168,7 +168,7 @@ def alone(turn: Turn, contacts: Sequence[Contact]) -> Status | None:
 
 def _reason(turn: Turn, codes: Sequence[str]) -> str:
     if Code.POLICY_RISK in codes:
-        wished = any(found.code == risk.PERSON_WANTED for found in flags.of(turn))
+        wished = any(sign.code == risk.PERSON_WANTED for sign in flags.signs_of(turn))
         return "asked" if wished else "risk"
     choice = choosing.choice_of(turn)
     reason = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None

@@ -47,7 +47,7 @@ def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
     if stage in AWAITED and (stage != REPLY or awaited):
         return False
     escalating = {label.code for label in labels(turn)}
-    sure = [sign for sign in flags.of(turn) if sign.code in escalating and not sign.weak]
+    sure = [sign for sign in flags.signs_of(turn) if sign.code in escalating and not sign.weak]
     return not sure and turn.state != TurnState.WITH_PERSON.value
 
 
@@ -63,7 +63,7 @@ def codes(turn: Turn) -> tuple[str, ...]:
     What the citizen wrote of the answer counts as the message does, and comes after it. What a
     model refused to read is no flag: the help lines that are shown for it tell nothing of it.
     """
-    signs = (sign.code for sign in flags.of(turn) if sign.source != "refusal")
+    signs = (sign.code for sign in flags.signs_of(turn) if sign.source != "refusal")
     return tuple(dict.fromkeys([*signs, *(code for code, _ in flags.of_feedback(turn))]))
 
 
@@ -83,12 +83,14 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
     """Return the help lines that the citizen was shown at once, and then the same as staff have
     written them, where the citizen's language is another. A person's answer may say what they say
     without a source."""
-    flagged = [*codes(turn), *(sign.code for sign in flags.of(turn))]
+    flagged = [*codes(turn), *(sign.code for sign in flags.signs_of(turn))]
     escalating = _escalating(turn, tuple(dict.fromkeys(flagged)))
     if not escalating:
         return ()
     release = knowledge.release(turn.release_number)
-    shown = contacts([label.code for label in escalating], release, turn.language, text=turn.text)
-    texts = [contact.text for contact in (*shown, *of_feedback(turn))]
+    contact_lines = contacts(
+        [label.code for label in escalating], release, turn.language, text=turn.text
+    )
+    texts = [contact.text for contact in (*contact_lines, *of_feedback(turn))]
     texts += [label.description for label in escalating]
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -19,7 +19,7 @@ from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.people.access import member
 from ieim.people.models import User
-from ieim.people.reading import note_listed
+from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Code
 from ieim.pipeline.personal.redaction import prepare
@@ -113,7 +113,7 @@ def feedback_page(request: HttpRequest) -> HttpResponse:
     visible = listed(member(request), with_items=show_all)
     page = Paginator(visible, PAGE).get_page(request.GET.get("page"))
     rows = [row(feedback) for feedback in page]
-    note_listed(reading.FEEDBACK_LISTED, "turns", (r["turn"].pk for r in rows), member(request))
+    record_listed(reading.FEEDBACK_LISTED, "turns", (r["turn"].pk for r in rows), member(request))
     context = {"page": page, "rows": rows, "every": show_all}
     return render(request, "review/feedback/feedback.html", context)
 

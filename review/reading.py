@@ -19,7 +19,7 @@ FEEDBACK_LISTED: Final = "review.feedback_listed"
 """The kind of the event of a page of citizens' feedback, with their messages; it names turns."""
 
 
-def note(item: ReviewItem, by: User) -> None:
+def record_read(item: ReviewItem, by: User) -> None:
     """Record that a member of staff reads an item or its conversation, once an hour.
 
     Nothing of an erased conversation is read.

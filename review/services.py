@@ -138,7 +138,9 @@ def erase_items(*, session_id: UUID) -> None:
     """
     items = ReviewItem.objects.filter(turn__session_id=session_id)
     turns = Turn.objects.filter(session_id=session_id).values_list("pk", flat=True)
-    golden.forget([*map(case_id, items.values_list("pk", flat=True)), *map(golden.said_in, turns)])
+    golden.forget(
+        [*map(case_id, items.values_list("pk", flat=True)), *map(golden.name_for_turn, turns)]
+    )
     items.delete()
 
 

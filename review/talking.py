@@ -70,7 +70,7 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     ``ReviewItem.DoesNotExist`` as the item page.
     """
     item = visible(user).select_related("turn__session", "claimed_by").get(pk=pk)
-    reading.note(item, user)
+    reading.record_read(item, user)
     session = item.turn.session
     takeover = people.running(session.pk)
     holder = item.holder(timezone.now())

@@ -121,8 +121,8 @@ def clean_environment() -> dict[str, str]:
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     ours = set(re.findall(r"^#?\s*([A-Z][A-Z_]+)=", example, flags=re.MULTILINE))
     ours.add("PYTHONDONTWRITEBYTECODE")  # a run starts dozens of processes of the same code
-    kept = {name: value for name, value in os.environ.items() if name not in ours}
-    return kept | {"DJANGO_SETTINGS_MODULE": "ieim.config.settings", "PYTHONPATH": str(ROOT)}
+    by_key = {name: value for name, value in os.environ.items() if name not in ours}
+    return by_key | {"DJANGO_SETTINGS_MODULE": "ieim.config.settings", "PYTHONPATH": str(ROOT)}
 
 
 def run(step: Step, environment: Mapping[str, str]) -> bool:

@@ -105,6 +105,9 @@ def django_db_modify_db_settings(
     if connection.vendor == "sqlite":
         folder = tmp_path_factory.mktemp("database")
         connection.settings_dict["TEST"]["NAME"] = str(folder / "test.sqlite3")
+    elif hasattr(connection, "close_pool"):
+        # Importing the site makes a pool of connections to the database that tests leave alone.
+        connection.close_pool()
 
 
 @pytest.fixture(scope="session", autouse=True)

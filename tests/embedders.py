@@ -71,8 +71,8 @@ class Ideas:
         if self.down:
             raise EmbedderUnavailable("It is down.")
         # The last number is what every text has: none is without a direction.
-        found = [[*map(float, _ideas(text)), 0.1] for text in texts]
-        rows = np.array(found, dtype=np.float32).reshape(len(texts), len(IDEAS) + 1)
+        results = [[*map(float, _ideas(text)), 0.1] for text in texts]
+        rows = np.array(results, dtype=np.float32).reshape(len(texts), len(IDEAS) + 1)
         unit: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit
 
@@ -92,7 +92,7 @@ class Feelings(Ideas):
         if self.down:
             raise EmbedderUnavailable("It is down.")
         words = [set(fold(text).replace(".", " ").split()) for text in texts]
-        found = [[2.0 * ("nobody" in w), 1.0 * ("office" in w), 0.5] for w in words]
-        rows = np.array(found, dtype=np.float32).reshape(len(texts), 3)
+        results = [[2.0 * ("nobody" in w), 1.0 * ("office" in w), 0.5] for w in words]
+        rows = np.array(results, dtype=np.float32).reshape(len(texts), 3)
         unit: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return unit

@@ -170,8 +170,8 @@ class Site:
             wait_for_port(self._port, server)
             urllib.request.urlopen(f"{self.base_url}/help/", timeout=READY_SECONDS).close()
         except (RuntimeError, OSError) as error:
-            said = log.read_text(encoding="utf-8")
-            raise RuntimeError(f"The server did not start ({error}):\n{said}") from error
+            text = log.read_text(encoding="utf-8")
+            raise RuntimeError(f"The server did not start ({error}):\n{text}") from error
         return server
 
     def _start_worker(self) -> subprocess.Popen[bytes]:

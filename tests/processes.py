@@ -31,7 +31,7 @@ def mark() -> str:
 
 def running(mark: str) -> dict[int, str]:
     """Return the command lines of the marked processes by id; none where there is no ``/proc``."""
-    found = {}
+    fields = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             environment = (folder / "environ").read_bytes().split(b"\0")
@@ -39,10 +39,10 @@ def running(mark: str) -> dict[int, str]:
         except OSError:
             continue  # it has ended meanwhile, or is somebody else's
         marks = [v.removeprefix(f"{MARK}=".encode()).decode() for v in environment]
-        marked = any(each == mark or each.startswith(f"{mark}/") for each in marks)
+        marked = any(result == mark or result.startswith(f"{mark}/") for result in marks)
         if marked and command and int(folder.name) != os.getpid():
-            found[int(folder.name)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
-    return found
+            fields[int(folder.name)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+    return fields
 
 
 def end(mark: str, *, patience: float | None = None) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 def sample(cases: Iterable[Any], keep: int = 1) -> list[Any]:
     """Return ``cases`` for parametrize; all after the first ``keep`` are marked ``whole``."""
-    found = list(cases)
-    return [*found[:keep], *(_whole(case) for case in found[keep:])]
+    results = list(cases)
+    return [*results[:keep], *(_whole(case) for case in results[keep:])]
 
 
 def _whole(case: Any) -> Any:

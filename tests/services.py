@@ -56,8 +56,8 @@ def postgres_bin() -> Path | None:
     """The folder of PostgreSQL's server programs: on PATH, or where Debian puts them."""
     if program := shutil.which("initdb"):
         return Path(program).resolve().parent
-    found = Path("/usr/lib/postgresql").glob("*/bin/initdb")
-    newest = max(found, key=lambda path: int(path.parts[-3]), default=None)
+    result = Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    newest = max(result, key=lambda path: int(path.parts[-3]), default=None)
     return newest.parent if newest else None
 
 
@@ -93,7 +93,7 @@ def postgres(folder: Path, port: int | None = None) -> Iterator[str]:
     if is_new:
         run("initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-N", *encoding)
     # The log goes to a file: a pipe would stay open for as long as the server runs.
-    settings = " ".join(f"-c {each}" for each in UNSAFE)
+    settings = " ".join(f"-c {entry}" for entry in UNSAFE)
     start = ["-D", cluster, "-w", "-l", str(data / "log"), "-o", f"{options} {settings}"]
     try:
         run("pg_ctl", *start, "start")

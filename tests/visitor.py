@@ -30,10 +30,10 @@ class Visitor:
         """Ask ``text``; return the page once it is answered, or as it is after a minute."""
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.page("/"))
         assert token
-        shown = self.page("/ask/", {"csrfmiddlewaretoken": token[1], "text": text})
+        html = self.page("/ask/", {"csrfmiddlewaretoken": token[1], "text": text})
         self._asked += 1
         deadline = time.monotonic() + ANSWER_SECONDS
-        while shown.count(ANSWERED) < self._asked and time.monotonic() < deadline:
+        while html.count(ANSWERED) < self._asked and time.monotonic() < deadline:
             time.sleep(0.1)  # between two looks
-            shown = self.page("/")
-        return shown
+            html = self.page("/")
+        return html

@@ -103,10 +103,10 @@ def grow(before: int, after: int) -> None:
 @cache
 def _copied() -> tuple[type[models.Model], ...]:
     """Return what belongs to conversations: all that leads to a session, and its audit."""
-    found: dict[type[models.Model], None] = {Session: None, AuditEvent: None, AuditHead: None}
-    while more := [m for m in apps.get_models() if m not in found and _parents(m) & {*found}]:
-        found |= dict.fromkeys(more)
-    return tuple(found)
+    fields: dict[type[models.Model], None] = {Session: None, AuditEvent: None, AuditHead: None}
+    while more := [m for m in apps.get_models() if m not in fields and _parents(m) & {*fields}]:
+        fields |= dict.fromkeys(more)
+    return tuple(fields)
 
 
 def _parents(model: type[models.Model]) -> set[Any]:

@@ -49,14 +49,14 @@ class Cost:
 def measure(sizes: Sequence[int]) -> dict[int, dict[str, Cost]]:
     """Return what each thing costs at each size, in turns."""
     filling.prepare()
-    found, before = {}, filling.PATTERN
+    result, before = {}, filling.PATTERN
     for size in sizes:
         started = time.perf_counter()
         filling.grow(before, size)
         before = size
         print(f"  {size:,} turns in {time.perf_counter() - started:.0f} s", flush=True)
-        found[size] = {what: _cost(work) for what, work in _works().items()}
-    return found
+        result[size] = {what: _cost(work) for what, work in _works().items()}
+    return result
 
 
 def _works() -> dict[str, Work]:
@@ -149,8 +149,8 @@ def _cost(work: Work) -> Cost:
         started = time.perf_counter()
         work()
         times.append((time.perf_counter() - started) * 1000)
-    shown = [text for _, text in plans[:3] if text]
-    return Cost(round(min(times), 1), len(seen), sum(pages for pages, _ in plans), shown)
+    texts = [text for _, text in plans[:3] if text]
+    return Cost(round(min(times), 1), len(seen), sum(pages for pages, _ in plans), texts)
 
 
 def _plan(sql: str, params: Any) -> tuple[int, str]:

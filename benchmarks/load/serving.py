@@ -55,7 +55,7 @@ def cpu(pids: Sequence[int]) -> float:
 
 def taking(folder: Path, messages: int, rounds: int) -> dict[str, Rate]:
     """Return how fast messages are taken by each way, the best of some rounds that take turns."""
-    found: dict[str, list[Rate]] = {}
+    fields: dict[str, list[Rate]] = {}
     with site(folder) as running, bare(running, folder) as (base, pid):
         running.kill_worker()  # what is queued stays so
         ways = {
@@ -67,9 +67,9 @@ def taking(folder: Path, messages: int, rounds: int) -> dict[str, Rate]:
         for _ in range(rounds + 1):
             for name, (way, url, server) in ways.items():
                 rate = asyncio.run(_taken(way, url, server, messages))
-                found.setdefault(name, []).append(rate)
+                fields.setdefault(name, []).append(rate)
     # The first round warms up.
-    return {name: _best(rates[1:]) for name, rates in found.items()}
+    return {name: _best(rates[1:]) for name, rates in fields.items()}
 
 
 def _best(rates: Sequence[Rate]) -> Rate:
@@ -208,13 +208,13 @@ async def _rest(url: str, messages: int) -> AsyncIterator[Sequence[Send]]:
 def answering(folder: Path, turns: int, rounds: int) -> dict[int, Rate]:
     """Return how fast one worker and two answer turns that are queued already, the best of some
     rounds that take turns."""
-    found: dict[int, list[Rate]] = {1: [], 2: []}
+    fields: dict[int, list[Rate]] = {1: [], 2: []}
     with site(folder) as running:
         running.kill_worker()
         for _ in range(rounds):
-            for workers, rates in found.items():
+            for workers, rates in fields.items():
                 rates.append(_answered(running, folder, turns, workers))
-    return {workers: _best(rates) for workers, rates in found.items()}
+    return {workers: _best(rates) for workers, rates in fields.items()}
 
 
 def _answered(running: Site, folder: Path, turns: int, workers: int) -> Rate:

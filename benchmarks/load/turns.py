@@ -42,9 +42,9 @@ def measure() -> Turns:
         with watching() as then:
             running.run_turn(turn_id=turn.pk)
         queries.append((len(first), len(then)))
-    each = 1000 / TURNS
+    value = 1000 / TURNS
     most, runs = (max(column) for column in zip(*queries, strict=True))
-    return Turns(round(min(taken) * each, 1), round(min(ran) * each, 1), most, runs)
+    return Turns(round(min(taken) * value, 1), round(min(ran) * value, 1), most, runs)
 
 
 def _take(text: str) -> Turn:

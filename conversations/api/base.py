@@ -121,7 +121,7 @@ class StrictJSONParser(BaseParser):
             )
             places = dict.fromkeys(finding.path for finding in findings if finding.path)
             error.errors = [  # type: ignore[attr-defined]  # for the exception handler
-                {"pointer": place, "detail": "This value cannot be used."} for place in places
+                {"pointer": pointer, "detail": "This value cannot be used."} for pointer in places
             ]
             raise error
         return parsed

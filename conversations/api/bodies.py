@@ -125,7 +125,7 @@ class NumbersField(NumberField):
         given = data if isinstance(data, list) else [data]
         if not 1 <= len(given) <= MOST:
             self.fail("invalid")
-        return [super(NumbersField, self).to_internal_value(each) for each in given]
+        return [super(NumbersField, self).to_internal_value(number) for number in given]
 
 
 class ClosedSerializer(serializers.Serializer[Any]):

@@ -70,7 +70,7 @@ class Export:
     exported_at: datetime
 
     def as_dict(self) -> dict[str, Any]:
-        shown = {
+        fields = {
             "id": self.session.pk,
             "reference": self.session.reference,
             "created_at": self.session.created_at,
@@ -82,7 +82,7 @@ class Export:
             {**TurnSerializer(turn).data, "decided": WhoDecidedSerializer(made, many=True).data}
             for turn, made in self.turns
         ]
-        return {**ExportSerializer(shown).data, "turns": turns}
+        return {**ExportSerializer(fields).data, "turns": turns}
 
     @property
     def turns(self) -> list[tuple[TurnView, tuple[Decided, ...]]]:

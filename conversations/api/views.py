@@ -113,13 +113,13 @@ class OneSession(ViewSetMixin, View):
         """Return the session with every message and what came of it."""
         session = self.own_session(request, session_id)
         chat = selectors.session_view(session)
-        shown = {
+        content = {
             "id": session.pk,
             "reference": session.reference,
             "created_at": session.created_at,
             "turns": chat.turns,
         }
-        return Response(SessionSerializer(shown).data)
+        return Response(SessionSerializer(content).data)
 
     @extend_schema(
         operation_id="export_session",
@@ -192,13 +192,13 @@ class OneSession(ViewSetMixin, View):
         self.own_session(request, session_id)
         now = timezone.now()
         opening = hours.opening(now)
-        shown = {
+        content = {
             "open": opening is not None and opening.open,
             "opens": opening and opening.opens,
             "closes": opening and opening.closes,
             "times": hours.slots(now),
         }
-        return Response(OpeningSerializer(shown).data)
+        return Response(OpeningSerializer(content).data)
 
     @extend_schema(
         operation_id="ask_for_person",

@@ -337,8 +337,8 @@ class ChatView:
         language = self.turns[-1].language if self.turns else page_languages.current()
         if page_languages.is_chosen() or language == page_languages.current():
             return None
-        found = page_languages.find(language)
-        return found if found in page_languages.offered() else None
+        page_language = page_languages.find(language)
+        return page_language if page_language in page_languages.offered() else None
 
     @property
     def pending(self) -> bool:

@@ -141,7 +141,7 @@ class StepCardView:
 @dataclass(frozen=True, slots=True)
 class SituationView:
     """The checklist of a situation: ``language`` is that of its name and its conditions, empty
-    where it is the reply's. ``is_open`` as in :class:`ieim.pipeline.reply.checklist.Checklist`."""
+    where it is the reply's. ``is_open`` as in :class:`ieim.pipeline.reply.cards.Checklist`."""
 
     key: str
     name: str
@@ -207,7 +207,7 @@ class ReplyView:
         return len(self.cards) > 1
 
     @property
-    def whose(self) -> str:
+    def origin_sentence(self) -> str:
         """The sentence that says whose words these are."""
         if self.origin not in ("model", "index", "guidance", "retold"):
             asks = self.origin == "staff" and self.kind == "question"

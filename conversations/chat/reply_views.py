@@ -60,7 +60,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         paragraphs=reply.paragraphs,
         facts=_facts(reply, spoken, words),
         sources=tuple(_source(s, spoken.get("title", ""), agency, release) for s in reply.sources),
-        cards=tuple(_card(each, reply, words, agency, release) for each in reply.cards),
+        cards=tuple(_card(card, reply, words, agency, release) for card in reply.cards),
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
         unanswered=reply.unanswered,
         unsaid=reply.unsaid,
@@ -112,8 +112,8 @@ def _situation(
         language=_spoken(reply, ("situation",), "situation", words),
         is_open=checklist.is_open,
         steps=tuple(
-            StepCardView(_card(each, reply, words, agency, release), line.condition)
-            for each, line in zip(listed.cards, checklist.lines, strict=True)
+            StepCardView(_card(step_card, reply, words, agency, release), line.condition)
+            for step_card, line in zip(listed.cards, checklist.lines, strict=True)
         ),
     )
 
@@ -179,9 +179,9 @@ def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Sho
 
     cards = (
         replace(card, repeated=True, facts=_all_folded(card.facts, but=card.open[:1]))
-        if stands(each.source)
+        if stands(source_card.source)
         else card
-        for card, each in zip(view.cards, reply.cards, strict=True)
+        for card, source_card in zip(view.cards, reply.cards, strict=True)
     )
     repeated = view.kind == "service" and all(map(stands, reply.sources))
     facts = _all_folded(view.facts) if view.general and repeated else view.facts

@@ -48,10 +48,10 @@ def is_htmx(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
-def see_chat(place: str = "") -> HttpResponse:
+def see_chat(fragment: str = "") -> HttpResponse:
     """Return a 303 to the conversation, at the element with the id ``place``."""
     address = reverse("conversations:chat")
-    response = redirect(f"{address}#{place}" if place else address)
+    response = redirect(f"{address}#{fragment}" if fragment else address)
     response.status_code = 303
     return response
 

@@ -224,8 +224,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
     @_never_raises
     async def turn_changed(self, event: dict[str, Any]) -> None:
         """Rows of a turn have changed: show that turn as it is now."""
-        shown = self.chat.turns if self.chat else ()
-        before = next((turn for turn in shown if str(turn.id) == event["turn"]), None)
+        turns = self.chat.turns if self.chat else ()
+        before = next((turn for turn in turns if str(turn.id) == event["turn"]), None)
         if self.chat is None or before is None:
             await self.show_all()
             return
@@ -240,7 +240,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
-            self.chat, turns=tuple(turn if old.id == turn.id else old for old in shown)
+            self.chat, turns=tuple(turn if old.id == turn.id else old for old in turns)
         )
         # Lines that move below the answer stay above it until it is there.
         moved = HELP_LINES if lines and turn.contacts_below else ()
@@ -263,7 +263,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         session = await database_sync_to_async(selectors.session_for_secret)(self.secret)
         if session is None:
             return
-        logged.note(session=session.id)
+        logged.bind(session=session.id)
         group = notify.group_name(session.id)
         try:
             await self.channel_layer.group_add(group, self.channel_name)

@@ -121,12 +121,14 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
         if turn is None:
             return nothing_there(request)
         base_url = returning.base_url(request)
-        shown = {"turn": turn, "chat": chat, "choice_problem": problem, "base_url": base_url}
-        outcome = render_to_string("conversations/turn/_outcome.html", shown, request)
+        context = {"turn": turn, "chat": chat, "choice_problem": problem, "base_url": base_url}
+        outcome = render_to_string("conversations/turn/_outcome.html", context, request)
         # What was announced before, to choose, is over.
         status = "" if problem else after_choosing(turn)
-        told = render_to_string("conversations/turn/_status.html", {"words": status}, request)
-        return HttpResponse(outcome + ("" if problem else told))
+        status_html = render_to_string(
+            "conversations/turn/_status.html", {"words": status}, request
+        )
+        return HttpResponse(outcome + ("" if problem else status_html))
     return see_chat(f"turn-{turn_id}")
 
 
@@ -138,7 +140,7 @@ def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> Htt
     303 to the page at the new question, or at the old one where there is no answer to it; 404 where
     its answer goes on with nothing. A refused message is answered as by :func:`ask`.
     """
-    shown = turn_id
+    shown_turn = turn_id
     try:
         turn, _ = services.ask_again(
             session_id=session.pk,
@@ -146,12 +148,12 @@ def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> Htt
             address=addresses.of_request(request),
             way="chat",
         )
-        shown = turn.pk
+        shown_turn = turn.pk
     except services.NotAnswered:
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
         return _not_taken(request, cookies.secret_of_request(request), refused)
-    return see_chat(f"turn-{shown}")
+    return see_chat(f"turn-{shown_turn}")
 
 
 @require_POST
@@ -293,15 +295,15 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     turn = selectors.turn_view(turn_id)
     # Help lines are above the answer, feedback is below it: the focus moves to the first.
     in_danger = bool(text and turn.feedback and turn.contacts and not turn.contacts_below)
-    place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
+    fragment = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.
-        shown = {"turn": turn, "without_alert": {turn.id}}
-        response = render(request, "conversations/rating/_rated.html", shown)
+        template_context = {"turn": turn, "without_alert": {turn.id}}
+        response = render(request, "conversations/rating/_rated.html", template_context)
         if in_danger:
-            trigger_client_event(response, "help", {"id": place}, after="settle")
+            trigger_client_event(response, "help", {"id": fragment}, after="settle")
         return response
-    return see_chat(place)
+    return see_chat(fragment)
 
 
 @require_POST
@@ -408,7 +410,7 @@ def worker(request: HttpRequest) -> HttpResponse:
     content = {
         "version": hashlib.sha256(html.encode()).hexdigest()[:16],
         "page": reverse("conversations:offline"),
-        "parts": [unescape(each) for each in (*_SHEET.findall(html), *_SCRIPT.findall(html))],
+        "parts": [unescape(path) for path in (*_SHEET.findall(html), *_SCRIPT.findall(html))],
         "places": [reverse(f"conversations:{name}") for name in OFFLINE_FOR],
     }
     script = render_to_string("conversations/offline/worker.js", {"content": json.dumps(content)})

@@ -45,8 +45,8 @@ def states(session_id: UUID) -> Mapping[UUID, str]:
     """Return the state of the newest request of each turn of a session."""
     if not is_configured():
         return {}
-    found = MailRequest.objects.filter(session=session_id).order_by("asked_at")
-    return dict(found.values_list("turn_id", "state"))
+    requests = MailRequest.objects.filter(session=session_id).order_by("asked_at")
+    return dict(requests.values_list("turn_id", "state"))
 
 
 def shown(turn: Turn, newest: Mapping[UUID, str]) -> str:
@@ -57,8 +57,8 @@ def shown(turn: Turn, newest: Mapping[UUID, str]) -> str:
 def of_secret(secret: str) -> MailRequest | None:
     """Return the request that the secret of a link belongs to."""
     digest = secret_digest(secret)
-    found = MailRequest.objects.filter(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
-    return found.select_related("session", "turn").first()
+    requests = MailRequest.objects.filter(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
+    return requests.select_related("session", "turn").first()
 
 
 def answered() -> QuerySet[MailRequest]:

@@ -230,8 +230,8 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
     now = now or timezone.now()
     if at_start:
         MailRequest.objects.exclude(lease=None).update(lease=None, leased_until=None)
-    there = selectors.answered().filter(state=MailState.CONFIRMED.value)
-    for pk in list(there.values_list("pk", flat=True)):
+    confirmed = selectors.answered().filter(state=MailState.CONFIRMED.value)
+    for pk in list(confirmed.values_list("pk", flat=True)):
         _tell(pk)
     unconfirmed = MailRequest.objects.filter(state=MailState.ASKED.value)
     for pk in list(

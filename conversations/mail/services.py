@@ -148,10 +148,10 @@ def stop(*, secret: str) -> MailRequest | None:
 def stop_turn(*, session: Session, turn_id: UUID) -> bool:
     """Take the open request of a turn of a session back; False where there is none."""
     turn = Turn.objects.select_for_update().filter(pk=turn_id, session=session).first()
-    found = turn and MailRequest.objects.filter(turn=turn, state__in=OPEN).first()
-    if not found:
+    mail_request = turn and MailRequest.objects.filter(turn=turn, state__in=OPEN).first()
+    if not mail_request:
         return False
-    end(found, MailState.STOPPED, actor="citizen")
+    end(mail_request, MailState.STOPPED, actor="citizen")
     return True
 
 
@@ -203,12 +203,12 @@ def is_over(request: MailRequest, now: datetime) -> bool:
 
 
 def _held(which: Q) -> MailRequest | None:
-    found = MailRequest.objects.filter(which).values_list("pk", "turn_id").first()
-    if found is None:
+    key = MailRequest.objects.filter(which).values_list("pk", "turn_id").first()
+    if key is None:
         return None
     # The turn first, as whoever erases does.
-    Turn.objects.select_for_update().get(pk=found[1])
-    return MailRequest.objects.filter(pk=found[0]).first()
+    Turn.objects.select_for_update().get(pk=key[1])
+    return MailRequest.objects.filter(pk=key[0]).first()
 
 
 def _usable(given: str) -> str:

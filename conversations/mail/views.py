@@ -66,23 +66,23 @@ def link(request: HttpRequest, secret: str) -> HttpResponse:
     Programs that look for harm in e-mails open every link. Nothing of the conversation is shown
     but that it has an answer: whoever reads the message may not be who asked.
     """
-    found = mails.of_secret(secret)
-    if found is None:
+    mail_request = mails.of_secret(secret)
+    if mail_request is None:
         return nothing_there(request)
     if request.method == "POST":
         services.confirm(secret=secret)
         response = redirect("conversations:mail_link", secret)
         response.status_code = 303
         return response
-    return _link_page(request, found, secret)
+    return _link_page(request, mail_request, secret)
 
 
 @csrf_exempt  # A mailbox posts here for its owner (RFC 8058); the secret is what counts.
 @require_http_methods(["GET", "HEAD", "POST"])
 def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
     """Ask whether no e-mail is wanted any more, and stop it; also by RFC 8058."""
-    found = mails.of_secret(secret)
-    if found is None:
+    mail_request = mails.of_secret(secret)
+    if mail_request is None:
         return nothing_there(request)
     if request.method == "POST":
         services.stop(secret=secret)
@@ -90,18 +90,18 @@ def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
     return render(request, "conversations/mail/stop.html", {"secret": secret})
 
 
-def _link_page(request: HttpRequest, found: MailRequest, secret: str) -> HttpResponse:
+def _link_page(request: HttpRequest, mail_request: MailRequest, secret: str) -> HttpResponse:
     session = session_of(request)
-    state = found.state
-    if state == MailState.ASKED and services.is_over(found, timezone.now()):
+    state = mail_request.state
+    if state == MailState.ASKED and services.is_over(mail_request, timezone.now()):
         state = MailState.EXPIRED.value
     context = {
         # The message can be there before it is written down that it went.
         "state": MailState.TOLD.value if state == MailState.TELLING else state,
         "secret": secret,
         "open": state in OPEN,
-        "turn_id": found.turn_id,
+        "turn_id": mail_request.turn_id,
         # Whoever has the conversation in this browser comes to it; nobody else does.
-        "mine": session is not None and session.pk == found.session_id,
+        "mine": session is not None and session.pk == mail_request.session_id,
     }
     return render(request, "conversations/mail/link.html", context)

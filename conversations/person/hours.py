@@ -67,8 +67,8 @@ class Opening:
     def hours(self) -> Iterator[tuple[str, time, time]]:
         """The opening hours of the week: days, from when, until when."""
         names = page_languages.locale(page_languages.current()).days["stand-alone"]["wide"]
-        for spans, found in groupby(range(7), key=lambda day: self.week[day]):
-            days = list(found)
+        for spans, alike in groupby(range(7), key=lambda day: self.week[day]):
+            days = list(alike)
             pattern = _("{first} to {last}") if len(days) > 2 else "{first}, {last}"
             pattern = pattern if len(days) > 1 else "{first}"
             for opens, closes in spans:
@@ -109,7 +109,7 @@ def opening(now: datetime) -> Opening | None:
 
 def slots(now: datetime) -> tuple[Slot, ...]:
     """Return the times for which a call back can be wanted: half days, the next one first."""
-    found: list[Slot] = []
+    result: list[Slot] = []
     days: set[date] = set()
     for opens, closes in _following(calendar(), now):
         days.add(opens.date())
@@ -118,8 +118,8 @@ def slots(now: datetime) -> tuple[Slot, ...]:
         noon = (opens + (closes - opens) / 2).replace(minute=0, second=0, microsecond=0)
         long = closes - opens >= LONG and opens < noon < closes
         halves = [(opens, noon), (noon, closes)] if long else [(opens, closes)]
-        found += [Slot(*half) for half in halves if half[1] - SHORTEST_NOTICE > now]
-    return tuple(found)
+        result += [Slot(*half) for half in halves if half[1] - SHORTEST_NOTICE > now]
+    return tuple(result)
 
 
 def _following(office_hours: Hours, now: datetime) -> list[tuple[datetime, datetime]]:
@@ -130,7 +130,9 @@ def _following(office_hours: Hours, now: datetime) -> list[tuple[datetime, datet
 
 def _why(office_hours: Hours, day: date) -> str:
     """Return why nobody works on ``day``, as far as it is known, in the page's language."""
-    closed = next((each.why for each in office_hours.closed if each.first <= day <= each.last), "")
+    closed = next(
+        (period.why for period in office_hours.closed if period.first <= day <= period.last), ""
+    )
     if closed or not office_hours.country:
         return closed
     return holidays_of(office_hours.country, get_language() or "").get(day) or ""

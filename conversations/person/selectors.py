@@ -17,8 +17,8 @@ from conversations.turns import help_lines
 
 def running(session_id: UUID) -> Takeover | None:
     """Return the takeover that runs in a session, None where the assistant answers."""
-    found = Takeover.objects.filter(session_id=session_id, ended_at=None)
-    return found.filter(silent_at__gt=timezone.now()).select_related("by").first()
+    takeovers = Takeover.objects.filter(session_id=session_id, ended_at=None)
+    return takeovers.filter(silent_at__gt=timezone.now()).select_related("by").first()
 
 
 def taken_over(session_id: UUID) -> bool:
@@ -28,8 +28,8 @@ def taken_over(session_id: UUID) -> bool:
 
 def open_request(session_id: UUID) -> PersonRequest | None:
     """Return the request of a session that waits for a person, None where none does."""
-    found = PersonRequest.objects.filter(session_id=session_id, state=RequestState.OPEN)
-    return found.select_related("about").first()
+    requests = PersonRequest.objects.filter(session_id=session_id, state=RequestState.OPEN)
+    return requests.select_related("about").first()
 
 
 def request_view(turn: Turn) -> RequestView | None:
@@ -48,10 +48,10 @@ def request_view(turn: Turn) -> RequestView | None:
 
 def lines(session_id: UUID) -> Mapping[int, tuple[LineView, ...]]:
     """Return the lines of a session, by the number of the turn that they stand after."""
-    found: dict[int, tuple[LineView, ...]] = defaultdict(tuple)
+    by_turn: dict[int, tuple[LineView, ...]] = defaultdict(tuple)
     for line, view in line_views(session_id):
-        found[line.after] += (view,)
-    return found
+        by_turn[line.after] += (view,)
+    return by_turn
 
 
 def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
@@ -60,7 +60,7 @@ def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
     left = [line for line in stored if line.kind == LineKind.LEFT.value]
     moments = [(line.after, line.at) for line in left]
     waited = help_lines.in_danger_at(moments, session_id) if left else []
-    read = {line.pk: found for line, found in zip(left, waited, strict=True)}
+    read = {line.pk: delay for line, delay in zip(left, waited, strict=True)}
     return [(line, _line_view(line, read)) for line in stored]
 
 

@@ -119,7 +119,7 @@ def _ask(
     )
     _record(request, "person.asked", actor="citizen")
     moves.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
-    outbox.tell(turn)
+    outbox.notify(turn)
     moves.changed(turn)
     return request
 
@@ -196,7 +196,7 @@ def _contact(details: RequestDetails) -> str:
 def _slot(details: RequestDetails) -> Slot | None:
     if details.way != Way.CALL or not details.time:
         return None
-    found = {slot.value: slot for slot in hours.slots(timezone.now())}
-    if details.time not in found:
+    by_value = {slot.value: slot for slot in hours.slots(timezone.now())}
+    if details.time not in by_value:
         raise Unusable("time", _("This time is over or not offered. Choose another one."))
-    return found[details.time]
+    return by_value[details.time]

@@ -128,8 +128,8 @@ def current(session_id: UUID) -> Takeover | None:
 
     Inside the caller's transaction.
     """
-    found = Takeover.objects.select_for_update().filter(session_id=session_id, ended_at=None)
-    takeover = found.first()
+    takeovers = Takeover.objects.select_for_update().filter(session_id=session_id, ended_at=None)
+    takeover = takeovers.first()
     if takeover is not None and takeover.silent_at <= timezone.now():
         end(how=Ended.SILENCE, pk=takeover.pk)
         return None

@@ -73,12 +73,12 @@ def _details(request: HttpRequest) -> RequestDetails:
         turn = UUID(about) if about else None
     except ValueError:
         turn = UUID(int=0)
-    way = given.get("way", "")
+    channel = given.get("way", "")
     return RequestDetails(
         text=given.get("text", "").replace("\r\n", "\n"),
         about=turn,
-        way=way,
-        contact=given.get(way, "") if way in (Way.EMAIL, Way.CALL) else "",
+        way=channel,
+        contact=given.get(channel, "") if channel in (Way.EMAIL, Way.CALL) else "",
         time=given.get("time", ""),
     )
 

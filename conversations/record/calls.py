@@ -44,12 +44,12 @@ class StoredRequest:
     exact: bool
 
 
-def kept() -> frozenset[str]:
+def stored_digests() -> frozenset[str]:
     """Return the digests of all prompts and schemas that are stored: some tens."""
     return frozenset(Artifact.objects.values_list("sha256", flat=True))
 
 
-def keep(contract: Contract, stored: Set[str]) -> Set[str]:
+def store_contract(contract: Contract, stored: Set[str]) -> Set[str]:
     """Store a contract's prompt and schema unless they are among ``stored``.
 
     Inside the caller's transaction. Returns the digests of both.
@@ -108,7 +108,7 @@ def artifact_faults() -> Iterator[Discrepancy]:
     yield from of_store(KIND, sorted(missing), Fault.MISSING)
 
 
-def keep_unused(
+def store_unused(
     turn: Turn, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
 ) -> Unused:
     """Store and audit the cost of a speculative call whose answer was discarded.
@@ -149,7 +149,7 @@ def _name(text: str | None, longest: int) -> str:
     return readable.replace("\0", "?")[:longest]
 
 
-def keep_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
+def store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
     """Store an attempt of a stage with its request and its answer."""
     answer, request, judgement = attempt.answer, attempt.request, attempt.judgement
     output = judgement.output or {}

@@ -111,22 +111,22 @@ def emergency_telephones(text: str) -> SafeString:
 
     So is the administration's emergency number, wherever it stands by itself.
     """
-    found = list(_numbers(text))
+    numbers = list(_numbers(text))
     emergency = rf"(?<![0-9])({re.escape(selectors.current().emergency_number)})(?![0-9])"
     for short in (*_AFTER_A_COLON.finditer(text), *re.finditer(emergency, text)):
         start, end = short.span(1)
-        if all(end <= other[0] or other[1] <= start for other in found):
-            found.append((start, end, "tel:" + re.sub(r"[^+0-9]", "", short[1])))
-    return _linked(text, sorted(found))
+        if all(end <= other[0] or other[1] <= start for other in numbers):
+            numbers.append((start, end, "tel:" + re.sub(r"[^+0-9]", "", short[1])))
+    return _linked(text, sorted(numbers))
 
 
 @register.simple_tag(takes_context=True)
 def emergency_number(context: Context) -> SafeString:
     """Return the administration's emergency number as a link."""
     number = administration(context).emergency_number
-    shown = re.sub(r"\s", _NO_BREAK, number)
+    label = re.sub(r"\s", _NO_BREAK, number)
     link = re.sub(r"[^+0-9]", "", number)
-    return format_html('<a class="govuk-link" href="tel:{}">{}</a>', link, shown)
+    return format_html('<a class="govuk-link" href="tel:{}">{}</a>', link, label)
 
 
 def _numbers(text: str) -> Iterator[Link]:
@@ -138,9 +138,9 @@ def _numbers(text: str) -> Iterator[Link]:
 def _linked(text: str, links: list[Link]) -> SafeString:
     html, last = [], 0
     for start, end, address in links:
-        shown = re.sub(r"\s", _NO_BREAK, text[start:end])
+        label = re.sub(r"\s", _NO_BREAK, text[start:end])
         html.append(conditional_escape(text[last:start]))
-        html.append(format_html('<a class="govuk-link" href="{}">{}</a>', address, shown))
+        html.append(format_html('<a class="govuk-link" href="{}">{}</a>', address, label))
         last = end
     html.append(conditional_escape(text[last:]))
     return mark_safe("".join(html))  # noqa: S308  # each part is escaped

@@ -141,8 +141,8 @@ def numbers_of(given: Sequence[str]) -> list[int]:
         return []
     if not given:
         raise NothingChosen
-    if all(len(each) == 1 and each in "123456789" for each in given):
-        return [int(each) for each in given]
+    if all(len(value) == 1 and value in "123456789" for value in given):
+        return [int(value) for value in given]
     raise ChoiceRefused(NOT_OFFERED, late=False)
 
 
@@ -276,18 +276,18 @@ def _reason(choice: Choice) -> Reason:
 
 def options(choice: Choice, release: Release) -> tuple[OptionView, ...]:
     """Return the services and the situation that were offered, as ``release`` words them."""
-    found = []
+    result = []
     for number, (agency, key) in enumerate(choice.offered, start=1):
         if situation := release.situation(key):
             line, written_in = first_sentence(situation.description), languages.written_in()
             option = OptionView(number, agency, key, situation.name, "", line, written_in)
-            found.append(option)
+            result.append(option)
             continue
         service = release.services[agency, key]
         line = first_sentence(service.overview or service.applicability_summary)
         name = release.agencies[agency].name
-        found.append(OptionView(number, agency, key, service.name, name, line))
-    return tuple(found)
+        result.append(OptionView(number, agency, key, service.name, name, line))
+    return tuple(result)
 
 
 def _language(choice: Choice, release: Release) -> str:

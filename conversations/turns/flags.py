@@ -27,8 +27,14 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     a weak sign that the model sees as well is stored twice, and what it made of a strong one
     (:func:`ieim.pipeline.message.risk.reread`) is told by that flag's source.
     """
-    _weaken(turn, {each["label"]: each["source"] for each in classified["risk_flags"]})
-    strong = {sign.code for sign in of(turn) if not sign.weak}
+    _weaken(
+        turn,
+        {
+            classified_flag["label"]: classified_flag["source"]
+            for classified_flag in classified["risk_flags"]
+        },
+    )
+    strong = {sign.code for sign in signs_of(turn) if not sign.weak}
     signs = {
         flag["label"]: Risk(
             flag["label"],
@@ -47,17 +53,17 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
 def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
     """Let the signs of a turn's screen be as weak as ``sources`` says, a source for each flag."""
     weaker = {
-        found.code: risk.FAINTER[found.source]
-        for found in of(turn)
-        if found.source in risk.FAINTER and risk.FAINTER[found.source] == sources.get(found.code)
+        sign.code: risk.FAINTER[sign.source]
+        for sign in signs_of(turn)
+        if sign.source in risk.FAINTER and risk.FAINTER[sign.source] == sources.get(sign.code)
     }
     if not weaker:
         return
     signs = [
-        {**found, "source": weaker[found["code"]]}
-        if found["source"] in risk.FAINTER and found["code"] in weaker
-        else found
-        for found in turn.risks
+        {**sign, "source": weaker[sign["code"]]}
+        if sign["source"] in risk.FAINTER and sign["code"] in weaker
+        else sign
+        for sign in turn.risks
     ]
     _store(turn, signs, risk_flags_weak=list(weaker))
 
@@ -85,7 +91,7 @@ def add_refusal(*, turn: Turn) -> None:
     help lines and that it has not yet. What was refused is not known."""
     labels = _labels(turn)
     signs = [Risk(code, 0, len(turn.text), "refusal") for code in labels]
-    present = {sign.code for sign in of(turn)}
+    present = {sign.code for sign in signs_of(turn)}
     _add(turn, [sign for sign in risk.shown(signs, labels) if sign.code not in present])
 
 
@@ -110,27 +116,27 @@ def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
     return spans if flag.get("source", "model") == "model" else spans[1:]
 
 
-def of(turn: Turn) -> list[Risk]:
+def signs_of(turn: Turn) -> list[Risk]:
     """Return all risks of a turn: the screen's first, then what a model added."""
-    return [Risk(**found) for found in turn.risks]
+    return [Risk(**fields) for fields in turn.risks]
 
 
 def of_rules(turn: Turn) -> list[Risk]:
     """Return the risks that were found when the message came, without what came of a model."""
     by_model = risk.OF_MODEL | {"refusal"}
-    return [sign for sign in of(turn) if sign.source not in by_model]
+    return [sign for sign in signs_of(turn) if sign.source not in by_model]
 
 
 def of_model(turn: Turn) -> list[Risk]:
     """Return the risks that a model has flagged, also in answers that failed their checks."""
-    return [sign for sign in of(turn) if sign.source in risk.OF_MODEL]
+    return [sign for sign in signs_of(turn) if sign.source in risk.OF_MODEL]
 
 
 def of_feedback(turn: Turn) -> list[tuple[str, str]]:
     """Return the risks in what the citizen wrote of a turn's answer: each code with its words."""
     feedback = getattr(getattr(turn, "reply", None), "feedback", None)
     text = feedback.text if feedback is not None else ""
-    return [(each.code, text[each.start : each.end]) for each in risk.find(text)] if text else []
+    return [(sign.code, text[sign.start : sign.end]) for sign in risk.find(text)] if text else []
 
 
 def _labels(turn: Turn) -> Mapping[str, Any]:
@@ -139,14 +145,14 @@ def _labels(turn: Turn) -> Mapping[str, Any]:
 
 def hold(turn: Turn) -> bool:
     """Whether an answer to a turn waits for a person by its flags and its release's labels."""
-    return bool(turn.risks and risk.holds(of(turn), _labels(turn)))
+    return bool(turn.risks and risk.holds(signs_of(turn), _labels(turn)))
 
 
 def shows_danger(turn: Turn) -> bool:
     """Whether a strong sign of a turn escalates: a life may be at stake. What its release does not
     know counts as well."""
     labels = _labels(turn)
-    strong = [sign for sign in of(turn) if not sign.weak]
+    strong = [sign for sign in signs_of(turn) if not sign.weak]
     return any(sign.code not in labels or labels[sign.code].escalates for sign in strong)
 
 
@@ -163,10 +169,10 @@ def codes(turn: Turn) -> list[str]:
     if hold(turn):
         return [Code.POLICY_RISK.value]
     asking = turn.state == TurnState.ASKING.value
-    found = risk.shown(of(turn), _labels(turn))
+    shown_by_labels = risk.shown(signs_of(turn), _labels(turn))
     unseen = ("refusal",) if asking else ("refusal", "faint")
-    shown = [sign for sign in found if sign.source not in unseen]
-    return [Code.CITIZEN_DANGER.value] if shown else []
+    signs = [sign for sign in shown_by_labels if sign.source not in unseen]
+    return [Code.CITIZEN_DANGER.value] if signs else []
 
 
 def show(*, turn_id: UUID, codes: Sequence[str]) -> None:
@@ -179,9 +185,9 @@ def show(*, turn_id: UUID, codes: Sequence[str]) -> None:
 
 def show_weak(turn: Turn) -> None:
     """Let a person see a turn that goes on above a weak sign; once, and not after a person."""
-    found = [] if turn.resumed else codes(turn)
-    if found == [Code.CITIZEN_DANGER.value]:
-        show(turn_id=turn.pk, codes=found)
+    flag_codes = [] if turn.resumed else codes(turn)
+    if flag_codes == [Code.CITIZEN_DANGER.value]:
+        show(turn_id=turn.pk, codes=flag_codes)
 
 
 def show_written(turn: Turn) -> None:
@@ -199,10 +205,10 @@ def waiting(session_id: UUID) -> list[Turn]:
     Those wait for one, or a caseworker has taken them over and has an undecided item of them. What
     has a weak sign alone is none of them, nor what the citizen has said to be safe after.
     """
-    found = Turn.objects.filter(session_id=session_id, said_safe_at=None).exclude(risks=[])
-    flagged = [turn for turn in found if not all(each.weak for each in of(turn))]
-    held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
+    turns = Turn.objects.filter(session_id=session_id, said_safe_at=None).exclude(risks=[])
+    flagged = [turn for turn in turns if not all(sign.weak for sign in signs_of(turn))]
+    needs_review = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
     written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
     open_items = ports.reviews().due(turn_ids=written) if written else {}
-    unseen = held | open_items.keys()
+    unseen = needs_review | open_items.keys()
     return [turn for turn in flagged if turn.pk in unseen]

@@ -67,8 +67,8 @@ def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
 
 def of_earlier(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     """Return what stands at a turn for earlier ones of danger that are ``waiting``."""
-    earlier = (each for each in waiting if each.number < turn.number)
-    return tuple(line for each in earlier for line in _own_lines(each, weak=False))
+    earlier = (earlier_turn for earlier_turn in waiting if earlier_turn.number < turn.number)
+    return tuple(line for earlier_turn in earlier for line in _own_lines(earlier_turn, weak=False))
 
 
 def has_own(turn: Turn) -> bool:
@@ -84,16 +84,16 @@ def are_below(turn: Turn, waiting: Sequence[Turn]) -> bool:
     """
     if not hasattr(turn, "reply") or flags.of_model(turn) or of_earlier(turn, waiting):
         return False
-    sources = {sign.source for sign in flags.of(turn) if of_signs(turn, [sign])}
+    sources = {sign.source for sign in flags.signs_of(turn) if of_signs(turn, [sign])}
     return sources == {"faint"}
 
 
 def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
     """Whether a model has brought help lines to a turn that did not stand there when it came."""
-    if len(flags.of_rules(turn)) == len(flags.of(turn)):
+    if len(flags.of_rules(turn)) == len(flags.signs_of(turn)):
         return False
-    shown = set(of_earlier(turn, waiting))
-    return not shown.union(of_signs(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
+    lines = set(of_earlier(turn, waiting))
+    return not lines.union(of_signs(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
 
 
 def of_feedback(turn: Turn) -> tuple[Contact, ...]:
@@ -106,7 +106,7 @@ def of_feedback(turn: Turn) -> tuple[Contact, ...]:
 
 
 def _own_lines(turn: Turn, *, weak: bool = True) -> tuple[Contact, ...]:
-    return of_signs(turn, [found for found in flags.of(turn) if weak or not found.weak])
+    return of_signs(turn, [sign for sign in flags.signs_of(turn) if weak or not sign.weak])
 
 
 def of_signs(turn: Turn, signs: Sequence[Risk]) -> tuple[Contact, ...]:
@@ -129,7 +129,10 @@ def contacts(
     """
     available = {line.language for line in release.help_lines} | {languages.written_in()}
     read = likely(text, available)
-    found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
-    lines = [replace(each, language=each.language or languages.written_in()) for each in found]
+    risk_contacts = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
+    lines = [
+        replace(contact, language=contact.language or languages.written_in())
+        for contact in risk_contacts
+    ]
     page = page_languages.of_this_page()
-    return tuple(sorted(lines, key=lambda each: page_languages.find(each.language) != page))
+    return tuple(sorted(lines, key=lambda contact: page_languages.find(contact.language) != page))

@@ -89,12 +89,12 @@ class Leases:
         lease = turn.lease  # moving the turn gives it back
         if lease is None:
             raise ValueError(f"nobody holds turn {turn.pk}")
-        held = Lease(turn.pk)
+        claim = Lease(turn.pk)
         with self._lock:
-            self._held[lease] = held
+            self._held[lease] = claim
         try:
             with self._heartbeat.beating(self.renew):
-                yield held
+                yield claim
         finally:
             with self._lock:
                 del self._held[lease]
@@ -105,11 +105,11 @@ class Leases:
         Who is writing to a turn at the moment renews its lease by that: nothing waits for them.
         """
         with self._lock:
-            held = dict(self._held)
-        turns = Turn.objects.filter(pk__in=[lease.turn_id for lease in held.values()])
-        mine = turns.filter(lease__in=held, state=TurnState.RUNNING.value)
+            claims = dict(self._held)
+        turns = Turn.objects.filter(pk__in=[lease.turn_id for lease in claims.values()])
+        mine = turns.filter(lease__in=claims, state=TurnState.RUNNING.value)
         valid = set(mine.values_list("lease", flat=True))
-        for key, lease in held.items():
+        for key, lease in claims.items():
             lease.lost = key not in valid
         with transaction.atomic():
             free = mine.order_by("pk").select_for_update(skip_locked=True, no_key=True)

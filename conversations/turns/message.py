@@ -75,14 +75,14 @@ def read(
     """
     release = current_release()
     language = languages.detect(beginning(text), release, replaces or turns)
-    found = identifiers.find(beginning(text))
-    remaining = identifiers.without(text, found, mark(language)) if choice == "remove" else text
-    screening = crisis.look(beginning(remaining))
+    hits = identifiers.find(beginning(text))
+    remaining = identifiers.without(text, hits, mark(language)) if choice == "remove" else text
+    screening = crisis.screen(beginning(remaining))
     return IncomingMessage(
         text=remaining,
         sent=text,
         problem=refusal(remaining),
-        identifiers=found,
+        identifiers=hits,
         choice=choice,
         risks=screening.risks,
         risks_by=screening.by,
@@ -100,8 +100,8 @@ def current_release() -> Release | None:
 
 def mark(language: str) -> str:
     """Return what takes the place of a number, in the language of the message."""
-    found = page_languages.find(language)
-    with translation.override(found.code if found else PAGE):
+    page_language = page_languages.find(language)
+    with translation.override(page_language.code if page_language else PAGE):
         return gettext("[number removed]")
 
 

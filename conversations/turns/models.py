@@ -3,14 +3,9 @@ something else."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db import models
 
 from ieim.pipeline.work import Key
-
-if TYPE_CHECKING:
-    from conversations.models import Turn
 
 
 class ChoiceOutcome(models.TextChoices):
@@ -58,13 +53,8 @@ class Choice(models.Model):
     @property
     def services(self) -> tuple[Key, ...]:
         """Agency and key of each option that was chosen, best first."""
-        found = [] if self.chosen is None else [self.chosen, *(self.also or ())]
-        return tuple((agency, key) for agency, key in found)
-
-
-def chosen_of(turn: Turn) -> tuple[Key, ...]:
-    """Return agency and key of each option that the citizen of a turn has chosen."""
-    return turn.choice.services if hasattr(turn, "choice") else ()
+        options = [] if self.chosen is None else [self.chosen, *(self.also or ())]
+        return tuple((agency, key) for agency, key in options)
 
 
 class MissingTriage(models.Model):

@@ -48,7 +48,7 @@ def move_turn(turn: Turn, new: TurnState, **fields: object) -> None:
         raise LeaseLost(str(turn.pk))
     for name, value in values.items():
         setattr(turn, name, value)
-    outbox.tell(turn)
+    outbox.notify(turn)
     changed(turn)
 
 

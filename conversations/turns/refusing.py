@@ -69,8 +69,8 @@ class Refused(Exception):
         super().__init__(message)
         self.message = message if language else gettext(message)
         if figures:
-            shown = {key: number_format(n, force_grouping=True) for key, n in figures.items()}
-            self.message = self.message.format(**shown)
+            formatted = {key: number_format(n, force_grouping=True) for key, n in figures.items()}
+            self.message = self.message.format(**formatted)
         self.language = language or page_languages.current()
         self.contacts: tuple[Contact, ...] = ()
         self.words = words(self.language)
@@ -134,23 +134,23 @@ class NotChosen(Refused):
     def numbers(self) -> list[NumberView]:
         """The numbers, each with its name."""
         return [
-            NumberView(str(_NAMES[each.kind]), self.sent[each.start : each.end])
-            for each in self.found
+            NumberView(str(_NAMES[identifier.kind]), self.sent[identifier.start : identifier.end])
+            for identifier in self.found
         ]
 
     @property
     def segments(self) -> Iterator[tuple[str, bool]]:
         """The shorter message in pieces: its text, and whether it is a mark."""
         end = 0
-        for each in self.found:
-            yield self.sent[end : each.start], False
+        for identifier in self.found:
+            yield self.sent[end : identifier.start], False
             yield self.mark, True
-            end = each.end
+            end = identifier.end
         yield self.sent[end:], False
 
     def details(self) -> dict[str, Any]:
         """Return what programs get: where the numbers are, and what would take their place."""
-        return {"found": [each._asdict() for each in self.found], "mark": self.mark}
+        return {"found": [identifier._asdict() for identifier in self.found], "mark": self.mark}
 
 
 @contextmanager
@@ -183,5 +183,5 @@ def lines(
     nothing is published."""
     if not risks or release is None:
         return ()
-    codes = [each.code for each in risks]
+    codes = [sign.code for sign in risks]
     return help_lines.contacts(codes, release, language, text=beginning(text))

@@ -59,12 +59,14 @@ def put_answer(
     stage.finished_at = timezone.now()
     stage.save()
     _withdraw_spans([stage])
-    spans = EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
+    spans = EvidenceSpan.objects.bulk_create(
+        EvidenceSpan(stage=stage, **fields) for fields in evidence
+    )
     later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
     payload = {
         "stage": stage.contract,
         "status": status.value,
-        "void": [each.contract for each in later],
+        "void": [fields.contract for fields in later],
     }
     rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)]
     events.record(stage.turn, "stage.replaced", payload, rows=rows)
@@ -180,7 +182,7 @@ def close(*, turn: Turn, reply: replies.Reply | None, by: str, reason: str = "di
     events.record(turn, "turn.closed", payload, actor=by)
     if reply is not None:
         store_reply(turn=turn, reply=reply, origin=ReplyOrigin.STAFF, by=by)
-        outbox.tell(turn, Event.ANSWERED)  # closed, but with something to read
+        outbox.notify(turn, Event.ANSWERED)  # closed, but with something to read
 
 
 @transaction.atomic
@@ -279,5 +281,5 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
         raise NotWaiting(f"turn {turn.pk} is not {old.value}")
     for name, value in changes.items():
         setattr(turn, name, value)
-    outbox.tell(turn)
+    outbox.notify(turn)
     moves.changed(turn)

@@ -231,7 +231,7 @@ def _take(
             flags.show_written(turn)
         elif state is TurnState.NEEDS_REVIEW:
             moves.stopped(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
-            outbox.tell(turn)
+            outbox.notify(turn)
         elif enqueue:
             moves.queue(turn.pk)
         moves.changed(turn)
@@ -312,12 +312,12 @@ def store(
         text=text,
         state=state.value,
         release_number=message.release.number,
-        risks=[found.as_dict() for found in risks],
+        risks=[sign.as_dict() for sign in risks],
         language=message.language,
         situation=message.situation or None,
         queued_at=timezone.now(),
     )
-    logged.note(session=session.pk, turn=turn.pk)
+    logged.bind(session=session.pk, turn=turn.pk)
     rows = [SESSION.row(session), TEXT.row(turn), SIGNS.row(turn)]
     if replaces is not None:
         rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))
@@ -325,11 +325,11 @@ def store(
         "turn": str(turn.id),
         "number": turn.number,
         "release": turn.release_number,
-        "risk_flags": [found.code for found in risks],
+        "risk_flags": [sign.code for sign in risks],
         "risks_by": message.risks_by,
         "ieim": settings.IEIM_VERSION,
     }
-    if weak := [found.code for found in risks if found.weak]:
+    if weak := [sign.code for sign in risks if sign.weak]:
         payload["risk_flags_weak"] = weak
     if replaces is not None:
         payload["replaces"] = str(replaces.pk)

@@ -49,7 +49,7 @@ class TurnStore:
         self._count_day = count_day
         self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
         self._attempts: dict[str, list[list[Finding]]] = {}
-        self._kept = calls.kept()
+        self._stored_digests = calls.stored_digests()
         self._used: set[str] = set()
         self._tokens = 0
         if turn.number > 1 or self._stages:
@@ -183,7 +183,7 @@ class TurnStore:
     ) -> None:
         """Store what a speculative call cost that was not used."""
         self.renew()
-        cost = calls.keep_unused(self.turn, request, answer, count, seconds)
+        cost = calls.store_unused(self.turn, request, answer, count, seconds)
         self._tokens += cost.tokens
 
     @transaction.atomic
@@ -199,8 +199,8 @@ class TurnStore:
         # A request that is not taken says nothing of the model: no outage ends with it.
         self.answered |= attempt.answer.finish_reason != REJECTED
         judgement = attempt.judgement
-        self._kept |= calls.keep(attempt.contract, self._kept)
-        stored = calls.keep_attempt(row, attempt)
+        self._stored_digests |= calls.store_contract(attempt.contract, self._stored_digests)
+        stored = calls.store_attempt(row, attempt)
         self._attempts[stage].append([*judgement.findings])
         self._used |= {stored.response_id} - {""}
         self._tokens += stored.tokens
@@ -220,7 +220,7 @@ class TurnStore:
             "abstained": abstained,
             "findings": codes,
         }
-        traced.note(f"stage {stage}", f"attempt {attempt.number}", attributes)
+        traced.add_event(f"stage {stage}", f"attempt {attempt.number}", attributes)
         if attempt.is_done or final:
             traced.end(f"stage {stage}")
         if row.contract == CLASSIFY:
@@ -250,7 +250,7 @@ class TurnStore:
         row = self._stages[stage]
         row.findings = [finding.as_dict() for finding in findings]
         self._finish(row, StageStatus.NEEDS_REVIEW)
-        traced.note(f"stage {stage}", "over budget", {"findings": _codes(findings)})
+        traced.add_event(f"stage {stage}", "over budget", {"findings": _codes(findings)})
         traced.end(f"stage {stage}")
         over = {"stage": stage, "codes": _codes(findings), "budget": count.as_dict()}
         events.record(self.turn, "stage.over_budget", over, rows=[STAGE.row(row)])

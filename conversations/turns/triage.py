@@ -51,9 +51,9 @@ def request(*, turn_ids: Collection[UUID]) -> None:
     """
     now = timezone.now()
     for turn_id, state in Turn.objects.filter(pk__in=turn_ids).values_list("pk", "state"):
-        wanted = MissingTriage.objects.filter(turn_id=turn_id)
+        missing = MissingTriage.objects.filter(turn_id=turn_id)
         if _is_complete(turn_id):
-            wanted.filter(lease=None).delete()  # whoever has it still has to look for danger
+            missing.filter(lease=None).delete()  # whoever has it still has to look for danger
             continue
         _, new = MissingTriage.objects.get_or_create(
             turn_id=turn_id, defaults={"since": now, "due_at": now + SOON}
@@ -135,6 +135,6 @@ class TriageStore(TurnStore):
         """Leave it for later, or for good where it was wanted too long ago."""
         now = timezone.now()
         self._wanted.filter(since__lte=now - GIVE_UP).delete()
-        for wanted in self._wanted:
-            wait = min(max(now - wanted.since, SOON), LATEST)
+        for missing in self._wanted:
+            wait = min(max(now - missing.since, SOON), LATEST)
             self._wanted.update(lease=None, due_at=now + wait)

@@ -36,7 +36,7 @@ def subscribe(session: Session, name: str) -> None:
     Subscription.objects.create(session=session, webhook=webhook)
 
 
-def tell(turn: Turn, event: Event | None = None) -> None:
+def notify(turn: Turn, event: Event | None = None) -> None:
     """Store and queue ``event``, by default that of the state which the turn has just entered.
 
     Does nothing in a session without a webhook.

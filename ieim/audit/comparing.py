@@ -169,7 +169,7 @@ def _compare_in_chain(
     try:
         return _compare_model(model, {chain: expected}, keys)
     except _READ_ERRORS:
-        found = []
+        discrepancies = []
         for kind, id_ in [key for key in expected if key[0] == model.kind]:
             fault: Fault | None = Fault.UNREADABLE
             with suppress(*_READ_ERRORS):
@@ -179,10 +179,10 @@ def _compare_in_chain(
                 fault = _fault(model, row, expected[kind, id_].digest, keys.get(chain, b""))
             event = expected.pop((kind, id_)).seq
             if fault:
-                found.append(_discrepancy(chain, kind, id_, fault, event))
-        if not any(discrepancy.fault is Fault.UNREADABLE for discrepancy in found):
-            found.append(_discrepancy(chain, model.kind, _UNKNOWN_ID, Fault.UNREADABLE))
-        return found
+                discrepancies.append(_discrepancy(chain, kind, id_, fault, event))
+        if not any(discrepancy.fault is Fault.UNREADABLE for discrepancy in discrepancies):
+            discrepancies.append(_discrepancy(chain, model.kind, _UNKNOWN_ID, Fault.UNREADABLE))
+        return discrepancies
 
 
 def _chains_without_events() -> Iterator[UUID]:

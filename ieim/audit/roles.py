@@ -62,7 +62,7 @@ def grant(application: str, audit: str) -> list[str]:
     with connection.cursor() as cursor:
         for statement in _STATEMENTS:
             cursor.execute(sql.SQL(statement).format(**names))
-    problems = [f"{role} {way}" for role in (application, audit) for way in undoing(role)]
+    problems = [f"{role} {problem}" for role in (application, audit) for problem in undoing(role)]
     # PostgreSQL only warns where somebody grants a right that is not theirs.
     (can_connect,) = _select(
         "SELECT has_database_privilege(%s, %s, 'CONNECT') "
@@ -119,7 +119,7 @@ def undoing(role: str = "") -> list[str]:
     The default is the role of this connection. Roles of which it is a member count.
     """
     later = connection.pg_version >= 150000  # type: ignore[attr-defined]  # PostgreSQL's alone
-    return [str(way) for way in _select(_UNDOING + (_REPLICA if later else ""), role, role)]
+    return [str(right) for right in _select(_UNDOING + (_REPLICA if later else ""), role, role)]
 
 
 # A superuser is a member of every role and has every privilege: that is reported once.

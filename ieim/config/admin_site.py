@@ -41,7 +41,7 @@ class StaffSite(AdminSite):
         @wraps(guarded)
         def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             chosen = [value for _, values in request.GET.lists() for value in values]
-            if any("\0" in each for each in chosen + request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            if any("\0" in text for text in chosen + request.POST.getlist(ACTION_CHECKBOX_NAME)):
                 raise BadRequest("A NUL is no part of any filter or id.")
             # Django would show a login page to somebody who has logged in.
             leaving = request.path == reverse("admin:logout")

@@ -25,8 +25,8 @@ def embedder_is_there(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessa
     fault = embedders.fault() if settings.IEIM_EMBEDDINGS["KIND"] == "embedded" else None
     if fault is None:
         return []
-    what, _, hint = fault.partition(". ")
-    return [checks.Warning(f"Words alone rank: {what}.", hint, id="ieim.W002")]
+    message, _, hint = fault.partition(". ")
+    return [checks.Warning(f"Words alone rank: {message}.", hint, id="ieim.W002")]
 
 
 def mail_is_safe(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:

@@ -222,6 +222,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "django_htmx",
+    "template_partials",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",

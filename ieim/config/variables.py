@@ -199,7 +199,7 @@ def read_languages(codes: list[str]) -> list[str]:
         return codes
     from ieim.pipeline.message import language  # reads the detector's model: slow
 
-    codes = [language.told_as(code) for code in codes]
+    codes = [language.detected_code(code) for code in codes]
     for code in codes:
         if code not in language.detectable():
             raise ValueError(f"names {code!r}, in which messages cannot be told to be")

@@ -62,7 +62,7 @@ _training = threading.Lock()
 _readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ieim-crisis")
 
 
-class Looked(NamedTuple):
+class Screening(NamedTuple):
     """The flags, each once, and what looked: the embedder's id, or ``words`` for phrases alone.
 
     ``situation`` is one of :data:`ieim.pipeline.knowledge.CIRCUMSTANCES`, or empty.
@@ -75,7 +75,7 @@ class Looked(NamedTuple):
     untrained: bool = False
 
 
-def look(text: str) -> Looked:
+def screen(text: str) -> Screening:
     """Return the risk flags of a message as sent. Never raises for what an embedder can do.
 
     A flag by meaning points at the sentence that shows it best; a phrase wins where both find the
@@ -84,52 +84,52 @@ def look(text: str) -> Looked:
     """
     embedder = vectors.configured_embedder()
     if embedder is None:
-        return _look(text, None, None, None)
+        return _screen(text, None, None, None)
     current = _current.get(embedder)
     model = _shipped(embedder) if current is None else current.model
-    return _look(text, embedder, model, DEADLINE if embedder.has_answered else FIRST_DEADLINE)
+    return _screen(text, embedder, model, DEADLINE if embedder.has_answered else FIRST_DEADLINE)
 
 
-def look_patiently(text: str, added: Sequence[RiskExample] = ()) -> Looked:
-    """Return what :func:`look` does with an administration's ``added`` examples.
+def screen_fully(text: str, added: Sequence[RiskExample] = ()) -> Screening:
+    """Return what :func:`screen` does with an administration's ``added`` examples.
 
     For workers and commands that measure: there is no deadline, and the examples are trained with
     first, in memory. It asks no database.
     """
     embedder = vectors.configured_embedder()
     if embedder is None:
-        return _look(text, None, None, None)
+        return _screen(text, None, None, None)
     try:
         model = _model_with(embedder, tuple(added))
     except EmbedderUnavailable:
         model = None
-    return _look(text, embedder, model, None)
+    return _screen(text, embedder, model, None)
 
 
-def look_stored(text: str, added: Sequence[RiskExample]) -> Looked:
-    """Return what :func:`look_patiently` does, without training: with what a worker has stored for
+def screen_with_stored(text: str, added: Sequence[RiskExample]) -> Screening:
+    """Return what :func:`screen_fully` does, without training: with what a worker has stored for
     ``added`` (:func:`train_with`), else with the model of this process. Raises ``DatabaseError``.
     """
     embedder = vectors.configured_embedder()
     if embedder is None:
-        return _look(text, None, None, None)
+        return _screen(text, None, None, None)
     current, key = _current.get(embedder), tuple(added)
     if current is not None and current.added == key:
-        return _look(text, embedder, current.model, None)
+        return _screen(text, embedder, current.model, None)
     stored = _stored_model(embedder, key)
     other = _shipped(embedder) if current is None else current.model
-    return _look(text, embedder, stored or other, None)._replace(untrained=stored is None)
+    return _screen(text, embedder, stored or other, None)._replace(untrained=stored is None)
 
 
-def _look(
+def _screen(
     text: str,
     embedder: CheckedEmbedder | None,
     model: CrisisModel | None,
     deadline: float | None,
-) -> Looked:
+) -> Screening:
     risks = risk.find(text)
     if shows_nothing(text):
-        return Looked(risks, WORDS)
+        return Screening(risks, WORDS)
     safe = redacted(text)  # an embedder may be a server, as a model may
     where = parts(safe.text)
     texts = [safe.text[part.start : part.end] for part in where]
@@ -154,7 +154,7 @@ def _look(
         for sign in signs
         if sign.code not in codes
     )
-    return Looked(risks, by, situation)
+    return Screening(risks, by, situation)
 
 
 def prepare(*, trains: bool) -> None:
@@ -217,7 +217,7 @@ def _stored_model(embedder: CheckedEmbedder, added: _Added) -> CrisisModel | Non
     shipped = _shipped(embedder)
     if shipped is not None and not added:
         return shipped
-    stored = vectors.kept_model(embedder.id, _name(added))
+    stored = vectors.stored_model(embedder.id, _name(added))
     return None if stored is None else CrisisModel.from_bytes(stored, shipped)
 
 
@@ -227,7 +227,7 @@ def _train(
     """Train and keep a model; return None while another process does. Raises
     EmbedderUnavailable."""
     shipped, taught = _shipped(embedder), examples.crisis(added)
-    rows = _rows(shipped, taught.texts, lambda texts: vectors.kept_for(embedder, texts))
+    rows = _rows(shipped, taught.texts, lambda texts: vectors.stored_vectors(embedder, texts))
     with transaction.atomic():
         # PostgreSQL lets one process through: the publication's row is the lock.
         publication = Publication.objects.select_for_update(skip_locked=True, no_key=True)
@@ -235,7 +235,7 @@ def _train(
             return None
         model = train.crisis_model(rows, taught, embedder=embedder.id, by_letters=letters.shipped())
         skip = 0 if shipped is None else len(shipped.vectors)
-        vectors.keep_model(embedder.id, _name(added), model.to_bytes(skip=skip))
+        vectors.store_model(embedder.id, _name(added), model.to_bytes(skip=skip))
     return model
 
 

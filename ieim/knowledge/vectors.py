@@ -115,13 +115,13 @@ def prepare_reading() -> None:
         return
     with _training, contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
         if _reading(embedder) is None:
-            kinds = reading.train(lambda texts: kept_for(embedder, texts), embedder.id)
-            keep_model(embedder.id, _reading_name(), kinds.to_bytes())
+            kinds = reading.train(lambda texts: stored_vectors(embedder, texts), embedder.id)
+            store_model(embedder.id, _reading_name(), kinds.to_bytes())
             _kinds[embedder] = kinds
             logger.info("Messages are read by meaning, with %s", embedder.id)
 
 
-def made_for(release: Release) -> Shortlist:
+def prepared_shortlist(release: Release) -> Shortlist:
     """Return the search over ``release`` once its vectors are made: for drafts and evaluations,
     where somebody waits anyway."""
     prepare_reading()
@@ -129,7 +129,7 @@ def made_for(release: Release) -> Shortlist:
     return shortlist_for(release)
 
 
-def unkept_for(release: Release) -> Shortlist:
+def temporary_shortlist(release: Release) -> Shortlist:
     """Return the search over a release that no database has; its vectors are kept nowhere."""
     embedder = configured_embedder()
     if embedder is None:
@@ -145,7 +145,7 @@ def unkept_for(release: Release) -> Shortlist:
     return slot.index or index_for(release)
 
 
-def kept_for(embedder: CheckedEmbedder, texts: Sequence[str]) -> Matrix:
+def stored_vectors(embedder: CheckedEmbedder, texts: Sequence[str]) -> Matrix:
     """Return one row for each of ``texts``, in their order; what is missing is made and kept.
 
     Raises :class:`EmbedderUnavailable`.
@@ -158,22 +158,22 @@ def kept_for(embedder: CheckedEmbedder, texts: Sequence[str]) -> Matrix:
     return rows
 
 
-def kept_model(embedder: str, name: str) -> bytes | None:
+def stored_model(embedder: str, name: str) -> bytes | None:
     """Return what was trained with an embedder's vectors and kept under ``name``."""
     rows = Vector.objects.filter(embedder=embedder, sha256=_digest(name))
     value = rows.values_list("value", flat=True).first()
     return None if value is None else bytes(value)
 
 
-def keep_model(embedder: str, name: str, data: bytes) -> None:
+def store_model(embedder: str, name: str, data: bytes) -> None:
     """Keep what was trained; what another process has kept meanwhile stays."""
-    _keep(embedder, {_digest(name): data})
+    _store(embedder, {_digest(name): data})
 
 
 def _reading(embedder: CheckedEmbedder) -> Kinds | None:
     """Return what reads messages with an embedder, None where nothing is shipped or kept."""
     kinds = _kinds.get(embedder) or _shipped(embedder)
-    if kinds is None and (stored := kept_model(embedder.id, _reading_name())) is not None:
+    if kinds is None and (stored := stored_model(embedder.id, _reading_name())) is not None:
         kinds = Kinds.from_bytes(stored)
     if kinds is not None:
         _kinds[embedder] = kinds
@@ -221,13 +221,13 @@ def _make(embedder: CheckedEmbedder, texts: Mapping[str, str]) -> None:
         digests = sorted(set(batch) - _stored(embedder.id, batch))
         vectors = embedder.documents([texts[digest] for digest in digests])
         values = (row.astype("<f4").tobytes() for row in vectors)
-        _keep(embedder.id, dict(zip(digests, values, strict=True)))
+        _store(embedder.id, dict(zip(digests, values, strict=True)))
     if missing:
         logger.info("%s vectors were made with %s", len(missing), embedder.id)
 
 
 @transaction.atomic
-def _keep(embedder: str, values: Mapping[str, bytes]) -> None:
+def _store(embedder: str, values: Mapping[str, bytes]) -> None:
     """Store values by digest, with their audit event; what is there stays as it is."""
     lock_head(VECTORS_CHAIN)
     missing = sorted(values.keys() - _stored(embedder, list(values)))

@@ -199,7 +199,9 @@ def _accepted(prober: Prober, configured: Capabilities) -> Capabilities | None:
     ways = [configured]
     for shape, name, warm in product(formats, fields, (configured.send_temperature, False)):
         ways.append(Capabilities(shape, max_tokens_field=name, send_temperature=warm))
-    return next((way for way in dict.fromkeys(ways) if prober.probe(way).accepted), None)
+    return next(
+        (variant for variant in dict.fromkeys(ways) if prober.probe(variant).accepted), None
+    )
 
 
 def _best_format(formats: dict[Format, Call], configured: Format) -> Format:
@@ -284,7 +286,7 @@ def _why(answer: ModelAnswer | None) -> str:
             "The request is too long for the model's context: start its server with a longer one."
         )
     thinks = _THINKING.search(answer.raw) is not None
-    if thinks or (answer.beside == REASONING and not answer.raw.strip()):
+    if thinks or (answer.extra_output == REASONING and not answer.raw.strip()):
         where = "before its JSON" if thinks else "and its content is empty (reasoning_content)"
         return (
             f"The model thinks aloud {where}: its content has to be the JSON alone. Turn its "
@@ -293,7 +295,7 @@ def _why(answer: ModelAnswer | None) -> str:
             "parser that fits the model (--reasoning-parser of vLLM and SGLang, --reasoning-format "
             "of llama.cpp)."
         )
-    if answer.beside == TOOL_CALL and not answer.raw.strip():
+    if answer.extra_output == TOOL_CALL and not answer.raw.strip():
         return (
             "The model calls a tool instead of answering, and no tool was offered: turn tool calls "
             "off at its server (--enable-auto-tool-choice of vLLM), or choose another model."

@@ -219,7 +219,7 @@ def _read_choice(completion: Any, choice: Any, model: str) -> ModelAnswer | None
         prompt_tokens=_count(_field(usage, "prompt_tokens")),
         completion_tokens=_count(_field(usage, "completion_tokens")),
         cached_tokens=_count(_field(_field(usage, "prompt_tokens_details"), "cached_tokens")),
-        beside=REASONING if thinks else TOOL_CALL if message.get("tool_calls") else "",
+        extra_output=REASONING if thinks else TOOL_CALL if message.get("tool_calls") else "",
     )
 
 

@@ -129,7 +129,7 @@ _NOTHING = "api:conversations.api.views.Nothing"
 """All other addresses of the API: without a name, and always 404."""
 
 
-def needed(name: str, method: str = "GET") -> str | None:
+def required_permission(name: str, method: str = "GET") -> str | None:
     """Return the permission for an address by its name, None for one that is not listed."""
     if method not in _READS and name in CHANGES:
         return CHANGES[name]
@@ -138,7 +138,7 @@ def needed(name: str, method: str = "GET") -> str | None:
 
 def roles(name: str, method: str = "GET") -> frozenset[Role]:
     """Return the roles that open an address for staff."""
-    permission = needed(name, method)
+    permission = required_permission(name, method)
     return frozenset(
         role for role in Role if permission == STAFF or permission in PERMISSIONS[role]
     )
@@ -146,7 +146,7 @@ def roles(name: str, method: str = "GET") -> frozenset[Role]:
 
 def allows(user: User | AnonymousUser, name: str, method: str = "GET") -> bool:
     """Whether a user, logged in or not, may open an address."""
-    permission = needed(name, method)
+    permission = required_permission(name, method)
     if permission in (EVERYBODY, BEARER):
         return True
     if permission is None or not user.is_authenticated:
@@ -176,7 +176,7 @@ class AccessMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         """Return a redirect to the login, or None to let the view run. Raises PermissionDenied."""
         name = request.resolver_match.view_name if request.resolver_match else ""
-        if needed(name) not in (EVERYBODY, BEARER) and factors.missing(request):
+        if required_permission(name) not in (EVERYBODY, BEARER) and factors.missing(request):
             if name not in _SECOND_FACTOR:
                 return _to_second_factor(request, name)
             request.factor_missing = True  # type: ignore[attr-defined]  # for the page
@@ -195,7 +195,7 @@ class AccessMiddleware(MiddlewareMixin):
         # A redirected fragment would show the whole login page within the page.
         if request.method == "GET":
             return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
-        return render(request, "registration/_logged_out.html", {"login": login.url})
+        return render(request, "registration/_parts.html#logged_out", {"login": login.url})
 
 
 def _to_second_factor(request: HttpRequest, name: str) -> HttpResponse:

@@ -39,7 +39,7 @@ def remember(kind: str, ids: Iterable[object], by: User) -> None:
         cache.set_many({_key(kind, id_, by): True for id_ in ids}, timeout=AGAIN)
 
 
-def note_listed(kind: str, name: str, ids: Iterable[object], by: User) -> None:
+def record_listed(kind: str, name: str, ids: Iterable[object], by: User) -> None:
     """Record that a person is shown a list with citizens' words, in the staff's chain.
 
     The event of ``kind`` has under ``name`` the ids that were not shown there within the hour; a

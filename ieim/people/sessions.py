@@ -25,7 +25,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django.views.decorators.http import require_http_methods
 
-from ieim.people.access import BEARER, EVERYBODY, member, needed
+from ieim.people.access import BEARER, EVERYBODY, member, required_permission
 from ieim.people.audited import record_of
 from ieim.people.models import User
 from ieim.people.reauthentication import BEGAN
@@ -98,7 +98,7 @@ class SessionTimeoutMiddleware(MiddlewareMixin):
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> None:
         """End the session if its time is over, or store that it is in use."""
         name = request.resolver_match.view_name if request.resolver_match else ""
-        if needed(name) in (EVERYBODY, BEARER) or not isinstance(request.user, User):
+        if required_permission(name) in (EVERYBODY, BEARER) or not isinstance(request.user, User):
             return
         now, session = int(timezone.now().timestamp()), request.session
         began, seen = session.get(BEGAN, now), session.get(_SEEN, 0)

@@ -234,7 +234,7 @@ class TurnStages:
             call = self._take_speculative(request)
             if call is None and self._running and budget.before(self._reserving(count)):
                 # It fits only if the calls under way cost less than they may.
-                yield tuple(each.future for each in self._running.values())
+                yield tuple(running.future for running in self._running.values())
                 continue
             self._running[stage_id] = call or self._call(request, count, until)
             try:

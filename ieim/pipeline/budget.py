@@ -83,7 +83,7 @@ def tokens_per_byte(calls: Iterable[tuple[str, str, int, int]]) -> dict[str, flo
         models.setdefault(contract, model)
         ratios.setdefault(model, []).append(tokens / size)
     counted = {c: ratios[m] for c, m in models.items() if len(ratios[m]) >= LEAST_COUNTED}
-    return {contract: max(found) for contract, found in counted.items()}
+    return {contract: max(measured) for contract, measured in counted.items()}
 
 
 def bound(request: ModelRequest) -> int:
@@ -96,30 +96,30 @@ def before(count: Count) -> list[Finding]:
     """Return the overruns that a call would be; it may be made when there are none."""
     budget, spent = count.budget, count.spent
     call = count.most
-    found = []
+    findings = []
     if budget.input is not None and count.input > budget.input:
         sentence = f"The question and its candidates are up to {count.input} tokens"
-        found.append(_over(Code.BUDGET_INPUT, sentence, budget.input))
+        findings.append(_over(Code.BUDGET_INPUT, sentence, budget.input))
     if budget.session is not None and spent.session + call > budget.session:
         sentence = f"The conversation has used {spent.session} tokens, and this call needs {call}"
-        found.append(_over(Code.BUDGET_SESSION, sentence, budget.session))
+        findings.append(_over(Code.BUDGET_SESSION, sentence, budget.session))
     if budget.day is not None and spent.day + call > budget.day:
         sentence = f"All conversations of the day have used {spent.day}, and this call needs {call}"
-        found.append(_over(Code.BUDGET_DAY, sentence, budget.day))
-    return found
+        findings.append(_over(Code.BUDGET_DAY, sentence, budget.day))
+    return findings
 
 
 def after(count: Count, answer: ModelAnswer) -> list[Finding]:
     """Return the overruns that the server's own count shows; none where it gave no count."""
-    found = []
+    findings = []
     sent, received = answer.prompt_tokens, answer.completion_tokens
     if sent is not None and count.budget.input is not None and sent > count.budget.input:
         sentence = f"The server counted {sent} tokens of input"
-        found.append(_over(Code.BUDGET_INPUT, sentence, count.budget.input))
+        findings.append(_over(Code.BUDGET_INPUT, sentence, count.budget.input))
     if received is not None and received > count.output_limit:
         sentence = f"The server counted {received} tokens of output"
-        found.append(_over(Code.BUDGET_OUTPUT, sentence, count.output_limit))
-    return found
+        findings.append(_over(Code.BUDGET_OUTPUT, sentence, count.output_limit))
+    return findings
 
 
 def _over(code: Code, sentence: str, limit: int) -> Finding:

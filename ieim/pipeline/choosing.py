@@ -101,8 +101,8 @@ def ask_back(
     """
     several = inputs.context.complexity == "high" or bool(inputs.requests)
     selected, unsure = _of_topics(output or {}, inputs)
-    found = [*_in_turns(selected), *_in_turns([*unsure, matching(inputs)])]
-    offered = offers(found, output, inputs.context, inputs.query.without)
+    services = [*_in_turns(selected), *_in_turns([*unsure, matching(inputs)])]
+    offered = offers(services, output, inputs.context, inputs.query.without)
     if not offered:
         return None
     # Of several that are chosen one checklist is shown, so there is one to choose then.
@@ -114,12 +114,12 @@ def ask_back(
 def near_situations(inputs: Inputs, least: float = NEAR) -> tuple[Situation, ...]:
     """Return the situations that a citizen can be asked about, the nearest first: those that are at
     least so probable, and whose checklist the talk has not shown already."""
-    shown = {item.get("situation") for item in inputs.history if item.get("opened")}
+    shown_codes = {item.get("situation") for item in inputs.history if item.get("opened")}
     release = inputs.context.release
     return tuple(
-        each
-        for each in near(inputs.ranking, least)
-        if each.key not in shown and release.steps(each)
+        hit
+        for hit in near(inputs.ranking, least)
+        if hit.key not in shown_codes and release.steps(hit)
     )
 
 
@@ -127,7 +127,7 @@ def near(ranking: Ranking, least: float) -> list[Situation]:
     """Return the situations that are at least so probable, the nearest first."""
     least = least if ranking.by_meaning else NEAR_BY_WORDS
     ranked = ranking.situations(limit=NEAREST)
-    return [each.item for each in ranked if each.probability >= least]
+    return [hit.item for hit in ranked if hit.probability >= least]
 
 
 def chosen_situation(options: Iterable[Key], release: Release) -> Situation | None:
@@ -153,11 +153,11 @@ def matching(inputs: Inputs) -> list[Service]:
 
 def _likely(ranking: Ranking) -> list[Service]:
     ranked = ranking.services(limit=MOST)
-    return [each.item for each in ranked if each.rank <= LEAST or each.probability >= FLOOR]
+    return [hit.item for hit in ranked if hit.rank <= LEAST or hit.probability >= FLOOR]
 
 
-def _in_turns(found: Iterable[Iterable[Service]]) -> Iterator[Service]:
-    for turn in zip_longest(*found):
+def _in_turns(lists: Iterable[Iterable[Service]]) -> Iterator[Service]:
+    for turn in zip_longest(*lists):
         yield from filter(None, turn)
 
 
@@ -168,8 +168,8 @@ def _of_topics(output: Output, inputs: Inputs) -> tuple[list[list[Service]], lis
     for agency, candidates in _topics(output, inputs.context):
         everything = len(inputs.context.release.services)
         ranked = inputs.ranking_of(agency).services(agencies=[agency], limit=everything)
-        sure = {key for key, each in candidates.items() if each["score"] >= MINIMUM_SCORE}
-        named = {key for key, each in candidates.items() if each["score"] > 0} - sure
+        sure = {key for key, candidate in candidates.items() if candidate["score"] >= MINIMUM_SCORE}
+        named = {key for key, candidate in candidates.items() if candidate["score"] > 0} - sure
         selected.append([r.item for r in ranked if sure.intersection(r.item.categories)])
         unsure.append([r.item for r in ranked if named.intersection(r.item.categories)])
     return selected, unsure
@@ -198,16 +198,16 @@ def offers(
     """
     keys = (key for key in _named(output or {}, context) if key not in without)
     named = (context.release.services.get(key) for key in keys)
-    found = dict.fromkeys([*filter(None, named), *ranked])
+    services = dict.fromkeys([*filter(None, named), *ranked])
     chosen: list[Service] = []
-    for each in found:
+    for candidate in services:
         if len(chosen) == MOST:
             break
         try:
-            results([each], context)
+            results([candidate], context)
         except NotOffered:
             continue
-        chosen.append(each)
+        chosen.append(candidate)
     return tuple(chosen) if len(chosen) >= LEAST else ()
 
 
@@ -343,9 +343,9 @@ def _candidates(services: Sequence[Service], context: Context) -> dict[str, Any]
     """Return the categories of ``services`` of one agency, as a stage's candidates."""
     categories = context.release.categories
     entries = [entry for (owner, _), entry in categories.items() if owner == services[0].agency]
-    wanted = {key for service in services for key in service.categories}
+    keys = {key for service in services for key in service.categories}
     chosen = {
-        entry.key: {"value": entry.value, "score": SURE} for entry in entries if entry.key in wanted
+        entry.key: {"value": entry.value, "score": SURE} for entry in entries if entry.key in keys
     }
     # The contract requires a category even of a service that has none: any, with the least score.
     least = {entry.key: {"value": entry.value, "score": MINIMUM_SCORE} for entry in entries[:1]}
@@ -355,13 +355,13 @@ def _candidates(services: Sequence[Service], context: Context) -> dict[str, Any]
 def _analysis(
     services: Sequence[Service], context: Context, _of_model: Output | None
 ) -> dict[str, Any]:
-    found = {
+    selections = {
         agency: _candidates([service for service in services if service.agency == agency], context)
         for agency in _agencies(services)
     }
     sums = {
         agency: sum(Decimal(candidate["score"]) for candidate in candidates.values())
-        for agency, candidates in found.items()
+        for agency, candidates in selections.items()
     }
     return {
         "semanticAnalysis": {
@@ -371,7 +371,7 @@ def _analysis(
                     "agencyName": context.release.agencies[agency].name,
                     "categorySelection": {"candidates": candidates},
                 }
-                for agency, candidates in found.items()
+                for agency, candidates in selections.items()
             ],
             "primaryAgency": {
                 "agencyId": max(sums, key=lambda agency: sums[agency]),
@@ -385,7 +385,9 @@ def _analysis(
 def _service(
     services: Sequence[Service], context: Context, of_model: Output | None
 ) -> dict[str, Any]:
-    service = next(each for each in services if each.agency == context.answering_agency)
+    service = next(
+        candidate for candidate in services if candidate.agency == context.answering_agency
+    )
     high = context.complexity == "high"
     return {
         "serviceSelection": {
@@ -419,14 +421,14 @@ def _template(service: Service, context: Context, of_model: Output | None) -> di
     filled = [key for key in values if key in fields]
     named = [key for key in values if key in of_model["placeholders"]]
     placeholders = named if set(named) & set(filled) else filled or ["service_name"]
-    shown = list(filter(_is_shown, placeholders))
-    first = [key for key in template.opening(of_model["rules"]) if key in shown]
+    used = list(filter(_is_shown, placeholders))
+    first = [key for key in template.opening(of_model["rules"]) if key in used]
     if set(first).issuperset(filled):
         first = []  # which opens with all there is says nothing of what was asked
     opens = (
         first
-        or [key for key in (f"service_{name}" for name in _USUAL) if key in shown]
-        or (shown or placeholders)[:1]
+        or [key for key in (f"service_{name}" for name in _USUAL) if key in used]
+        or (used or placeholders)[:1]
     )
     return {
         "placeholders": {key: f"{{{key}}}" for key in placeholders},

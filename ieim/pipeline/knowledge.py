@@ -288,9 +288,9 @@ class Release:
 
     def first_steps(self, situation: Situation) -> tuple[tuple[str, str], ...]:
         """Return those up to the first one that everybody needs: one of them comes first."""
-        for place, step in enumerate(situation.steps):
+        for index, step in enumerate(situation.steps):
             if not step.condition and (step.agency, step.service) in self.services:
-                return self.steps(replace(situation, steps=situation.steps[: place + 1]))
+                return self.steps(replace(situation, steps=situation.steps[: index + 1]))
         return self.steps(situation)
 
     @cached_property
@@ -333,38 +333,38 @@ class Release:
     @cached_property
     def urls(self) -> frozenset[str]:
         """Every URL that a reply may link to; a path may be plain words, which are none."""
-        found = {service.url for service in self.services.values()}
-        found |= {service.path for service in self.services.values()}
-        found |= {agency.path for agency in self.agencies.values()}
-        return frozenset(u for u in found if u.lower().startswith(("http://", "https://")))
+        urls = {service.url for service in self.services.values()}
+        urls |= {service.path for service in self.services.values()}
+        urls |= {agency.path for agency in self.agencies.values()}
+        return frozenset(u for u in urls if u.lower().startswith(("http://", "https://")))
 
 
 Entry = TypeVar("Entry", Agency, Service)
 
 
 def _view(written: Release, code: str) -> Release:
-    found = {
+    translations = {
         (translation.agency, translation.category, translation.service): translation
         for translation in written.translations
         if translation.language == code
     }
     translated = {
-        (agency, service): frozenset(_texts(each, SERVICE_TEXTS))
-        for (agency, _, service), each in found.items()
+        (agency, service): frozenset(_texts(entry, SERVICE_TEXTS))
+        for (agency, _, service), entry in translations.items()
         if service
     }
     return replace(
         written,
         agencies={
-            id_: _in_words_of(agency, found.get((id_, "", "")), ("name", "description"))
+            id_: _in_words_of(agency, translations.get((id_, "", "")), ("name", "description"))
             for id_, agency in written.agencies.items()
         },
         categories={
-            (agency, key): _category(category, found.get((agency, key, "")))
+            (agency, key): _category(category, translations.get((agency, key, "")))
             for (agency, key), category in written.categories.items()
         },
         services={
-            (agency, key): _in_words_of(service, found.get((agency, "", key)), SERVICE_TEXTS)
+            (agency, key): _in_words_of(service, translations.get((agency, "", key)), SERVICE_TEXTS)
             for (agency, key), service in written.services.items()
         },
         language=code,

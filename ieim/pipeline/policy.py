@@ -91,13 +91,13 @@ def _is_outside(output: Output | None, inputs: Inputs) -> bool:
     finds several requests. A model that read all agencies and named none knows, unless the search
     is sure of a service.
     """
-    said = output or {}
-    named = Decimal(said.get("serviceSelection", {}).get("score", 0)) >= SURE
+    answer = output or {}
+    named = Decimal(answer.get("serviceSelection", {}).get("score", 0)) >= SURE
     if named or inputs.requests:
         return False
     if choosing.near_situations(inputs):
         return False  # an event can be near that no service is about
-    none = said.get("judgements", {}).get("agencyDetected") == []
+    none = answer.get("judgements", {}).get("agencyDetected") == []
     return inputs.ranking.outside >= OUTSIDE or (none and inputs.ranking.first < CLEAR)
 
 
@@ -159,8 +159,8 @@ def decide(risks: Sequence[Risk], classified: Output | None, labels: LabelSets) 
     ``classified`` is the answer of classify, None where there is none. What the screen found holds,
     whatever a model says of it; a weak sign does where the model sees the same.
     """
-    found = holds(CLASSIFY.id, classified, labels) if classified is not None else []
-    return [*risk.holds(risks, labels.get("risk_flags", {})), *found]
+    holding = holds(CLASSIFY.id, classified, labels) if classified is not None else []
+    return [*risk.holds(risks, labels.get("risk_flags", {})), *holding]
 
 
 def beneath_help_lines() -> list[Finding]:

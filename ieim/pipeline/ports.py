@@ -77,7 +77,7 @@ class ModelAnswer:
     ``raw`` is the content as text (empty when there was none). Bytes that were not UTF-8 appear as
     lone surrogates (``surrogateescape``), so that the gate can find them. Tokens are the server's
     own count, None when it gave none; ``cached_tokens`` are those of the prompt that its prefix
-    cache had. ``beside`` is what the server gave apart from the content: :data:`REASONING`,
+    cache had. ``extra_output`` is what the server gave apart from the content: :data:`REASONING`,
     :data:`TOOL_CALL` or nothing.
     """
 
@@ -88,7 +88,7 @@ class ModelAnswer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
-    beside: str = ""
+    extra_output: str = ""
 
 
 class Cause(StrEnum):
@@ -276,7 +276,7 @@ class Linked(NamedTuple):
     that names it, empty where an editor wrote the link. ``before`` says that it is needed first."""
 
     service: Service
-    said: str
+    sentence: str
     before: bool = False
 
 

@@ -137,7 +137,7 @@ def _ranking(inputs: Inputs, *, has_situation: bool) -> dict[str, Any]:
     of its requests where it has several of different ones."""
     kinds, ranking = inputs.kinds, inputs.ranking
     kind = max(kinds, key=lambda name: kinds[name])
-    said: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "kind": kind,
         "kind_probability": round(kinds[kind], 2),
         "first": round(ranking.first, 2),
@@ -146,12 +146,12 @@ def _ranking(inputs: Inputs, *, has_situation: bool) -> dict[str, Any]:
         "goes_on": ranking.goes_on,
     }
     best = (part.services(limit=1) for _, part in inputs.requests)
-    agencies = list(dict.fromkeys(each.item.agency for found in best for each in found))
+    agencies = list(dict.fromkeys(hit.item.agency for hits in best for hit in hits))
     for nearest in ranking.situations(limit=1) if ranking.by_meaning and has_situation else ():
         if _agrees(nearest.item, inputs):
             label, probability = nearest.item.code, round(nearest.probability, 2)
-            said["situation"] = {"label": label, "probability": probability}
-    return {"ranking": said | ({"requests": agencies} if len(agencies) > 1 else {})}
+            summary["situation"] = {"label": label, "probability": probability}
+    return {"ranking": summary | ({"requests": agencies} if len(agencies) > 1 else {})}
 
 
 def _where_there_is(inputs: Inputs) -> dict[str, Any]:
@@ -185,12 +185,12 @@ def _with_slices(contract: Contract, payload: Mapping[str, Any]) -> dict[str, An
     state = payload["cached_state"]
     names = ("session_id", *contract.stage.reads)
     read = {name: state[name] for name in names if name in state}
-    found = read.get("agency_detect_v1")
-    if isinstance(found, Mapping) and isinstance(found.get("agencyInfo"), list):
+    detected = read.get("agency_detect_v1")
+    if isinstance(detected, Mapping) and isinstance(detected.get("agencyInfo"), list):
         # Which agency an id is: the rest of it is only copied into the answer that found it.
-        named = [{name: info.get(name) for name in _NAMED} for info in found["agencyInfo"]]
-        kept = {name: found[name] for name in _READ if name in found}
-        read["agency_detect_v1"] = {**kept, "agencyInfo": named}
+        named = [{name: info.get(name) for name in _NAMED} for info in detected["agencyInfo"]]
+        selected = {name: detected[name] for name in _READ if name in detected}
+        read["agency_detect_v1"] = {**selected, "agencyInfo": named}
     return {**payload, "cached_state": read}
 
 
@@ -206,7 +206,7 @@ def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any]
         for group in _groups(payload.get(slot, ()))
         for candidate in group[1:]
     ]
-    spare.sort(key=lambda each: (-each[0], each[1]))
+    spare.sort(key=lambda entry: (-entry[0], entry[1]))
     dropped: list[Mapping[str, Any]] = []
     freed = 0
     for _, _, candidate in spare:
@@ -217,7 +217,7 @@ def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any]
     if not dropped:
         return None
     shortened = {
-        slot: [c for c in payload[slot] if not any(c is gone for gone in dropped)]
+        slot: [c for c in payload[slot] if not any(c is worst for worst in dropped)]
         for slot in CANDIDATE_SLOTS
         if slot in payload
     }
@@ -234,8 +234,8 @@ def _best_half(
     return [
         candidate
         for group in _groups(candidates)
-        for place, candidate in enumerate(group)
-        if place < (len(group) + 1) // 2
+        for index, candidate in enumerate(group)
+        if index < (len(group) + 1) // 2
         or not {candidate.get("key"), candidate.get("serviceKey")}.isdisjoint(named)
     ]
 
@@ -330,7 +330,8 @@ def _pinned(node: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
         pinned |= {"type": _TYPES[type(to["const"])], "enum": [to["const"]]}
     if "properties" in to:
         constants = {
-            name: _pinned(node["properties"][name], each) for name, each in to["properties"].items()
+            name: _pinned(node["properties"][name], node_schema)
+            for name, node_schema in to["properties"].items()
         }
         pinned["properties"] = {**node["properties"], **constants}
     return pinned

@@ -66,11 +66,11 @@ def schema(contract_id: str) -> Draft202012Validator:
 
 
 def _spans(located: Iterable[Evidence]) -> Spans:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for each in located:
-        span = {name: value for name, value in each.as_dict().items() if name != "path"}
-        found.setdefault(each.path.partition("/evidence_snippets")[0], []).append(span)
-    return found
+    by_path: dict[str, list[dict[str, Any]]] = {}
+    for quote in located:
+        span = {name: value for name, value in quote.as_dict().items() if name != "path"}
+        by_path.setdefault(quote.path.partition("/evidence_snippets")[0], []).append(span)
+    return by_path
 
 
 def _classify(
@@ -81,7 +81,9 @@ def _classify(
         _label(output["urgency"], spans, "urgency"), context, risks
     )
     return {
-        "intents": [_label(each, spans, "intents", i) for i, each in enumerate(output["intents"])],
+        "intents": [
+            _label(label, spans, "intents", i) for i, label in enumerate(output["intents"])
+        ],
         "primary_intent": output["primary_intent"],
         "product_line": _label(output["product_line"], spans, "product_line"),
         "urgency": urgency,
@@ -100,7 +102,8 @@ def _flags(
 ) -> tuple[list[Result], list[Result]]:
     """Return the flags of rules and model together, and what the model did not see."""
     by_model = {
-        each["label"]: _label(each, spans, "risk_flags", i) for i, each in enumerate(elements)
+        element["label"]: _label(element, spans, "risk_flags", i)
+        for i, element in enumerate(elements)
     }
     labels = context.release.labels.get("risk_flags", {})
     flags, disputed = [], []
@@ -139,14 +142,14 @@ def _urgency(
 def _risk_span(risk: Risk, context: Context) -> dict[str, Any]:
     text = context.user_prompt
     quote = text[risk.start : risk.end]
-    found = evidence.locate(text, quote)
+    span = evidence.locate(text, quote)
     return {
         "source": SOURCE,
         "start": risk.start,
         "end": risk.end,
         "quote": quote,
         "snippet_sha256": evidence.snippet_sha256(text, evidence.Span(risk.start, risk.end, 1)),
-        "occurrences": found.occurrences if found else 1,
+        "occurrences": span.occurrences if span else 1,
     }
 
 
@@ -163,14 +166,14 @@ def _extract(output: Mapping[str, Any], spans: Spans) -> Result:
 def _identity(
     output: Mapping[str, Any], spans: Spans, context: Context, key_patterns: Patterns
 ) -> Result:
-    found = []
+    keys = []
     for i, key in enumerate(output["keys"]):
         # The model saw a placeholder; staff see, and the check reads, what the citizen wrote.
         value = key["key_value"]
         if context.redacted is not None:
             value = context.redacted.restore(value)
         status, check = validate(key["key_type"], value, patterns=key_patterns)
-        found.append(
+        keys.append(
             {
                 "key_type": key["key_type"],
                 "key_value": value,
@@ -179,4 +182,4 @@ def _identity(
                 "spans": spans[pointer("keys", i)],
             }
         )
-    return {"keys": found}
+    return {"keys": keys}

@@ -99,8 +99,8 @@ def _subject(talk: Talk, shortlist: Shortlist) -> str:
     none was answered or offered."""
     if talk.answered or talk.offered:
         return talk.subject
-    says = talk.subject and shortlist.rank(Query(talk.subject)).outside < OUTSIDE
-    return talk.subject if says else ""
+    is_subject = talk.subject and shortlist.rank(Query(talk.subject)).outside < OUTSIDE
+    return talk.subject if is_subject else ""
 
 
 def _following(
@@ -181,15 +181,15 @@ def _keys(references: Sequence[str]) -> Iterator[Key]:
 def _known(items: Sequence[Mapping[str, Any]], release: Release) -> tuple[Key, ...]:
     """Return the services of ``items``, and situations under their keys; one that does not say its
     agency is the only one with its key."""
-    found: list[Key] = []
+    keys: list[Key] = []
     for item in items:
         agency, service = str(item.get("agency", "")), str(item.get("service", ""))
         if release.situation(service) is not None:
-            found.append((agency, service))
+            keys.append((agency, service))
             continue
         same = [k for k in release.services if k[1] == service and agency in ("", k[0])]
-        found += same if len(same) == 1 else []
-    return tuple(found)
+        keys += same if len(same) == 1 else []
+    return tuple(keys)
 
 
 def _name(key: Key, release: Release) -> str:
@@ -243,8 +243,10 @@ def _words() -> _Words:
 def _plain(text: str) -> str:
     """Return ``text`` in lower case, without accents and with single spaces for punctuation."""
     letters = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
-    kept = (c if unicodedata.category(c)[0] in "LN" else " " for c in letters if not _is_mark(c))
-    return " ".join("".join(kept).split())
+    characters = (
+        c if unicodedata.category(c)[0] in "LN" else " " for c in letters if not _is_mark(c)
+    )
+    return " ".join("".join(characters).split())
 
 
 def _is_mark(character: str) -> bool:
@@ -254,7 +256,7 @@ def _is_mark(character: str) -> bool:
 def _forms(text: str, around: Sequence[str]) -> Iterator[str]:
     """Yield ``text``, and what is left of it without each of ``around`` at its ends."""
     yield text
-    while rest := next(filter(None, (_without(text, each) for each in around)), ""):
+    while rest := next(filter(None, (_without(text, phrase) for phrase in around)), ""):
         text = rest
         yield text
 

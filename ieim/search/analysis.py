@@ -41,8 +41,8 @@ _IGNORED = re.compile("[\u00ad\u200b-\u200d\u2060]")
 
 def _analyzer(*filters: Filter) -> TextAnalyzer:
     builder = TextAnalyzerBuilder(Tokenizer.regex(_TOKEN))
-    for each in filters:
-        builder = builder.filter(each)
+    for token_filter in filters:
+        builder = builder.filter(token_filter)
     return builder.build()
 
 
@@ -74,8 +74,8 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the folded words of ``text`` in order; scripts that separate none by the character."""
-    found: list[str] = _WORDS.analyze(fold(text))
-    return found
+    tokens: list[str] = _WORDS.analyze(fold(text))
+    return tokens
 
 
 def stems(text: str) -> list[str]:

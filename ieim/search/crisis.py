@@ -162,15 +162,15 @@ class CrisisModel:
     @classmethod
     def from_bytes(cls, data: bytes, first: CrisisModel | None = None) -> CrisisModel:
         """Return the model of :meth:`to_bytes`, whose skipped vectors are those of ``first``."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            vectors = found["vectors"].astype(np.float32)
-            *shift, narrow, threshold, strong = found["numbers"].tolist()
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            vectors = arrays["vectors"].astype(np.float32)
+            *shift, narrow, threshold, strong = arrays["numbers"].tolist()
             return cls(
-                embedder=str(found["embedder"]),
-                examples=str(found["examples"]),
-                codes=tuple(found["codes"].tolist()),
+                embedder=str(arrays["embedder"]),
+                examples=str(arrays["examples"]),
+                codes=tuple(arrays["codes"].tolist()),
                 vectors=vectors if first is None else np.concatenate([first.vectors, vectors]),
-                weights=found["weights"].astype(np.float64),
+                weights=arrays["weights"].astype(np.float64),
                 shift=np.array(shift),
                 narrow=narrow,
                 threshold=threshold,
@@ -187,10 +187,10 @@ def shipped() -> CrisisModel:
 def likeness(vectors: Matrix, examples: Matrix, narrow: float) -> Matrix:
     """Return, from 0 to 1, how like each of ``vectors`` is to each of ``examples``."""
     # In place, and in single precision: among themselves the examples take 160 MB.
-    found: Matrix = vectors.astype(np.float32) @ examples.T
-    found -= 1.0
-    found *= np.float32(narrow)
-    return np.exp(found, out=found)
+    similarities: Matrix = vectors.astype(np.float32) @ examples.T
+    similarities -= 1.0
+    similarities *= np.float32(narrow)
+    return np.exp(similarities, out=similarities)
 
 
 class Part(NamedTuple):
@@ -205,8 +205,8 @@ def parts(text: str) -> list[Part]:
     """Return the whole message, without white space around it, its sentences if several, and then
     what stands between the commas of a sentence, as far as there is room."""
     whole = _stripped(text, 0, len(text))
-    found = [_stripped(text, *match.span()) for match in _SENTENCE.finditer(text)]
-    sentences = [part for part in found if part.end - part.start >= SHORTEST]
+    stripped = [_stripped(text, *match.span()) for match in _SENTENCE.finditer(text)]
+    sentences = [part for part in stripped if part.end - part.start >= SHORTEST]
     if len(sentences) < 2:
         return [whole, *_pieces(text, [whole])[:MOST]]
     together = -(-len(sentences) // MOST)
@@ -217,14 +217,14 @@ def parts(text: str) -> list[Part]:
 
 def _pieces(text: str, sentences: Sequence[Part]) -> list[Part]:
     """Return the pieces of the ``sentences`` that have several; what is short is read with none."""
-    found: list[Part] = []
+    result: list[Part] = []
     for sentence in sentences:
         cuts = [match.end() for match in _CUT.finditer(text, sentence.start, sentence.end)]
         places = zip([sentence.start, *cuts], [*cuts, sentence.end], strict=True)
-        pieces = [_stripped(text, *place) for place in places]
+        pieces = [_stripped(text, *span) for span in places]
         long = [piece for piece in pieces if _is_long(text[piece.start : piece.end])]
-        found += (each._replace(piece=True) for each in long if len(long) > 1)
-    return found
+        result += (part._replace(piece=True) for part in long if len(long) > 1)
+    return result
 
 
 def _is_long(piece: str) -> bool:

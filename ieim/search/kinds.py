@@ -75,8 +75,8 @@ class Kinds:
     def fields(self, vector: Vector) -> dict[str, float]:
         """Return the probability that a message asks about each field of a service."""
         shares = _softmax(vector[None] @ self.field_weights[:-1] + self.field_weights[-1])[0]
-        found = zip(self.field_names, shares.tolist(), strict=True)
-        return {name: share for name, share in found if name}
+        shares_by_name = zip(self.field_names, shares.tolist(), strict=True)
+        return {name: share for name, share in shares_by_name if name}
 
     def to_bytes(self) -> bytes:
         """Return it as an npz file."""
@@ -120,12 +120,12 @@ def questions() -> list[tuple[str, str]]:
     subjects = content.pop("subjects")
     rows = [
         (
-            text.replace("{s}", subjects[language][(place + 2 * step) % len(subjects[language])]),
+            text.replace("{s}", subjects[language][(index + 2 * step) % len(subjects[language])]),
             name,
         )
         for name, languages in content.items()
         for language, texts in languages.items()
-        for place, text in enumerate(texts)
+        for index, text in enumerate(texts)
         for step in range(_SUBJECTS)
     ]
     return [(text, "" if name == WHOLE else name) for text, name in dict.fromkeys(rows)]
@@ -158,12 +158,14 @@ def train(embed: Callable[[Sequence[str]], Matrix], embedder: str) -> Kinds:
     kinds = np.array([names.index(kind) for _, kind, _ in rows])
     logits = left_out(vectors, kinds, np.array([fold for _, _, fold in rows]))
     temperature = best_temperature(logits, kinds)
-    asked = questions()
+    questions_by_kind = questions()
     # Who tells a story speaks of time and papers too: inquiries of all sorts ask for no field.
-    stories = [place for place, (_, kind, _) in enumerate(rows) if kind == INQUIRY]
-    fields = ["" for _ in stories] + [field for _, field in asked]
+    stories = [index for index, (_, kind, _) in enumerate(rows) if kind == INQUIRY]
+    fields = ["" for _ in stories] + [field for _, field in questions_by_kind]
     field_names = tuple(dict.fromkeys(fields))
-    field_vectors = np.concatenate([vectors[stories], embed([text for text, _ in asked])])
+    field_vectors = np.concatenate(
+        [vectors[stories], embed([text for text, _ in questions_by_kind])]
+    )
     return Kinds(
         embedder=embedder,
         examples=examples_digest(),
@@ -210,7 +212,10 @@ def best_temperature(logits: _Numbers, kinds: _Places) -> float:
     """Return what the logits have to be divided by for the least log loss."""
     right = np.arange(len(kinds)), kinds
     tried = np.geomspace(0.3, 3.0, 93)
-    loss = [-np.log(np.maximum(_softmax(logits / each)[right], 1e-12)).mean() for each in tried]
+    loss = [
+        -np.log(np.maximum(_softmax(logits / temperature)[right], 1e-12)).mean()
+        for temperature in tried
+    ]
     return float(tried[np.argmin(loss)])
 
 
@@ -223,10 +228,10 @@ def _softmax(logits: npt.NDArray[np.floating]) -> _Numbers:
 def _rows() -> list[tuple[str, str, int]]:
     """Return text, kind and fold of each example."""
     return [
-        (text, kind, place % FOLDS)
+        (text, kind, index % FOLDS)
         for kind, languages in examples().items()
         for texts in languages.values()
-        for place, text in enumerate(texts)
+        for index, text in enumerate(texts)
     ]
 
 

@@ -79,8 +79,8 @@ class Letters:
 
     def margins(self, texts: Sequence[str]) -> _Numbers:
         """Return, a row a text and a column a flag, by how much it is that rather than nothing."""
-        found: _Numbers = unit(spelt(texts) * self.rarity) @ self.weights + self.shift
-        return found
+        result: _Numbers = unit(spelt(texts) * self.rarity) @ self.weights + self.shift
+        return result
 
     def to_bytes(self) -> bytes:
         """Return it as an npz file, in half precision, without what near misses get."""
@@ -98,14 +98,14 @@ class Letters:
     @classmethod
     def from_bytes(cls, data: bytes, near: Sequence[str] = ()) -> Letters:
         """Return that of :meth:`to_bytes`; ``near`` are the near misses among the examples."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            *shift, threshold = found["numbers"].tolist()
-            alone = found["alone"].astype(np.float64)
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            *shift, threshold = arrays["numbers"].tolist()
+            alone = arrays["alone"].astype(np.float64)
             return cls(
-                codes=tuple(found["codes"].tolist()),
-                weights=found["weights"].astype(np.float32),
+                codes=tuple(arrays["codes"].tolist()),
+                weights=arrays["weights"].astype(np.float32),
                 shift=np.array(shift),
-                rarity=found["rarity"].astype(np.float32),
+                rarity=arrays["rarity"].astype(np.float32),
                 threshold=threshold,
                 alone=dict(zip(near, alone, strict=False)),
             )
@@ -114,8 +114,8 @@ class Letters:
 def unit(rows: Rows) -> Rows:
     """Return rows of length 1, or of length 0 where nothing is spelt."""
     lengths = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    found: Rows = (rows / lengths).astype(np.float32)
-    return found
+    normalised: Rows = (rows / lengths).astype(np.float32)
+    return normalised
 
 
 @cache

@@ -41,11 +41,11 @@ class LifeEvents:
 
     def __init__(self, release: Release) -> None:
         self.situations = list(release.situations.values())
-        places = {key: place for place, key in enumerate(release.services)}
+        places = {key: index for index, key in enumerate(release.services)}
         numbers = {situation.key: number for number, situation in enumerate(self.situations)}
         events = (question.situation for question in release.questions if question.situation)
         self._event_of = np.array([numbers.get(key, -1) for key in events], dtype=np.int64)
-        self._steps = [[places[key] for key in release.steps(each)] for each in self.situations]
+        self._steps = [[places[key] for key in release.steps(event)] for event in self.situations]
         self._words = Words(situation_texts(release))
         self._entries: Matrix | None = None
 

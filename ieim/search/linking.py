@@ -39,15 +39,15 @@ class Links:
     def __init__(self, services: Sequence[Service]) -> None:
         self._services = services
         self._words = [frozenset(stems(service.name)) for service in services]
-        counts = Counter(word for each in services for word in _words_of(each))
+        counts = Counter(word for linked in services for word in _words_of(linked))
         many = len(services) + 1
         self._says = {word: math.log(many / (count + 0.5)) for word, count in counts.items()}
-        self._by_reference = {each.reference: place for place, each in enumerate(services)}
+        self._by_reference = {linked.reference: index for index, linked in enumerate(services)}
 
     def original(self, service: Service) -> Service | None:
         """Return ``service`` as it was written; None for one that is not of the release."""
-        place = self._by_reference.get(service.reference)
-        return None if place is None else self._services[place]
+        index = self._by_reference.get(service.reference)
+        return None if index is None else self._services[index]
 
     def written(self, service: Service) -> list[Linked] | None:
         """Return the links that editors wrote for ``service``; None where they wrote none."""
@@ -55,7 +55,7 @@ class Links:
             return None
         refs = (ref for ref in service.next_services if ref != NO_NEXT)
         places = (self._by_reference.get(ref) for ref in refs)
-        return [Linked(self._services[place], "") for place in places if place is not None]
+        return [Linked(self._services[index], "") for index in places if index is not None]
 
     def found(
         self,
@@ -70,12 +70,12 @@ class Links:
             return []
         own = self._by_reference[service.reference]
         links: dict[int, Linked] = {}
-        for wanted in _FIELDS:
+        for wanted_field in _FIELDS:
             for (field, text), vector in zip(passages, vectors, strict=True):
-                if field == wanted:
+                if field == wanted_field:
                     before = _needs(service, field, text)
-                    for place in self._named(text, names @ vector, own):
-                        links.setdefault(place, Linked(self._services[place], text, before))
+                    for index in self._named(text, names @ vector, own):
+                        links.setdefault(index, Linked(self._services[index], text, before))
         return list(links.values())[:MOST]
 
     def _named(self, text: str, near: Matrix, own: int) -> Iterator[int]:

@@ -84,8 +84,8 @@ def _texts(service: Service, field: str) -> Iterator[str]:
 
 def asked(text: str) -> tuple[str, bool]:
     """Return the questions of a message, and that there are any; else the whole of it."""
-    found = [text[start:end] for start, end in questions(text)]
-    return (" ".join(found), True) if found else (text, False)
+    question_texts = [text[start:end] for start, end in questions(text)]
+    return (" ".join(question_texts), True) if question_texts else (text, False)
 
 
 def rank(
@@ -112,23 +112,23 @@ def rank(
         return Passages((), (), question, LEAST, SURE)
     wants = {field: 2 * probability - 1 for field, probability in fields.items()}
     near = (vectors @ vector).astype(np.float64)
-    figures = np.array([float(any(map(str.isdigit, said))) for _, said in passages])
-    sums = np.array([_has_sum(said) for _, said in passages])
+    figures = np.array([float(any(map(str.isdigit, scored))) for _, scored in passages])
+    sums = np.array([_has_sum(scored) for _, scored in passages])
     by_field = np.array([wants.get(field, -1.0) for field, _ in passages])
     features = np.column_stack(
         [
             near,
             near - near.mean(),
-            _shares([frozenset(stems(said)) for _, said in passages], text),
+            _shares([frozenset(stems(scored)) for _, scored in passages], text),
             np.maximum(by_field, np.where(sums, wants.get(AMOUNT, -1.0), -1.0)),
             figures,
             wants.get("processing_time", -1.0) * figures,
         ]
     )
     clear = _clear(fields)
-    meant = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
+    is_asked = np.array([field in clear for field, _ in passages]) | (sums & (AMOUNT in clear))
     scores = features @ WEIGHTS
-    scores = np.where(meant, np.maximum(scores, LEAST), scores)
+    scores = np.where(is_asked, np.maximum(scores, LEAST), scores)
     if DEADLINE in clear:
         never = np.array([field == "processing_time" for field, _ in passages])
         scores = np.where(never, LEAST - 1, scores + LIMIT * _limits(service, limits, never))
@@ -136,9 +136,9 @@ def rank(
         never = np.array([field in ("processing_time", "contact") for field, _ in passages])
         about = features[:, :3] @ WEIGHTS[:3] + NEARER * (nearer - nearer.mean()) - EXCESS
         scores = np.where(never, LEAST - 1, about)
-    order = np.lexsort((-scores, ~meant)).tolist()
-    said = [(*passages[place], float(scores[place])) for place in order]
-    ranked = [Passage(field, words, score) for field, words, score in said]
+    order = np.lexsort((-scores, ~is_asked)).tolist()
+    scored = [(*passages[index], float(scores[index])) for index in order]
+    ranked = [Passage(field, words, score) for field, words, score in scored]
     return Passages(tuple(ranked), tuple(clear), question, LEAST, SURE)
 
 
@@ -154,7 +154,9 @@ def _clear(fields: Mapping[str, float]) -> list[str]:
 
 def _limits(service: Service, limits: Numbers, never: NDArray[np.bool_]) -> Numbers:
     """Return how surely each passage states the limit of ``service``."""
-    days = [service.deadline_days in re.findall(r"\d+", said) for _, said in of_service(service)]
+    days = [
+        service.deadline_days in re.findall(r"\d+", sentence) for _, sentence in of_service(service)
+    ]
     limits = limits + NUMBER * np.array(days)
     # Where there is a limit, some passage states it, however it is put.
     most: float = limits[~never].max(initial=1e-9) / 2 if service.deadline_days else 1.0
@@ -171,5 +173,5 @@ def _shares(passages: Sequence[frozenset[str]], text: str) -> Numbers:
 
 def _has_sum(text: str) -> bool:
     # A knowledge may have a currency of its own.
-    found = facts(text, currencies=set(_CODE.findall(text)))
-    return bool(_PERCENT.search(text)) or any(fact.kind == "money" for fact in found)
+    amounts = facts(text, currencies=set(_CODE.findall(text)))
+    return bool(_PERCENT.search(text)) or any(fact.kind == "money" for fact in amounts)

@@ -202,7 +202,7 @@ class Search:
     ) -> None:
         self.release = release
         self.services = list(release.services.values())
-        self.places = {key: place for place, key in enumerate(release.services)}
+        self.places = {key: index for index, key in enumerate(release.services)}
         self._words = Words(service_texts(release), background())
         self.events = LifeEvents(release)
         self._links = Links(list((release.original or release).services.values()))
@@ -210,8 +210,8 @@ class Search:
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, Matrix] = OrderedDict()
         self._rankings: OrderedDict[Query, _Ranking] = OrderedDict()
-        asked = [(q.agency, q.service) for q in release.questions if not q.situation]
-        self._asked = np.array([self.places.get(key, -1) for key in asked], dtype=np.int64)
+        question_keys = [(q.agency, q.service) for q in release.questions if not q.situation]
+        self._asked = np.array([self.places.get(key, -1) for key in question_keys], dtype=np.int64)
         self._has_questions = np.zeros(len(self.services), dtype=bool)
         self._has_questions[self._asked[self._asked >= 0]] = True
         self._groups: dict[str, Matrix] = {}
@@ -261,17 +261,17 @@ class Search:
         texts = [query.text, *([query.before] if query.before else [])]
         vectors = self._embed(texts)
         weights = WORDS if vectors is None else MEANING
-        found = [
+        parts = [
             self.features(text, vector)
             for text, vector in zip(texts, _rows(vectors, len(texts)), strict=True)
         ]
         rows = [
             self._scores(features, likeness, weights, by_meaning=vectors is not None)
-            for features, likeness in found
+            for features, likeness in parts
         ]
         scores, none = rows[0]
-        meant = [key for key in query.about if key not in query.without]
-        about = [self.places[key] for key in meant if key in self.places]
+        subject_keys = [key for key in query.about if key not in query.without]
+        about = [self.places[key] for key in subject_keys if key in self.places]
         if len(rows) > 1 and rows[1][1] < _NOTHING:  # what says nothing leaves the message as it is
             share = weights.before if query.about else weights.unanswered
             scores = scores + share * rows[1][0]
@@ -284,7 +284,7 @@ class Search:
             if key in self.places:
                 scores[self.places[key]] = -np.inf
         vector = None if vectors is None else vectors[0]
-        features, background = found[0]
+        features, background = parts[0]
         likeness = self._nearness(features, vector)
         events = self.events.probabilities(query.text, vector, likeness, background)
         return _Ranking(self, scores, none, about, events, by_meaning=vectors is not None)
@@ -300,11 +300,14 @@ class Search:
         self, features: Numbers, likeness: float, weights: Weights, *, by_meaning: bool
     ) -> tuple[Numbers, float]:
         """Return the score of each service for a text alone, and that of "none of them"."""
-        asked, unasked = features @ np.array(weights.asked), features @ np.array(weights.unasked)
+        asked_scores, unasked = (
+            features @ np.array(weights.asked),
+            features @ np.array(weights.unasked),
+        )
         none = weights.none + weights.background * likeness
         if not by_meaning and not features[:, 5].any():
             none = _NOTHING
-        return np.where(self._has_questions, asked, unasked), none
+        return np.where(self._has_questions, asked_scores, unasked), none
 
     def features(self, text: str, vector: Matrix | None) -> tuple[Numbers, float]:
         """Return a row for each service, and the likeness of ``text`` to the background.
@@ -372,21 +375,21 @@ class Search:
 
     def passages(self, text: str, service: Service) -> Passages | None:
         """Return which passages of a service's entry answer a message."""
-        place = self.places.get((service.agency, service.key))
-        asked, question = answering.asked(text)
-        vectors = self._embed([asked])
-        if vectors is None or place is None or self._kinds is None:
+        index = self.places.get((service.agency, service.key))
+        asked_fields, question = answering.asked(text)
+        vectors = self._embed([asked_fields])
+        if vectors is None or index is None or self._kinds is None:
             return None
-        start, end = self._passage_starts[place : place + 2]
+        start, end = self._passage_starts[index : index + 2]
         rows, fields = self._groups["passages"][start:end], self._kinds.fields(vectors[0])
         limits = np.array([self._kinds.fields(row).get(DEADLINE, 0.0) for row in rows])
         tells = not question and sum(fields.values()) < answering.ASKS
-        named = self._embed([f"{service.name}: {asked}"]) if tells else None
-        nearer = None if named is None else rows @ (named[0] - self._groups["names"][place])
+        named = self._embed([f"{service.name}: {asked_fields}"]) if tells else None
+        nearer = None if named is None else rows @ (named[0] - self._groups["names"][index])
         return answering.rank(
-            self.services[place],
+            self.services[index],
             rows,
-            asked,
+            asked_fields,
             vectors[0],
             fields,
             limits=limits,
@@ -480,29 +483,29 @@ class _Ranking:
 
     def probability(self, service: Key) -> float:
         """Return the probability that ``service`` is right."""
-        place = self._search.places.get(service)
-        return 0.0 if place is None else float(self._probabilities[place])
+        index = self._search.places.get(service)
+        return 0.0 if index is None else float(self._probabilities[index])
 
     def services(
         self, *, agencies: Collection[str] | None = None, limit: int
     ) -> Sequence[Ranked[Service]]:
         """Return the ``limit`` best services of ``agencies`` (None: of all), best first."""
-        found: list[Ranked[Service]] = []
-        for place in self._order[: self._left]:
-            service = self._search.services[place]
-            if len(found) >= limit:
+        result: list[Ranked[Service]] = []
+        for index in self._order[: self._left]:
+            service = self._search.services[index]
+            if len(result) >= limit:
                 break
             if agencies is None or service.agency in agencies:
-                probability = float(self._probabilities[place])
-                found.append(Ranked(service, len(found) + 1, probability))
-        return found
+                probability = float(self._probabilities[index])
+                result.append(Ranked(service, len(result) + 1, probability))
+        return result
 
     @cached_property
     def _best_of_agencies(self) -> Mapping[str, float]:
         best: dict[str, float] = {}
-        for place in self._order[: self._left]:
-            agency = self._search.services[place].agency
-            best.setdefault(agency, float(self._probabilities[place]))
+        for index in self._order[: self._left]:
+            agency = self._search.services[index].agency
+            best.setdefault(agency, float(self._probabilities[index]))
         return best
 
     def agencies(self, *, limit: int) -> Sequence[Ranked[Agency]]:
@@ -534,8 +537,8 @@ class _Ranking:
         situations = self._search.events.situations
         order = np.argsort(-self._events[:-1], kind="stable")[: max(limit, 0)]
         return [
-            Ranked(situations[place], rank, float(self._events[place]))
-            for rank, place in enumerate(order, start=1)
+            Ranked(situations[index], rank, float(self._events[index]))
+            for rank, index in enumerate(order, start=1)
         ]
 
 
@@ -558,10 +561,10 @@ def _is_reason(part: Ranking, whole: Ranking) -> bool:
     event = next(iter(part.situations(limit=1)), None)
     if event is None or event.probability < EVENT or whole.first < REQUEST:
         return False
-    asked = whole.services(limit=1)[0].item
+    first = whole.services(limit=1)[0].item
     own = part.services(limit=1)[0].item
     steps = {(step.agency, step.service) for step in event.item.steps}
-    return asked != own and (asked.agency, asked.key) in steps
+    return first != own and (first.agency, first.key) in steps
 
 
 def _rows(vectors: Matrix | None, count: int) -> Sequence[Matrix | None]:

@@ -34,11 +34,11 @@ def segments(text: str) -> list[Span]:
 
 def _items(text: str, sentence: Span) -> Iterator[Span]:
     start = sentence.start
-    for found in [*_between().finditer(text, sentence.start, sentence.end), None]:
-        end = sentence.end if found is None else found.start()
+    for separator in [*_between().finditer(text, sentence.start, sentence.end), None]:
+        end = sentence.end if separator is None else separator.start()
         if text[start:end].strip():
             yield Span(start, end)
-        start = sentence.end if found is None else found.end()
+        start = sentence.end if separator is None else separator.end()
 
 
 @cache

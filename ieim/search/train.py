@@ -41,9 +41,9 @@ STRONG: Final = 0.005
 _Numbers = npt.NDArray[np.float64]
 
 
-def crisis_digest(found: CrisisExamples) -> str:
+def crisis_digest(examples_: CrisisExamples) -> str:
     """Return the digest of crisis examples, texts and flags."""
-    return canonical.digest([found.texts, found.codes, found.near])
+    return canonical.digest([examples_.texts, examples_.codes, examples_.near])
 
 
 def crisis_model(
@@ -100,7 +100,7 @@ def letters_model(found: CrisisExamples, phrases: Sequence[tuple[str, str]] = ()
         shift,
         rarity,
         float(surest[-1 - int(ALARMS_BY_LETTERS * len(surest))]),
-        {texts[place]: row for place, row in zip(found.near, alone, strict=True)},
+        {texts[index]: row for index, row in zip(found.near, alone, strict=True)},
     )
 
 
@@ -141,11 +141,13 @@ def _spelt(by_letters: Letters, texts: Sequence[str]) -> Spelt:
 def main() -> None:
     """Train with the embedded model, and write the files."""
     embedder = EmbeddedEmbedder()
-    found = examples.crisis()
-    by_letters = letters_model(found, risk.phrases(set(found.codes), examples.crisis_languages()))
+    crisis_examples = examples.crisis()
+    by_letters = letters_model(
+        crisis_examples, risk.phrases(set(crisis_examples.codes), examples.crisis_languages())
+    )
     letters.SHIPPED.write_bytes(by_letters.to_bytes())
-    vectors = embedder.documents(found.texts)
-    model = crisis_model(vectors, found, embedder=embedder.id, by_letters=by_letters)
+    vectors = embedder.documents(crisis_examples.texts)
+    model = crisis_model(vectors, crisis_examples, embedder=embedder.id, by_letters=by_letters)
     crisis.SHIPPED.write_bytes(model.to_bytes())
 
 

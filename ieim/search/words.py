@@ -47,10 +47,10 @@ class Words:
         frequency = Counter(stem for counts in fields for stem in set().union(*counts))
         self._rarity = {stem: self._rare(many) for stem, many in frequency.items()}
         postings: dict[str, list[tuple[int, float]]] = {}
-        for place, counts in enumerate(fields):
-            damping = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[place] / averages)
+        for index, counts in enumerate(fields):
+            damping = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[index] / averages)
             for stem, impact in _impacts(counts, damping.tolist()).items():
-                postings.setdefault(stem, []).append((place, impact * self._rarity[stem]))
+                postings.setdefault(stem, []).append((index, impact * self._rarity[stem]))
         self._postings = {
             stem: (np.array([p for p, _ in rows]), np.array([s for _, s in rows]))
             for stem, rows in postings.items()
@@ -58,9 +58,9 @@ class Words:
         lines = [frozenset(stems(line)) for line in background]
         self._weights = np.array([sum(map(self._weight, line)) for line in lines])
         self._lines: dict[str, list[int]] = {}
-        for place, line in enumerate(lines):
+        for index, line in enumerate(lines):
             for stem in line:
-                self._lines.setdefault(stem, []).append(place)
+                self._lines.setdefault(stem, []).append(index)
 
     def likeness(self, text: str) -> float:
         """Return how like the nearest line of the background is: the weight of the words that both
@@ -100,8 +100,8 @@ def _impacts(counts: Sequence[Counter[str]], damping: Sequence[float]) -> Mappin
         for stem, times in count.items():
             values.setdefault(stem, []).append(boost * times * (_SATURATION + 1) / (times + damped))
     return {
-        stem: max(found) + _TIE_BREAKER * (sum(found) - max(found))
-        for stem, found in values.items()
+        stem: max(occurrences) + _TIE_BREAKER * (sum(occurrences) - max(occurrences))
+        for stem, occurrences in values.items()
     }
 
 

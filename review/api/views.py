@@ -17,7 +17,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from ieim.people.reading import note_listed
+from ieim.people.reading import record_listed
 from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from ieim.studio.api.staff import etag
@@ -39,7 +39,7 @@ from review.api.serializers import (
 )
 from review.claims import ClaimRefused
 from review.deciding import Action, Conflict, Refused, locking
-from review.item.selectors import load, wish
+from review.item.selectors import load, person_request
 from review.models import ReviewItem
 from review.queue import selectors
 from review.queue.filters import BadAddress
@@ -88,7 +88,7 @@ class Items(KnowledgeViewSet):
         now = timezone.now()
         listed = selectors.listing(self.user, filters, now)
         page = selectors.page(listed, after=after, before=before)
-        note_listed(reading.LISTED, "items", (item.pk for item in page.items), self.user)
+        record_listed(reading.LISTED, "items", (item.pk for item in page.items), self.user)
 
         def address(**position: str) -> str | None:
             if not any(position.values()):
@@ -118,11 +118,11 @@ class Items(KnowledgeViewSet):
     )
     def read(self, request: Request, pk: UUID) -> Response:
         item: Any = load(pk, self.user).item
-        reading.note(item, self.user)
+        reading.record_read(item, self.user)
         prefetch_related_objects([item], "turn__stages__spans")
         item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
         item.unsigned = deciding.missing_signatures(item)
-        item.person = wish(item, self.user)
+        item.person = person_request(item, self.user)
         item.actions = [
             {"action": action, "allowed": not why_not, "why_not": why_not}
             for action, why_not in deciding.may(item, self.user).items()

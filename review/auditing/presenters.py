@@ -196,7 +196,7 @@ def _json(event: AuditEvent, payload: object) -> str:
     return spelled(json.dumps(fields, ensure_ascii=False, indent=2, sort_keys=True))
 
 
-def standing() -> dict[str, Any]:
+def record_status() -> dict[str, Any]:
     """Return whether the record is whole, as far as a verification was recorded."""
     verified = selectors.last_verification()
     context = {

@@ -131,7 +131,7 @@ def _render_events(
         "page": page or presenters.events_page(member(request), SearchForm({})),
         "typed": {name: form.data.get(name, "") for name in _FIELDS},
         "problems": problems,
-        "standing": presenters.standing(),
+        "status": presenters.record_status(),
         "choices": presenters.choices(),
         "today": timezone.localdate(),
     }

@@ -35,7 +35,7 @@ from review.deciding.locking import DECIDE, SUPERVISE
 from review.item import message, stages
 from review.item.base_forms import FormContext, Problem
 from review.item.forms import DecisionForm
-from review.item.selectors import LoadedItem, wish
+from review.item.selectors import LoadedItem, person_request
 from review.item.stages import Statement, statements
 from review.labels import agency_name
 from review.models import Action, Decision, ReviewItem
@@ -270,7 +270,7 @@ def danger(turn: Turn) -> Danger | None:
     whole = {(0, len(turn.text), source) for source in OF_MODEL}
     words = [
         turn.text[sign.start : sign.end]
-        for sign in flags.of(turn)
+        for sign in flags.signs_of(turn)
         if sign.code in codes and (sign.start, sign.end, sign.source) not in whole
     ]
     words += [text for code, text in flags.of_feedback(turn) if code in codes]
@@ -335,7 +335,7 @@ def _item_view(
         ],
         "asked_back": asked_back(turn, release),
         "something_else": [*filter(None, (_asked_again(turn), _turned_away(turn)))],
-        "person": wish(item, user),
+        "person": person_request(item, user),
     }
 
 

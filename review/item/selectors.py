@@ -77,14 +77,14 @@ def next_item(user: User, *, after: ReviewItem, filters: ItemFilter) -> ReviewIt
     decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
     branches = [b.exclude(pk=after.pk).exclude(Exists(decided)) for b in listed.branches]
     if filters.values["tab"] != "mine":
-        held = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
-        branches = [branch.exclude(held) for branch in branches]
+        claimed = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
+        branches = [branch.exclude(claimed) for branch in branches]
     first = keys(Listing(tuple(branches)), size=1)
     return ReviewItem.objects.filter(pk=first[0][2]).first() if first else None
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PersonRequestView:
     """A citizen's request for a person; ``contact`` only for who may decide on it, and ``hidden``
     where there is one for others."""
 
@@ -93,11 +93,13 @@ class Wish:
     hidden: bool
 
 
-def wish(item: ReviewItem, user: User) -> Wish | None:
+def person_request(item: ReviewItem, user: User) -> PersonRequestView | None:
     """Return the request for a person that an item is of; None for other items."""
     request = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
     if item.stage != PERSON or request is None:
         return None
     may_decide = user.has_perm(DECIDE)
     contact = readable(request.contact) if request.way == Way.CALL else request.contact
-    return Wish(request, contact if may_decide else "", bool(request.contact) and not may_decide)
+    return PersonRequestView(
+        request, contact if may_decide else "", bool(request.contact) and not may_decide
+    )

@@ -57,7 +57,7 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Refused as refused:
         problems = page.refusal_problems(refused, form)
         return _item_page(request, loaded, request.POST, problems=problems)
-    reading.note(loaded.item, member(request))
+    reading.record_read(loaded.item, member(request))
     context = page.preview_context(loaded, form, outcome)
     once_more = page.ONCE_MORE in request.POST and context["why_confirm"]
     return render(request, f"review/deciding/{'confirm' if once_more else 'preview'}.html", context)
@@ -109,7 +109,7 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
             problems = page.at_fields(_outcome(request, pk, form).warnings, form)
         except Refused as refused:
             problems = page.refusal_problems(refused, form)
-    return render(request, "review/deciding/checked.html", {"problems": problems})
+    return render(request, "review/deciding/_parts.html#checked", {"problems": problems})
 
 
 @require_POST
@@ -119,7 +119,7 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not isinstance(form.action_form, ServicePicker):
         raise Http404
     context = {"form": form.action_form, "item": loaded.item}
-    return render(request, "review/deciding/answering/services_found.html", context)
+    return render(request, "review/deciding/_fields.html#services_found", context)
 
 
 @require_POST
@@ -190,7 +190,7 @@ def _item_page(
     **options: str,
 ) -> HttpResponse:
     """Return the page of an item; with ``problems`` it has the ``status``."""
-    reading.note(loaded.item, member(request))
+    reading.record_read(loaded.item, member(request))
     context = page.context(loaded, member(request), data, problems=problems, **options)
     filters = lists.list_filters(request)
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
@@ -237,7 +237,7 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     """
     context = _talk_context(request, pk)
     if request.headers.get("HX-Request") == "true":
-        return render(request, "review/talking/again.html", {**context, "oob": True})
+        return render(request, "review/talking/_parts.html#again", {**context, "oob": True})
     return render(request, "review/talking/talk.html", context)
 
 
@@ -282,7 +282,7 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     user = member(request)
     item = get_object_or_404(visible(user).select_related("turn__session"), pk=pk)
     try:
-        question, new = questions.keep(
+        question, new = questions.store(
             case=corrections.case_of(item), by=user, turn_id=item.turn_id
         )
     except (NoCase, questions.GoldenError) as error:

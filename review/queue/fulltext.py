@@ -107,8 +107,8 @@ def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
         "tokenize = \"unicode61 remove_diacritics 0 categories 'L* M* N* Co'\")"
     )
     editor.execute(f"INSERT INTO {_WORDS} ({_WORDS}) VALUES ('rebuild')")  # noqa: S608 - our names
-    for event, what in _SQLITE.items():
-        editor.execute(f"CREATE TRIGGER {_WORDS}_{event} {what}", params=None)
+    for event, body in _SQLITE.items():
+        editor.execute(f"CREATE TRIGGER {_WORDS}_{event} {body}", params=None)
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:

@@ -386,8 +386,8 @@ def _news(
     model, None without one; it is put on the page anew where its key is another one: a screen
     reader says it then. ``digest`` is of all that can change.
     """
-    open_crises, shown = counts["open"].crises, [row.id for row in rows]
-    hidden = [number for number, key in enumerate(open_crises) if key[2] not in shown]
+    open_crises, row_ids = counts["open"].crises, [row.id for row in rows]
+    hidden = [number for number, key in enumerate(open_crises) if key[2] not in row_ids]
     # A page begins after a position: that of the item before the first that is missing.
     after = encode(open_crises[hidden[0] - 1]) if hidden and hidden[0] else ""
     missing = _address(ItemFilter(), after=after)
@@ -398,7 +398,7 @@ def _news(
     key = outage.key if outage else ""
     changing = (new, key, len(hidden), missing, title, tuple(rows))
     digest = hashlib.sha256(repr(changing).encode()).hexdigest()[:16]
-    values = {"start": start, "until": until, "shown": ",".join(pk.hex for pk in shown)}
+    values = {"start": start, "until": until, "shown": ",".join(pk.hex for pk in row_ids)}
     query = urlencode({**values, "known": digest, "outage": key}, safe=",")
     return {
         "count": new,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
-from ieim.people.reading import note_listed
+from ieim.people.reading import record_listed
 from review import reading, scope
 from review.claims import ClaimRefused
 from review.models import ReviewItem
@@ -44,7 +44,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         problem = str(error)
         page = queue_page(member(request), ItemFilter(), {}, now)
     rows = (row["id"] for group in page["groups"] for row in group["rows"])
-    note_listed(reading.LISTED, "items", rows, member(request))
+    record_listed(reading.LISTED, "items", rows, member(request))
     context = {"queue": page, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
@@ -54,16 +54,16 @@ def changes(request: HttpRequest) -> HttpResponse:
     """Return the changes of an open page of the queue; 204 for none."""
     params = request.GET.dict()
     try:
-        shown = [UUID(pk) for pk in params.get("shown", "").split(",")[:MAX_SHOWN] if pk]
+        shown_ids = [UUID(pk) for pk in params.get("shown", "").split(",")[:MAX_SHOWN] if pk]
         filters = ItemFilter.parse(params)
-        context = news(member(request), filters, params, shown, timezone.now())
+        context = news(member(request), filters, params, shown_ids, timezone.now())
     except ValueError:
         return HttpResponse(
             gettext("This is no page of the queue."), status=400, content_type="text/plain"
         )
     if context["digest"] == params.get("known"):
         return HttpResponse(status=204)
-    return render(request, "review/queue/changes.html", {"news": context})
+    return render(request, "review/queue/_parts.html#changes", {"news": context})
 
 
 @require_POST
@@ -148,7 +148,9 @@ def claim(
     if request.headers.get("HX-Request") == "true":
         live = item and presenters.live(item, pk, member(request), timezone.now())
         context = {"live": live, "item": item, "problem": problem}
-        return render(request, "review/queue/claim.html", context, status=409 if problem else 200)
+        return render(
+            request, "review/queue/_parts.html#claim", context, status=409 if problem else 200
+        )
     if problem:
         messages.error(request, problem)
     filters = lists.list_filters(request)

@@ -26,8 +26,8 @@ def page(path: str) -> str:
 def rest() -> dict[str, Any]:
     response = Client().get("/api/v1/administration/")
     assert response.status_code == 200
-    said: dict[str, Any] = response.json()
-    return said
+    data: dict[str, Any] = response.json()
+    return data
 
 
 def test_nothing_is_claimed_where_nothing_is_set(db: None) -> None:
@@ -87,11 +87,11 @@ def test_days_of_its_own_are_told_until_they_are_over(db: None, office_clock: An
 def test_it_says_by_rest_when_it_is_open(db: None, office_clock: Any) -> None:
     demo.furnish()
     office_clock("2026-11-23 10:00")
-    said = rest()
-    assert said["name"] == "Public Services of Tarrow"
-    assert said["contact"]["email"] == "office@tarrow.example"
-    assert said["help_numbers"][0] == {"name": "Listening Line", "number": "+999 20 555 0100"}
-    hours = said["hours"]
+    result = rest()
+    assert result["name"] == "Public Services of Tarrow"
+    assert result["contact"]["email"] == "office@tarrow.example"
+    assert result["help_numbers"][0] == {"name": "Listening Line", "number": "+999 20 555 0100"}
+    hours = result["hours"]
     assert (hours["open_now"], hours["until"][:16]) == (True, "2026-11-23T16:30")
     assert hours["days"][3] == {"weekday": 4, "open": [{"opens": "08:30", "closes": "18:00"}]}
     assert hours["days"][6]["open"] == []
@@ -101,7 +101,7 @@ def test_the_texts_of_the_law_stand_where_they_belong(db: None) -> None:
     demo.furnish()
     html = page("/privacy/")
     privacy, accessibility = (
-        re.sub(r"<[^>]*>", "", each) for each in (html, page("/accessibility/"))
+        re.sub(r"<[^>]*>", "", entry) for entry in (html, page("/accessibility/"))
     )
     texts = demo.CONTENT["legal-en"]
     for name in ("controller", "officer", "purposes", "rights", "authority", "imprint"):
@@ -128,7 +128,7 @@ def test_a_text_says_which_language_it_is_in(db: None) -> None:
     put("legal-en", controller="City")
     assert '<div class="own-text" lang="en" dir="ltr"><p>City' in page("/privacy/")
     with translation.override("ar"):
-        html = render_to_string("administration/_responsible.html")
+        html = render_to_string("administration/_parts.html#responsible")
     assert 'lang="ar"' in html
 
 

@@ -26,12 +26,12 @@ def grounds(scheme: str) -> set[str]:
     """What the style sheet itself says that a brand colour stands on, or under."""
     source = THEME.read_text(encoding="utf-8")
     table = source.partition(f"${scheme}: (")[2].partition(");")[0]
-    found = dict(re.findall(r'"([\w-]+)": (#[0-9a-f]{6})', table))
+    by_key = dict(re.findall(r'"([\w-]+)": (#[0-9a-f]{6})', table))
     own = (
         re.findall(rf"--ieim-{name}: (#[0-9a-f]{{6}})", source)[scheme == "dark"]
         for name in ("card", "ground")
     )
-    return {*(found[name] for name in GROUNDS), *own}
+    return {*(by_key[name] for name in GROUNDS), *own}
 
 
 def brightness(colour: str) -> float:
@@ -77,9 +77,9 @@ def test_it_refuses_what_cannot_be_read_and_nothing_else(
         assert measured > 4.5
     except ValidationError as error:
         assert measured < 4.5
-        said = re.search(r"is ([0-9.]+):1", str(error.message))
-        assert said
-        assert float(said[1]) <= measured < float(said[1]) + 0.011
+        match = re.search(r"is ([0-9.]+):1", str(error.message))
+        assert match
+        assert float(match[1]) <= measured < float(match[1]) + 0.011
         better = re.search(r"(#[0-9a-f]{6}) is close to it", str(error.message))
         assert better
         assert worst(better[1], scheme) >= 4.5
@@ -112,9 +112,9 @@ def test_it_serves_them_as_a_style_sheet_that_may_be_kept(db: None) -> None:
     assert "immutable" in sheet["Cache-Control"]
     light, _, dark = css.partition("prefers-color-scheme: dark")
     assert "--govuk-brand-colour: #1f4e8c;" in light
-    shown = re.search(r"--govuk-link-colour: (#[0-9a-f]{6});", dark)
-    assert shown
-    assert worst(shown[1], "dark") >= 4.5
+    match = re.search(r"--govuk-link-colour: (#[0-9a-f]{6});", dark)
+    assert match
+    assert worst(match[1], "dark") >= 4.5
     put("colours", brand="#7a1f1f")
     assert link[1] not in client.get("/help/").content.decode()
     assert "immutable" not in client.get(link[1])["Cache-Control"]

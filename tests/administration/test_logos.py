@@ -133,11 +133,11 @@ def test_it_keeps_of_a_png_what_draws_and_nothing_else() -> None:
 def test_it_never_fails_otherwise(data: bytes, place: int) -> None:
     for whole in (data, png()[:place] + data, SVG[:place] + data + SVG[place:]):
         try:
-            media_type, kept = checked(whole)
+            media_type, result = checked(whole)
         except NoLogo:
             continue
         assert media_type in (logos.PNG, logos.SVG)
-        assert len(kept) <= len(whole)
+        assert len(result) <= len(whole)
 
 
 def test_it_says_how_large_it_is() -> None:
@@ -179,11 +179,11 @@ def test_a_bad_logo_stores_nothing_and_is_told_beside_other_mistakes(db: None) -
 
 def test_it_points_to_no_logo_that_was_never_checked(db: None) -> None:
     put("name", name="City", logo=png())
-    kept = selectors.current().logo
+    logo = selectors.current().logo
     errors = refusal("name", {"name": "City", "logo": "0" * 64})
     assert "not there any more" in errors["logo"]
     put("name", name="City")
     assert selectors.current().logo == ""
-    save("name", {"name": "City", "logo": kept})
-    assert selectors.current().logo == kept
+    save("name", {"name": "City", "logo": logo})
+    assert selectors.current().logo == logo
     assert Logo.objects.count() == 1

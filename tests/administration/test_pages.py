@@ -34,9 +34,9 @@ def text(response: Any) -> str:
 
 def form(html: str, name: str) -> str:
     """The section of a page that saves ``name``."""
-    found = re.search(rf'<section class="own-section" id="{name}".*?</section>', html, re.DOTALL)
-    assert found, name
-    return found[0]
+    match = re.search(rf'<section class="own-section" id="{name}".*?</section>', html, re.DOTALL)
+    assert match, name
+    return match[0]
 
 
 def test_it_has_every_section_with_its_own_form_and_a_way_there(ada: Client) -> None:
@@ -131,12 +131,12 @@ def test_a_digest_of_a_logo_that_is_none_is_a_bad_request(ada: Client, logo: str
 def test_it_takes_a_logo_and_takes_it_away(ada: Client) -> None:
     file = SimpleUploadedFile("logo.png", SVG, "image/png")  # what a browser says of it is no proof
     ada.post("/settings/name/", {"version": 0, "name": "City", "logo_file": file})
-    kept = selectors.current().logo
-    assert Client().get(f"/own/logo/{kept}/")["Content-Type"] == "image/svg+xml"
-    ada.post("/settings/name/", {"version": 1, "name": "City of Northport", "logo": kept})
-    assert selectors.current().logo == kept
-    gone = {"version": 2, "name": "City", "logo": kept, "without_logo": "1"}
-    ada.post("/settings/name/", gone)
+    logo = selectors.current().logo
+    assert Client().get(f"/own/logo/{logo}/")["Content-Type"] == "image/svg+xml"
+    ada.post("/settings/name/", {"version": 1, "name": "City of Northport", "logo": logo})
+    assert selectors.current().logo == logo
+    fields = {"version": 2, "name": "City", "logo": logo, "without_logo": "1"}
+    ada.post("/settings/name/", fields)
     assert selectors.current().logo == ""
 
 
@@ -196,9 +196,9 @@ def test_it_previews_numbers_and_texts(ada: Client) -> None:
 
 def test_it_says_what_is_missing_until_nothing_is(ada: Client) -> None:
     html = text(ada.get("/settings/"))
-    for each in missing(Administration({})):
-        assert f'href="#{each.section}-{each.field}">{each.description}' in html
-        assert f'id="{each.section}-{each.field}"' in html
+    for entry in missing(Administration({})):
+        assert f'href="#{entry.section}-{entry.field}">{entry.description}' in html
+        assert f'id="{entry.section}-{entry.field}"' in html
     assert len(missing(Administration({}))) == 10
     demo.furnish()
     assert missing(selectors.current()) == []
@@ -209,7 +209,7 @@ def test_it_says_what_is_missing_until_nothing_is(ada: Client) -> None:
 
 def test_it_asks_for_the_texts_in_a_language_that_is_offered(ada: Client) -> None:
     put("languages", offered="fr ar")
-    assert "legal-fr" in {each.section for each in missing(selectors.current())}
+    assert "legal-fr" in {entry.section for entry in missing(selectors.current())}
     html = text(ada.get("/settings/"))
     assert 'action="/settings/legal-fr/"' in html
     saved = ada.post("/settings/legal-fr/", {"version": 0, "rights": "Vous pouvez demander."})
@@ -220,9 +220,9 @@ def test_it_asks_for_the_texts_in_a_language_that_is_offered(ada: Client) -> Non
 
 def test_the_assistants_own_words_are_off_until_somebody_ticks_them(ada: Client) -> None:
     def box() -> str:
-        found = re.search(r"<input[^>]*name=\"own_words\"[^>]*>", text(ada.get("/settings/")))
-        assert found
-        return found[0]
+        match = re.search(r"<input[^>]*name=\"own_words\"[^>]*>", text(ada.get("/settings/")))
+        assert match
+        return match[0]
 
     assert not selectors.current().own_words
     assert "checked" not in box()

@@ -44,9 +44,9 @@ def test_every_change_is_recorded_with_what_it_was_before(db: None) -> None:
         "telephone": ["", "+49 30 901820"],
         "email": ["", "office@example.org"],
     }
-    said = json.loads(second.payload)
-    assert (said["section"], said["version"]) == ("contacts", 2)
-    assert said["changed"]["email"] == ["office@example.org", ""]
+    data = json.loads(second.payload)
+    assert (data["section"], data["version"]) == ("contacts", 2)
+    assert data["changed"]["email"] == ["office@example.org", ""]
 
 
 def test_what_changes_nothing_is_not_recorded(db: None) -> None:
@@ -61,7 +61,7 @@ def differing() -> list[tuple[str, str]]:
     out = StringIO()
     with suppress(CommandError):
         call_command("verify_audit", "--json", stdout=out)
-    return [(each["kind"], each["fault"]) for each in json.loads(out.getvalue())["differing"]]
+    return [(entry["kind"], entry["fault"]) for entry in json.loads(out.getvalue())["differing"]]
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_of_two_at_once_one_is_told(
             return "conflict"
         return email
 
-    said = in_threads([lambda: save("a@example.org"), lambda: save("b@example.org")])
-    assert said.count("conflict") == 1
-    assert selectors.current().email in said
+    results = in_threads([lambda: save("a@example.org"), lambda: save("b@example.org")])
+    assert results.count("conflict") == 1
+    assert selectors.current().email in results
     assert len(events()) == 1
 
 
@@ -187,7 +187,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("where", "typed"), [(k, each) for k, v in BAD.items() for each in v])
+@pytest.mark.parametrize(("where", "typed"), [(k, entry) for k, v in BAD.items() for entry in v])
 def test_it_says_what_to_do_and_changes_nothing(
     db: None, where: tuple[str, str], typed: str
 ) -> None:

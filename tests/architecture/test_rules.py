@@ -94,7 +94,7 @@ def test_python_packages_are_locked_by_hash_alone(name: str) -> None:
     assert not re.search(r"://|--(extra-)?index-url|--find-links|^#", lock, flags=re.MULTILINE)
     pinned = re.findall(r"^[a-zA-Z].*$(?:\n .*)*", lock, flags=re.MULTILINE)
     assert pinned
-    assert [each for each in pinned if "--hash=sha256:" not in each] == []
+    assert [entry for entry in pinned if "--hash=sha256:" not in entry] == []
 
 
 def test_npm_packages_are_locked_by_hash_alone() -> None:
@@ -120,8 +120,8 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
         if isinstance(value, re.Pattern)
     }
     assert len(patterns) > 50
-    found = [key for key, text in patterns.items() if GROUP_REPEATED_POSSESSIVELY.search(text)]
-    assert found == []
+    keys = [key for key, text in patterns.items() if GROUP_REPEATED_POSSESSIVELY.search(text)]
+    assert keys == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

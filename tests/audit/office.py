@@ -23,7 +23,7 @@ from conversations.rating import rate
 from conversations.turns import erasing, executor, services
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
-from ieim.knowledge.vectors import kept_for
+from ieim.knowledge.vectors import stored_vectors
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
@@ -58,8 +58,8 @@ def build() -> None:
         turns.append(desk.ask(VISA, {}))
         _rated_and_corrected(turns)
         for number in range(HELD):
-            held = desk.ask(f"I want to kill myself. It is day {number}.", {"judgement_v1": BAD})
-            item = the_item(held)
+            turn = desk.ask(f"I want to kill myself. It is day {number}.", {"judgement_v1": BAD})
+            item = the_item(turn)
             taken_and_decided(item, eva, Action.WRITE, text=f"Call us, {number}.", sources=[])
             taken_and_decided(item, zoe, Action.AGREE)
         _stopped(eva)
@@ -69,7 +69,7 @@ def build() -> None:
         _told_by_mail(patch)
         _erased(eva)
         _staff()
-        kept_for(CheckedEmbedder(Ideas(), clock=monotonic), ["passport", "refund", "visa"])
+        stored_vectors(CheckedEmbedder(Ideas(), clock=monotonic), ["passport", "refund", "visa"])
         furnish()
 
 
@@ -148,8 +148,8 @@ def _told_by_mail(patch: pytest.MonkeyPatch) -> None:
     """Let somebody ask to be told by e-mail, confirm the address and stop it again."""
     patch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": "mail.example.org"})
     turn = desk.ask(VISA, {"judgement_v1": BAD})
-    asked = mail.ask(session=turn.session, turn_id=turn.pk, address="ana@example.org", origin="")
-    MailRequest.objects.filter(pk=asked.pk).update(confirm_sha256=secret_digest("mail"))
+    result = mail.ask(session=turn.session, turn_id=turn.pk, address="ana@example.org", origin="")
+    MailRequest.objects.filter(pk=result.pk).update(confirm_sha256=secret_digest("mail"))
     mail.confirm(secret="mail")
     mail.stop(secret="mail")
 

@@ -41,9 +41,9 @@ def do(statement: str, *params: Any) -> None:
 
 def at(position: int, table: str, where: str = "1 = 1", columns: str = "id") -> tuple[Any, ...]:
     """One of the rows of a table: a different one for each position."""
-    found = rows(f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id")
-    assert len(found) >= POSITIONS, (table, len(found))
-    return found[position * len(found) // POSITIONS]
+    result = rows(f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id")
+    assert len(result) >= POSITIONS, (table, len(result))
+    return result[position * len(result) // POSITIONS]
 
 
 def name(value: Any) -> str:
@@ -85,15 +85,15 @@ def _delete_whole(model: type[Model], column: str, keys: list[Any]) -> None:
     """Delete rows with whatever refers to them, and whatever refers to that."""
     table, within = model._meta.db_table, ", ".join(["%s"] * len(keys))
     primary = model._meta.pk.column
-    found = [each for (each,) in rows(_SELECT.format(primary, table, column, within), *keys)]
-    if not found:
+    results = [result for (result,) in rows(_SELECT.format(primary, table, column, within), *keys)]
+    if not results:
         return
     for relation in model._meta.get_fields(include_hidden=True):
         if isinstance(relation, ForeignObjectRel):
             referring = cast("ForeignKey[Any, Any]", relation.field)
-            _delete_whole(referring.model, referring.column, found)
-    within = ", ".join(["%s"] * len(found))
-    do(f"DELETE FROM {table} WHERE {primary} IN ({within})", *found)
+            _delete_whole(referring.model, referring.column, results)
+    within = ", ".join(["%s"] * len(results))
+    do(f"DELETE FROM {table} WHERE {primary} IN ({within})", *results)
 
 
 _SELECT = "SELECT {} FROM {} WHERE {} IN ({})"
@@ -106,8 +106,8 @@ def change_answer(position: int) -> Tampered:
 
 
 def change_question(position: int) -> Tampered:
-    key, asked = at(position, "conversations_attempt", columns="id, asked")
-    do("UPDATE conversations_attempt SET asked = %s WHERE id = %s", flipped(asked, position), key)
+    key, result = at(position, "conversations_attempt", columns="id, asked")
+    do("UPDATE conversations_attempt SET asked = %s WHERE id = %s", flipped(result, position), key)
     return "attempt", name(key)
 
 
@@ -318,8 +318,8 @@ STAFF: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 def exchange_codes_of(name: str, *, by: str) -> None:
     """Put somebody else's recovery codes, encrypted as they are, in the place of a user's."""
-    for each in (name, by):
-        RecoveryCodes.activate(User.objects.get(username=each))
+    for entry in (name, by):
+        RecoveryCodes.activate(User.objects.get(username=entry))
     do(
         "UPDATE mfa_authenticator SET data = (SELECT data FROM mfa_authenticator WHERE type = "
         "'recovery_codes' AND user_id = (SELECT id FROM people_user WHERE username = %s)) "

@@ -141,19 +141,19 @@ def test_checkpoint_audit_prints_what_to_keep(chain: UUID) -> None:
 
 def test_export_audit_gives_what_everybody_can_hash_anew(chain: UUID, other_chain: UUID) -> None:
     lines = [json.loads(line) for line in run("export_audit").splitlines()]
-    assert [(each["chain"], each["seq"]) for each in lines] == [
+    assert [(result["chain"], result["seq"]) for result in lines] == [
         (str(of), seq) for of in sorted([chain, other_chain]) for seq in range(1, 6)
     ]
     previous = ""
-    for told in lines:
-        seen, salt, digest = (told.pop(name) for name in ("hash", "salt", "digest"))
+    for results in lines:
+        seen, salt, digest = (results.pop(name) for name in ("hash", "salt", "digest"))
         compact: Any = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False}
-        payload = json.dumps(told["payload"], **compact)
-        assert sha256(f"{salt}{told['at']}{payload}".encode()).hexdigest() == digest
-        told |= {"at": told["at"][:10], "payload": digest}
-        assert told["seq"] == 1 or told["prev_hash"] == previous
+        payload = json.dumps(results["payload"], **compact)
+        assert sha256(f"{salt}{results['at']}{payload}".encode()).hexdigest() == digest
+        results |= {"at": results["at"][:10], "payload": digest}
+        assert results["seq"] == 1 or results["prev_hash"] == previous
         # Plain ASCII keys and integers: sorted compact JSON is RFC 8785.
-        assert sha256(json.dumps(told, **compact).encode()).hexdigest() == seen
+        assert sha256(json.dumps(results, **compact).encode()).hexdigest() == seen
         previous = seen
     assert run("export_audit", "--session", str(chain)).count("\n") == 5
     assert run("export_audit", "--until", "2020-01-01") == ""

@@ -39,7 +39,7 @@ def _roles() -> None:
     takes them back."""
     database = connection.settings_dict["NAME"]
     sql(
-        *(f"CREATE ROLE {quoted(each)}" for each in (OWNER, APPLICATION, AUDIT)),
+        *(f"CREATE ROLE {quoted(entry)}" for entry in (OWNER, APPLICATION, AUDIT)),
         f"ALTER DATABASE {quoted(database)} OWNER TO {quoted(OWNER)}",
         f"ALTER SCHEMA public OWNER TO {quoted(OWNER)}",
     )

@@ -241,9 +241,9 @@ def test_words_cannot_be_found_by_trying_once_they_are_erased(ask: Ask) -> None:
     bare = [audited.TEXT.row(turn), audited.REPLY.row(turn.reply)]
     known = [digest for _, _, digest in bare] + [hashlib.sha256(VISA.encode()).hexdigest()]
     erasing.erase_session(session_id=turn.session_id)
-    said = "".join(AuditEvent.objects.values_list("payload", flat=True))
-    assert not [digest for digest in known if digest in said]
-    assert "characters" not in said
+    text = "".join(AuditEvent.objects.values_list("payload", flat=True))
+    assert not [digest for digest in known if digest in text]
+    assert "characters" not in text
     assert bytes(AuditHead.objects.get(pk=turn.session_id).key) == b""
     assert verify(turn.session_id).ok
 

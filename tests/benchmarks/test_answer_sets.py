@@ -69,7 +69,7 @@ def test_it_holds_out_whatever_has_a_part_of_a_held_out_dialogue(tmp_path: Path)
     path.write_text("\n".join(lines) + "\n\n", encoding="utf-8")
     read = sets.read_set(path)
     assert read.held == frozenset({HELD, "two"})
-    assert [[each.id for each in side] for side in read.sides()] == [
+    assert [[entry.id for entry in side] for side in read.sides()] == [
         [TUNED, "one", f"{HELD} no more"],
         [HELD, "two"],
     ]
@@ -105,20 +105,20 @@ def test_it_asks_no_sentence_that_is_no_fair_question(
     overviews: Sequence[str], fields: dict[str, str]
 ) -> None:
     cases = sets.made_of(of(*overviews, **fields))[1]
-    assert all(each.expected.services != {"0"} for each in cases)
+    assert all(result.expected.services != {"0"} for result in cases)
 
 
 @given(st.lists(st.lists(st.sampled_from(SENTENCES), max_size=3).map(" ".join), max_size=6))
 def test_it_asks_only_what_one_service_says_and_leaves_it_words(overviews: list[str]) -> None:
     made, cases = sets.made_of(of(*overviews))
     left = {service.key: service.overview for service in made.services.values()}
-    for each in cases:
-        (key,) = each.expected.services
-        asked = plain(each.text)
-        assert [str(number) for number, text in enumerate(overviews) if asked in plain(text)] == [
+    for results in cases:
+        (key,) = results.expected.services
+        result = plain(results.text)
+        assert [str(number) for number, text in enumerate(overviews) if result in plain(text)] == [
             key
         ]
-        assert asked not in plain(left[key])
+        assert result not in plain(left[key])
         assert plain(left[key])
 
 
@@ -137,7 +137,7 @@ def test_it_begins_talks_with_clear_first_questions_only() -> None:
         frozenset({"clear"}),
     )
     first = sets.first_questions(questions)
-    assert [each.id for each in first.cases] == ["clear"]
+    assert [result.id for result in first.cases] == ["clear"]
     assert first.held == frozenset({"clear"})
 
 
@@ -157,16 +157,16 @@ def test_it_goes_on_about_the_service_that_was_told() -> None:
 def test_it_turns_from_another_agency_within_the_half() -> None:
     names = [str(number) for number in range(12)]
     cases = [case(name, [f"agency-{int(name) % 3}"], str(int(name) % 3)) for name in names]
-    held = frozenset(names[:6])
-    turned = sets.turning(of("One.", "Two.", "Three."), sets.CaseSet(cases, held))
-    assert sorted(each.id for each in turned.cases) == sorted(names)
-    for each in turned.cases:
-        asked, told = each.history
-        before = asked["text"].removeprefix("question ")
-        assert (before in held) == (each.id in held)
-        assert told["agency"] not in (each.expected.agencies or ())
-        assert told["service"] == str(int(before) % 3)
-        assert each.text == f"question {each.id}"
+    value = frozenset(names[:6])
+    turned = sets.turning(of("One.", "Two.", "Three."), sets.CaseSet(cases, value))
+    assert sorted(results.id for results in turned.cases) == sorted(names)
+    for results in turned.cases:
+        result, actual = results.history
+        before = result["text"].removeprefix("question ")
+        assert (before in value) == (results.id in value)
+        assert actual["agency"] not in (results.expected.agencies or ())
+        assert actual["service"] == str(int(before) % 3)
+        assert results.text == f"question {results.id}"
 
 
 def test_it_writes_what_the_engine_said_into_the_talk_that_it_asks_with() -> None:
@@ -194,7 +194,10 @@ def test_it_writes_what_the_engine_said_into_the_talk_that_it_asks_with() -> Non
         {"role": "user", "text": "second"},
         {"role": "assistant", "text": "told more"},
     )
-    assert [(each.id, each.history) for each in made.cases] == [("x", expected), ("y", expected)]
+    assert [(result.id, result.history) for result in made.cases] == [
+        ("x", expected),
+        ("y", expected),
+    ]
     assert heard == [("first", ()), ("second", expected[:2])]
     assert made.held == frozenset({"y"})
 
@@ -216,11 +219,11 @@ def test_it_weighs_a_message_in_six_as_one_that_turns() -> None:
 def test_it_has_blind_questions_that_are_labelled_alike(name: str) -> None:
     cases = read_cases(QUESTIONS / f"{name}.jsonl").cases
     assert len(cases) >= 50
-    for each in cases:
-        assert not each.history, each.id
-        assert each.expected.inquiry, each.id
-        assert ("absent" in each.tags) == each.expected.review, each.id
-        assert each.expected.services or each.expected.review, each.id
+    for result in cases:
+        assert not result.history, result.id
+        assert result.expected.inquiry, result.id
+        assert ("absent" in result.tags) == result.expected.review, result.id
+        assert result.expected.services or result.expected.review, result.id
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the catalogues in ../shared/data")
@@ -229,8 +232,8 @@ def test_it_expects_services_that_its_catalogue_has(name: str) -> None:
     services = read_bundle(SHARED / "catalogues" / name).release().services
     agency_of = {key: agency for agency, key in services}
     assert len(agency_of) == len(services)
-    for each in read_cases(QUESTIONS / f"{name}.jsonl").cases:
-        assert each.expected.services <= agency_of.keys(), each.id
-        agencies = {agency_of[key] for key in each.expected.services}
+    for result in read_cases(QUESTIONS / f"{name}.jsonl").cases:
+        assert result.expected.services <= agency_of.keys(), result.id
+        agencies = {agency_of[key] for key in result.expected.services}
         # Not labelled where the services are of several agencies: one of them is enough.
-        assert each.expected.agencies == (None if len(agencies) > 1 else agencies), each.id
+        assert result.expected.agencies == (None if len(agencies) > 1 else agencies), result.id

@@ -33,20 +33,20 @@ def assert_accessible(page: Page) -> None:
     page.wait_for_load_state()  # with its style sheet
     page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
-    found = [
+    results = [
         f"{violation['id']}: {node['html']} {node['failureSummary']}"
         for violation in result["violations"]
         for node in violation["nodes"]
     ]
-    assert not found, "\n".join(found)
+    assert not results, "\n".join(results)
 
 
 def assert_fits(page: Page) -> None:
     """Fail when the page scrolls sideways."""
     page.wait_for_load_state()
     # In the typeface that stays, not in the one that stands in for it while it loads.
-    wide, shown = page.evaluate(
+    wide, result = page.evaluate(
         "document.fonts.ready.then(() => document.documentElement)"
         ".then((it) => [it.scrollWidth, it.clientWidth])"
     )
-    assert wide <= shown, f"{wide} px on a page of {shown} px"
+    assert wide <= result, f"{wide} px on a page of {result} px"

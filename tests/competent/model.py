@@ -54,19 +54,19 @@ class CompetentModel:
     def answer(self, body: Mapping[str, Any]) -> tuple[int, str]:
         """Return status 200 and the content for the body of a chat completion."""
         call = json.loads(body["messages"][-1]["content"])
-        found = tuple(each["code"] for each in call.get("previous_findings", ()))
+        results = tuple(entry["code"] for entry in call.get("previous_findings", ()))
         with self._lock:
-            size = sum(len(each["content"].encode()) for each in body["messages"])
+            size = sum(len(entry["content"].encode()) for entry in body["messages"])
             schema = len(json.dumps(body.get("response_format")).encode())
-            self.calls.append(Call(call["contract"], call["attempt"], size, size + schema, found))
-        said = _ANSWERS[call["contract"]](call, self.understood)
+            self.calls.append(Call(call["contract"], call["attempt"], size, size + schema, results))
+        result = _ANSWERS[call["contract"]](call, self.understood)
         if "cached_state" in call:
-            said |= {"session_id": call["cached_state"]["session_id"]}
-            said |= {"response_id": call["request_id"], "stage": call["contract"]}
-            said |= {"telemetry": {"notes": None}}
+            result |= {"session_id": call["cached_state"]["session_id"]}
+            result |= {"response_id": call["request_id"], "stage": call["contract"]}
+            result |= {"telemetry": {"notes": None}}
         if call["attempt"] == 2:
-            _mend(said, call)
-        return 200, json.dumps(_in_its_order(said, _chance(call, 2)), ensure_ascii=False)
+            _mend(result, call)
+        return 200, json.dumps(_in_its_order(result, _chance(call, 2)), ensure_ascii=False)
 
 
 def _chance(call: Json, of: int) -> int:
@@ -77,9 +77,9 @@ def _chance(call: Json, of: int) -> int:
 def _in_its_order(value: Any, turned: int) -> Any:
     """Return the value with its objects' keys the other way round where ``turned``."""
     if isinstance(value, Mapping):
-        items = [(key, _in_its_order(each, turned)) for key, each in value.items()]
+        items = [(key, _in_its_order(result, turned)) for key, result in value.items()]
         return dict(reversed(items) if turned else items)
-    return [_in_its_order(each, turned) for each in value] if isinstance(value, list) else value
+    return [_in_its_order(result, turned) for result in value] if isinstance(value, list) else value
 
 
 def _judgement(call: Json, understood: Understood) -> Json:
@@ -101,29 +101,29 @@ def _judgement(call: Json, understood: Understood) -> Json:
 
 
 def _agency_detect(call: Json, understood: Understood) -> Json:
-    offered = {each["agencyId"]: each for each in call["agencies"]}
-    found = [offered[agency] for agency in understood["categories"] if agency in offered]
+    offered = {entry["agencyId"]: entry for entry in call["agencies"]}
+    results = [offered[agency] for agency in understood["categories"] if agency in offered]
     names = ("agencyId", "name", "path", "description")
-    several = len(found) > 1
+    several = len(results) > 1
     steps = ["session_end", "category_select_v1", "semantic_analysis_v1"]
     return {
         "judgements": {
-            "agencyDetected": [each["agencyId"] for each in found],
-            "agencyInfo": [{name: each[name] for name in names} for each in found],
-            "agencyCount": len(found),
+            "agencyDetected": [entry["agencyId"] for entry in results],
+            "agencyInfo": [{name: entry[name] for name in names} for entry in results],
+            "agencyCount": len(results),
             "complexity": "high" if several else "low",
         },
-        "nextStep": steps[min(len(found), 2)],
+        "nextStep": steps[min(len(results), 2)],
     }
 
 
 def _category_select(call: Json, understood: Understood) -> Json:
     entries = call["KnowledgeBase_Dictionary"]
     agency = call["cached_state"]["agency_detect_v1"]["agencyDetected"][0]
-    found = _fitting(entries, understood["categories"].get(agency, {}))
+    result = _fitting(entries, understood["categories"].get(agency, {}))
     best = min(entries, key=lambda each: each.get("rank", 0))
     closest = {best["key"]: {"value": best["value"], "score": UNFIT}}
-    return {"categorySelection": {"candidates": found or closest}, "nextStep": "service_select_v1"}
+    return {"categorySelection": {"candidates": result or closest}, "nextStep": "service_select_v1"}
 
 
 def _fitting(entries: Sequence[Json], wanted: Mapping[str, float]) -> Json:
@@ -142,11 +142,11 @@ def _semantic_analysis(call: Json, understood: Understood) -> Json:
 
     agencies = [
         {
-            "agencyId": each["agencyId"],
-            "agencyName": each["name"],
-            "categorySelection": candidates(each["agencyId"]),
+            "agencyId": entry["agencyId"],
+            "agencyName": entry["name"],
+            "categorySelection": candidates(entry["agencyId"]),
         }
-        for each in call["agencies"]
+        for entry in call["agencies"]
     ]
     most = max(agencies, key=_relevance)["agencyId"]
     return {
@@ -170,8 +170,8 @@ def _service_select(call: Json, understood: Understood) -> Json:
     key = max(fitting, key=lambda each: fitting[each]) if fitting else closest
     entry, opens = offered[key], understood.get("opens", ["overview"])
     blank = entry.get("blank", ())
-    shown = dict.fromkeys(["name", *opens, *(name for name in SHOWN.split() if name not in blank)])
-    keys = [f"service_{name}" for name in shown]
+    result = dict.fromkeys(["name", *opens, *(name for name in SHOWN.split() if name not in blank)])
+    keys = [f"service_{name}" for name in result]
     keys += [f"entity_{name}" for name in understood.get("repeats", ())]
     rules, between = RULES[_chance(call, len(RULES))]
     complexity = call["cached_state"]["agency_detect_v1"]["complexity"]
@@ -200,18 +200,18 @@ def _said_of(call: Json, sentences: Iterable[Sequence[str]]) -> Json:
     which none is said how its first entry begins."""
     offered = {each["serviceKey"]: each for each in call["service_index"]}
     names = {each["agencyId"]: each["name"] for each in call["agencies"]}
-    said = [(offered[key], text) for key, text in sentences if key in offered]
-    for agency in names.keys() - {entry["agencyId"] for entry, _ in said}:
-        said += [(e, _first(e["overview"])) for e in offered.values() if e["agencyId"] == agency][
-            :1
-        ]
+    results = [(offered[key], text) for key, text in sentences if key in offered]
+    for agency in names.keys() - {entry["agencyId"] for entry, _ in results}:
+        results += [
+            (e, _first(e["overview"])) for e in offered.values() if e["agencyId"] == agency
+        ][:1]
     by_agency: dict[str, str] = {}
-    for entry, text in said:
+    for entry, text in results:
         agency = entry["agencyId"]
         head = by_agency.get(agency) or ("" if "{agency}" in text else "{agency}:")
         by_agency[agency] = f"{head} {text}".strip()
     parts = [text.replace("{agency}", names[agency]) for agency, text in by_agency.items()]
-    cited = {entry["serviceKey"]: entry for entry, _ in said}.values()
+    cited = {entry["serviceKey"]: entry for entry, _ in results}.values()
     source = ("agencyId", "serviceKey", "path")
     return {
         "assistantReply": "\n\n".join(parts),
@@ -254,9 +254,9 @@ def _identity_assist(call: Json, understood: Understood) -> Json:
 
 def _found(call: Json, listed: Iterable[Sequence[Any]], names: Sequence[str]) -> list[Json]:
     return [
-        {**dict(zip(names, each, strict=False)), "evidence_snippets": [_copied(call, each[-1])]}
-        for each in listed
-        if each[-1] in call["user_prompt"]
+        {**dict(zip(names, entry, strict=False)), "evidence_snippets": [_copied(call, entry[-1])]}
+        for entry in listed
+        if entry[-1] in call["user_prompt"]
     ]
 
 
@@ -284,11 +284,11 @@ def _mend(said: Json, call: Json) -> None:
         elif finding["code"] == "template.unresolved":
             said["template"]["placeholders"].pop(last, None)
         elif finding["code"].startswith(("reply.", "sources.")) and "sourcesUsed" in said:
-            entries = {each["serviceKey"]: each["overview"] for each in call["service_index"]}
-            cited = [each["serviceKey"] for each in said["sourcesUsed"]]
+            entries = {result["serviceKey"]: result["overview"] for result in call["service_index"]}
+            cited = [result["serviceKey"] for result in said["sourcesUsed"]]
             said |= _said_of(call, [(key, _first(entries[key])) for key in cited])
     if "telemetry" in said and _chance(call, 3):
-        codes = ", ".join(each["code"] for each in findings)
+        codes = ", ".join(result["code"] for result in findings)
         said["telemetry"] = {"notes": f"Mended what was found: {codes}."}
 
 
@@ -315,4 +315,4 @@ def quotes(understood: Understood) -> Iterator[str]:
     """Yield every quote that the script has of a message."""
     for of in ("intents", "about", "urgency", "risks"):
         yield from (quote for _, quote in understood.get(of, {}).values())
-    yield from (each[-1] for of in ("entities", "keys") for each in understood.get(of, ()))
+    yield from (entry[-1] for of in ("entities", "keys") for entry in understood.get(of, ()))

@@ -144,7 +144,7 @@ def _played(
 
 def _end(turn: Turn) -> End:
     labels = knowledge.release(turn.release_number).labels["risk_flags"]
-    dangers = [each for each in flags.of(turn) if labels[each.code].escalates]
+    dangers = [result for result in flags.signs_of(turn) if labels[result.code].escalates]
     of_danger: dict[str, Any] = {
         "help": tuple(danger.code for danger in dangers),
         "in_danger": not all(danger.weak for danger in dangers),
@@ -167,5 +167,5 @@ def _end(turn: Turn) -> End:
 def _case(reply: Reply, turn: Turn) -> str:
     release = knowledge.release(turn.release_number)
     texts = guidance.texts(release, [reply.language, turn.language])
-    said = " ".join(reply.paragraphs)
-    return next((case for case, each in texts.items() if each.text == said), "?")
+    text = " ".join(reply.paragraphs)
+    return next((case for case, result in texts.items() if result.text == text), "?")

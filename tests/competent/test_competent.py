@@ -24,12 +24,12 @@ def test_nearly_all_conversations_end_as_a_clerk_would_want(
     with served(competent.answer) as base_url:
         model = client_of(base_url)
         played = [list(play(conversation, competent, model)) for conversation in conversations()]
-    wrong = [str(each) for talk in played for each in talk if not each.right]
+    wrong = [str(entry) for talk in played for entry in talk if not entry.right]
     print("\n".join(wrong))
-    held = [str(each) for talk in played for each in talk if each.held_though_right]
-    right = sum(all(each.right for each in talk) for talk in played)
+    results = [str(entry) for talk in played for entry in talk if entry.held_though_right]
+    right = sum(all(entry.right for entry in talk) for talk in played)
     assert len(played) == 60
-    assert held == []
+    assert results == []
     assert right >= RIGHT, "\n".join(wrong)
 
 

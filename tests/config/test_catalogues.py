@@ -81,13 +81,13 @@ def test_its_plurals_are_those_of_the_language(locale: str) -> None:
 
 
 def test_a_template_and_code_are_gathered_alike() -> None:
-    found = {message.id: message for message in gathered() if message.id}
-    assert ("{count} minute", "{count} minutes") in found
-    assert "Page not found" in found  # a template
-    assert "Reading your question" in found  # the words around an answer
-    assert "What it costs" in found  # a heading
-    assert any("{length} characters long" in str(text) for text in found)  # the core
-    assert "Log out" not in found  # staff's: nobody translates it yet
+    by_key = {message.id: message for message in gathered() if message.id}
+    assert ("{count} minute", "{count} minutes") in by_key
+    assert "Page not found" in by_key  # a template
+    assert "Reading your question" in by_key  # the words around an answer
+    assert "What it costs" in by_key  # a heading
+    assert any("{length} characters long" in str(text) for text in by_key)  # the core
+    assert "Log out" not in by_key  # staff's: nobody translates it yet
 
 
 def test_days_have_names_where_django_knows_none() -> None:

@@ -23,12 +23,12 @@ class Consumer:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the follower of this process is told."""
-    told: list[str] = []
+    records: list[str] = []
     monkeypatch.setattr(
-        Follower, "start", lambda _self, *, trains: told.append("trains" if trains else "start")
+        Follower, "start", lambda _self, *, trains: records.append("trains" if trains else "start")
     )
-    monkeypatch.setattr(Follower, "stop", lambda _self: told.append("stop"))
-    return told
+    monkeypatch.setattr(Follower, "stop", lambda _self: records.append("stop"))
+    return records
 
 
 def test_a_worker_with_threads_follows_what_is_published(told: list[str]) -> None:
@@ -53,7 +53,7 @@ def test_a_worker_at_work_and_a_beat_that_has_sent_leave_a_sign(
     signals.after_task_publish.send(sender="turns")  # a web process, say
     assert list(tmp_path.iterdir()) == []
     signals.heartbeat_sent.send(sender=None)
-    assert [each.name for each in tmp_path.iterdir()] == ["ieim-worker"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["ieim-worker"]
     signals.beat_init.send(sender=None)
     try:
         assert not (tmp_path / "ieim-beat").exists()

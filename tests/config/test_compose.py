@@ -35,10 +35,10 @@ def documented() -> list[str]:
 def secrets(service: str) -> dict[str, str]:
     """The secrets of a service, by the name of the file that it finds each in."""
     given = [
-        each if isinstance(each, dict) else {"source": each, "target": each}
-        for each in SERVICES[service].get("secrets", [])
+        entry if isinstance(entry, dict) else {"source": entry, "target": entry}
+        for entry in SERVICES[service].get("secrets", [])
     ]
-    return {each["target"]: each["source"] for each in given}
+    return {entry["target"]: entry["source"] for entry in given}
 
 
 def test_it_runs_every_process() -> None:
@@ -65,8 +65,8 @@ def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
     database = tmp_path / "database"
     database.write_text("postgresql://ieim-audit:password@postgres:5432/ieim\n", encoding="utf-8")
     given = given | {"IEIM_ENV": "production", "DATABASE_URL_FILE": str(database)}
-    code, said = django(tmp_path, given, "check")
-    assert code == 0, said
+    code, result = django(tmp_path, given, "check")
+    assert code == 0, result
 
 
 def test_each_process_is_the_role_that_it_needs_and_the_seal_alone_has_its_key() -> None:
@@ -94,23 +94,23 @@ def test_it_verifies_against_the_seals_and_is_healthy_while_the_record_holds(
         env = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
         return subprocess.run(["sh", "-c", here], env=env, capture_output=True, text=True)
 
-    said = run(SERVICES["verify"]["command"][2]).stdout.split()
-    assert said[:3] == ["manage.py", "verify_audit", "--record"]
+    parts = run(SERVICES["verify"]["command"][2]).stdout.split()
+    assert parts[:3] == ["manage.py", "verify_audit", "--record"]
     parser = verify_audit.Command().create_parser("manage.py", "verify_audit")
-    assert parser.parse_args(said[2:]).seals == Path("/seals/seals")
+    assert parser.parse_args(parts[2:]).seals == Path("/seals/seals")
     assert (run(SERVICES["verify"]["healthcheck"]["test"][1]).returncode == 0) is healthy
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_each_is_kept_within_bounds(service: str) -> None:
-    says = SERVICES[service]
-    assert says["cap_drop"] == ["ALL"]
-    assert says["read_only"] is True
-    assert set(says["deploy"]["resources"]["limits"]) == {"cpus", "memory"}
-    assert says["logging"]["options"].keys() == {"max-size", "max-file"}
+    result = SERVICES[service]
+    assert result["cap_drop"] == ["ALL"]
+    assert result["read_only"] is True
+    assert set(result["deploy"]["resources"]["limits"]) == {"cpus", "memory"}
+    assert result["logging"]["options"].keys() == {"max-size", "max-file"}
     if service in STAYING:
-        assert says["healthcheck"]["test"]
-    assert says["image"] == "ieim" or re.search(r":[\w.-]+@sha256:[0-9a-f]{64}$", says["image"])
+        assert result["healthcheck"]["test"]
+    assert result["image"] == "ieim" or re.search(r":[\w.-]+@sha256:[0-9a-f]{64}$", result["image"])
 
 
 def test_the_proxy_reaches_the_web_process_alone() -> None:
@@ -140,8 +140,8 @@ def docker_compose() -> list[str]:
     """The command of Compose 2, empty where it is not here."""
     for command in (["docker", "compose"], ["docker-compose"]):
         if shutil.which(command[0]):
-            said = subprocess.run([*command, "version"], capture_output=True, text=True)
-            if re.search(r"version v?([2-9]|[1-9]\d)\.\d", said.stdout):
+            completed = subprocess.run([*command, "version"], capture_output=True, text=True)
+            if re.search(r"version v?([2-9]|[1-9]\d)\.\d", completed.stdout):
                 return command
     return []
 

@@ -77,14 +77,14 @@ def test_it_says_what_a_proxy_does_wrong(
     settings: Any, answers: dict[str, tuple[int, str]], to_do: str
 ) -> None:
     with in_front({**GOOD, **answers}) as settings.IEIM_PUBLIC_URL:
-        (told,) = doctor.proxies()
-    assert to_do in wrong(told)
+        (result,) = doctor.proxies()
+    assert to_do in wrong(result)
 
 
 def test_a_proxy_that_passes_everything_on_is_right(settings: Any) -> None:
     with in_front(GOOD) as settings.IEIM_PUBLIC_URL:
-        (told,) = doctor.proxies()
-    assert told.good, told
+        (result,) = doctor.proxies()
+    assert result.good, result
     (away,) = doctor.proxies()
     assert "does not answer here" in wrong(away)
 
@@ -93,9 +93,9 @@ def test_it_says_which_keys_are_weak(settings: Any, tmp_path: Path) -> None:
     settings.PRODUCTION, settings.DEBUG, settings.SECRET_KEY = True, True, "django-insecure-1"
     settings.BASE_DIR = tmp_path
     (tmp_path / ".env").touch(0o644)
-    said = " ".join(wrong(told) for told in doctor.secrets())
+    text = " ".join(wrong(secret) for secret in doctor.secrets())
     for code in ("security.W009", "security.W018", "chmod 640"):
-        assert code in said
+        assert code in text
 
 
 def test_the_data_folder_has_to_be_writable_and_to_have_room(
@@ -145,7 +145,7 @@ def test_it_sends_one_message_where_an_address_is_given(settings: Any) -> None:
         assert "not tried" in doctor.mail("").text
         assert not office.inbox
         assert doctor.mail(ADDRESS).good
-        assert [each["To"] for each in office.inbox] == [ADDRESS]
+        assert [entry["To"] for entry in office.inbox] == [ADDRESS]
         office.refusals.append(("RCPT", "550 No such person"))
         assert "No such person" in wrong(doctor.mail(ADDRESS))
     assert "did not take it" in wrong(doctor.mail(ADDRESS))
@@ -173,8 +173,8 @@ def test_it_ends_with_1_and_names_what_is_wrong(
 
 @pytest.mark.django_db
 def test_seals_are_missed_where_they_are_old_or_never_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    (asked,) = doctor.seals()
-    assert asked.good
+    (result,) = doctor.seals()
+    assert result.good
     monkeypatch.setattr(settings, "IEIM_SEALED", True)
     seal, record = doctor.seals()
     assert "ieim-seal.service" in wrong(seal)

@@ -58,8 +58,8 @@ def test_it_is_ready_when_everything_is(
 
     monkeypatch.setattr(health, "_run_checks", ask)
     monkeypatch.setattr(health, "_readiness", health.Readiness())
-    for found, body in asyncio.run(probes()):
-        assert found == status
+    for result, body in asyncio.run(probes()):
+        assert result == status
         assert json.loads(body)["checks"]["worker"] == said
     assert asks == 1, "anybody may send many"
 

@@ -45,28 +45,28 @@ def python(folder: Path, major: int, minor: int) -> str:
 
 @pytest.mark.parametrize("minor", [11, 12, 14])
 def test_it_takes_python_3_11_and_newer(tmp_path: Path, minor: int) -> None:
-    code, said = make(tmp_path, ".venv/bin/python", f"PYTHON={python(tmp_path, 3, minor)}")
-    assert (code, said) == (0, "")
+    code, result = make(tmp_path, ".venv/bin/python", f"PYTHON={python(tmp_path, 3, minor)}")
+    assert (code, result) == (0, "")
 
 
 def test_it_refuses_an_older_python(tmp_path: Path) -> None:
     old = python(tmp_path, 3, 10)
-    code, said = make(tmp_path, ".venv/bin/python", f"PYTHON={old}")
+    code, result = make(tmp_path, ".venv/bin/python", f"PYTHON={old}")
     assert code != 0
-    assert f"{old} is older than Python 3.11. Name another: make PYTHON=" in said
+    assert f"{old} is older than Python 3.11. Name another: make PYTHON=" in result
 
 
 def test_it_says_what_to_do_without_any(tmp_path: Path) -> None:
-    code, said = make(tmp_path, ".venv/bin/python", "PYTHON=no-such-python")
+    code, result = make(tmp_path, ".venv/bin/python", "PYTHON=no-such-python")
     assert code != 0
-    assert "Python 3.11 or newer is needed." in said
+    assert "Python 3.11 or newer is needed." in result
 
 
 def test_it_lists_its_checks() -> None:
-    code, said = make(ROOT, "help")
+    code, result = make(ROOT, "help")
     assert code == 0
     for target in ("make check ", "make test ", "make test-all "):
-        assert target in said
+        assert target in result
 
 
 @pytest.mark.parametrize("umask", [0o002, 0o077])
@@ -85,10 +85,10 @@ def test_what_it_delivers_its_owner_alone_may_write_and_everybody_read(
         for arguments in (["init"], ["add", *names[:2]], ["commit", "--message=All"]):
             subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
         subprocess.run(["git", "config", "tar.umask", "user"], cwd=tmp_path, check=True)
-        code, said = make(tmp_path, "--old-file=setup", "dist")
+        code, result = make(tmp_path, "--old-file=setup", "dist")
     finally:
         os.umask(before)
-    assert code == 0, said
+    assert code == 0, result
     with tarfile.open(tmp_path / "dist/ieim-1.2.3.tar.gz") as archive:
         modes = {entry.name: entry.mode for entry in archive}
     assert {f"ieim-1.2.3/{name}" for name in names} <= modes.keys()

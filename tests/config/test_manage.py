@@ -18,7 +18,7 @@ def test_it_says_what_to_do_about_a_database_that_is_not_ready(
     tmp_path: Path, database: str
 ) -> None:
     environment = {"DATABASE_URL": database} if database else {}
-    code, said = django(tmp_path, environment, "ask", "I lost my passport")
+    code, result = django(tmp_path, environment, "ask", "I lost my passport")
     assert code == 1
-    assert "manage.py migrate" in said
-    assert "Traceback" not in said
+    assert "manage.py migrate" in result
+    assert "Traceback" not in result

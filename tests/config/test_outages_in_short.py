@@ -71,6 +71,6 @@ def test_a_foreign_host_is_told_to_nobody_not_even_by_the_last_resort(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert Client().get("/", headers={"Host": "elsewhere.example"}).status_code == 400
-    said = capsys.readouterr()
-    assert "elsewhere" not in said.err + said.out
+    captured = capsys.readouterr()
+    assert "elsewhere" not in captured.err + captured.out
     assert not logging.getLogger("django.security.DisallowedHost").isEnabledFor(logging.ERROR)

@@ -35,13 +35,13 @@ def first_visit() -> Iterator[str]:
     page = plain("/")
     yield "/"
     for tag in re.findall(r"<(?:link|script)\b[^>]*>", page):
-        found = re.search(r'(?:href|src)="([^"]+)"', tag)
-        assert found, tag
+        match = re.search(r'(?:href|src)="([^"]+)"', tag)
+        assert match, tag
         if 'rel="preload"' not in tag:
-            yield found[1]
+            yield match[1]
         if 'rel="stylesheet"' in tag:
-            addresses = re.findall(r"url\([\"']?([^\"')]+)", plain(found[1]))
-            yield from (urljoin(found[1], address) for address in addresses if LATIN in address)
+            addresses = re.findall(r"url\([\"']?([^\"')]+)", plain(match[1]))
+            yield from (urljoin(match[1], address) for address in addresses if LATIN in address)
 
 
 @pytest.mark.django_db

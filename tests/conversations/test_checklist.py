@@ -33,9 +33,9 @@ def references(turn: Turn) -> list[str]:
 
 
 def boxes(html: str) -> dict[str, bool]:
-    found = re.findall(r'aria-checked="(\w+)"[^>]*name="(\w+)" value="([^"]+)"', html)
-    assert all((checked == "true") is (name == "open") for checked, name, _ in found)
-    return {value: checked == "true" for checked, _, value in found}
+    matches = re.findall(r'aria-checked="(\w+)"[^>]*name="(\w+)" value="([^"]+)"', html)
+    assert all((checked == "true") is (name == "open") for checked, name, _ in matches)
+    return {value: checked == "true" for checked, _, value in matches}
 
 
 def address(turn: Turn) -> str:

@@ -28,8 +28,8 @@ def told(turn: Turn) -> tuple[str, str]:
 
 
 def events(turn: Turn) -> list[str]:
-    found = AuditEvent.objects.filter(chain=turn.session_id, kind="reply.feedback")
-    return [event.payload for event in found.order_by("seq")]
+    audit_events = AuditEvent.objects.filter(chain=turn.session_id, kind="reply.feedback")
+    return [event.payload for event in audit_events.order_by("seq")]
 
 
 def test_it_stores_why_with_its_audit_event_and_not_the_words(ask: Ask) -> None:
@@ -103,8 +103,8 @@ def test_the_page_asks_why_without_javascript(ask: Ask) -> None:
     html = client.get("/").content.decode()
     for words in ("It is not what I asked", "It is not right", "I did not understand it"):
         assert words in html
-    said = {f"reason-{turn.pk}": "wrong", f"text-{turn.pk}": "The fee <of 90 & more\r\nis higher"}
-    response = client.post(address(turn), {"useful": "no", **said})
+    fields = {f"reason-{turn.pk}": "wrong", f"text-{turn.pk}": "The fee <of 90 & more\r\nis higher"}
+    response = client.post(address(turn), {"useful": "no", **fields})
     assert response.status_code == 303
     assert told(turn) == ("wrong", "The fee <of 90 & more\nis higher")
     html = client.get("/").content.decode()

@@ -42,19 +42,19 @@ def test_staff_stay_logged_in(db: None, rotate: Any) -> None:
     user.save()
     client = Client()
     client.login(request=HttpRequest(), username="eva", password="a password for the test")
-    kept = rotate()
+    result = rotate()
     inside = client.get("/staff/").status_code == 403  # no role: but known
-    assert inside is kept
-    if kept:  # From then on their login needs the new key alone.
+    assert inside is result
+    if result:  # From then on their login needs the new key alone.
         settings.SECRET_KEY_FALLBACKS = []
         assert client.get("/staff/").status_code == 403
 
 
 def test_citizens_keep_their_conversation(rotate: Any) -> None:
     cookie, frame = cookies.sealed("s"), framing.sign(framing.Carried("s"))
-    kept = rotate()
-    assert cookies.secret_of({cookies.NAME: cookie}) == ("s" if kept else None)
-    assert framing.unsign(frame) == (framing.Carried("s") if kept else None)
+    result = rotate()
+    assert cookies.secret_of({cookies.NAME: cookie}) == ("s" if result else None)
+    assert framing.unsign(frame) == (framing.Carried("s") if result else None)
 
 
 def test_a_form_in_a_frame_can_be_sent_whatever_the_key(rotate: Any) -> None:

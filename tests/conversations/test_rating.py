@@ -47,9 +47,11 @@ def said(turn: Turn, useful: bool) -> Rating:
 
 
 def events(turn: Turn) -> list[str]:
-    found = AuditEvent.objects.filter(chain=turn.session_id, kind="reply.rated").order_by("seq")
-    assert {event.actor for event in found} <= {"citizen"}
-    payloads = [json.loads(event.payload) for event in found]
+    audit_events = AuditEvent.objects.filter(chain=turn.session_id, kind="reply.rated").order_by(
+        "seq"
+    )
+    assert {event.actor for event in audit_events} <= {"citizen"}
+    payloads = [json.loads(event.payload) for event in audit_events]
     assert all(payload.pop("rows")[0][0] == "rating" for payload in payloads)
     return [json.dumps(payload, separators=(",", ":")) for payload in payloads]
 
@@ -138,7 +140,7 @@ def test_it_goes_with_its_session(ask: Ask) -> None:
     said(turn, False)
     said(other, True)
     erasing.erase_session(session_id=turn.session_id)
-    assert [each.reply for each in Rating.objects.all()] == [other.reply]
+    assert [result.reply for result in Rating.objects.all()] == [other.reply]
     with pytest.raises(Session.DoesNotExist):
         said(turn, True)
     assert verify(turn.session_id).ok
@@ -182,11 +184,11 @@ def test_it_gives_htmx_that_line_alone_and_says_thank_you(ask: Ask) -> None:
     assert html.startswith(f'<div class="rating" id="turn-{turn.pk}-rating"')
     assert pressed(html) == ["no"]
     assert f'<a class="govuk-link" href="/person/?about={turn.pk}">Talk to a person</a>' in html
-    told = (
+    text = (
         '<p id="status" hx-swap-oob="innerHTML">'
         "Question 1: Thank you. A caseworker can answer you instead.</p>"
     )
-    assert html.strip().endswith(told)
+    assert html.strip().endswith(text)
     assert "<html" not in html
 
 

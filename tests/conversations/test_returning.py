@@ -82,24 +82,24 @@ def test_the_address_itself_is_told_to_nobody_as_a_referer(secret: str) -> None:
 @pytest.mark.parametrize("path", ["/", "/private-link/"])
 def test_an_e_mail_takes_it_along(secret: str, path: str) -> None:
     page = browser_with(secret).get(path).content.decode()
-    found = re.search(r'href="(mailto:\?[^"]+)"', page)
-    assert found
-    mail = urlsplit(unescape(found[1]))
+    match = re.search(r'href="(mailto:\?[^"]+)"', page)
+    assert match
+    mail = urlsplit(unescape(match[1]))
     assert (mail.scheme, mail.path) == ("mailto", "")
     assert "+" not in mail.query
-    said = parse_qs(mail.query, strict_parsing=True)
-    assert re.fullmatch(r"My questions, reference [A-Z0-9]{3}-[A-Z0-9]{4}", said["subject"][0])
-    assert f"\r\n\r\nhttp://testserver/c/{secret}/\r\n\r\n" in said["body"][0]
+    query = parse_qs(mail.query, strict_parsing=True)
+    assert re.fullmatch(r"My questions, reference [A-Z0-9]{3}-[A-Z0-9]{4}", query["subject"][0])
+    assert f"\r\n\r\nhttp://testserver/c/{secret}/\r\n\r\n" in query["body"][0]
 
 
 def test_it_does_so_in_the_language_of_the_page(secret: str) -> None:
     browser = browser_with(secret, headers={"Accept-Language": "ar"})
     page = browser.get("/private-link/").content.decode()
-    found = re.search(r'href="(mailto:\?[^"]+)"', page)
-    assert found
-    said = parse_qs(urlsplit(unescape(found[1])).query, strict_parsing=True)
-    assert said["subject"][0].startswith("أسئلتي")
-    assert "Everybody" not in said["body"][0]
+    match = re.search(r'href="(mailto:\?[^"]+)"', page)
+    assert match
+    query = parse_qs(urlsplit(unescape(match[1])).query, strict_parsing=True)
+    assert query["subject"][0].startswith("أسئلتي")
+    assert "Everybody" not in query["body"][0]
 
 
 def test_what_needs_a_script_is_a_button_with_all_it_needs(secret: str) -> None:
@@ -192,9 +192,9 @@ def test_an_open_page_keeps_what_is_new(waits: Turn) -> None:
     look(browser)
     answer(waits)
     page = look(browser)
-    found = re.search(r'data-visit="([^"]+)"', page)
-    assert found
-    query = found[1].replace("&amp;", "&")
+    match = re.search(r'data-visit="([^"]+)"', page)
+    assert match
+    query = match[1].replace("&amp;", "&")
     before = browser.cookies[returning.SEEN_COOKIE].value
     again = browser.get(f"/?{query}", headers=HTMX)
     assert NEW in again.content.decode()
@@ -239,9 +239,9 @@ def _answered(ask: Ask) -> str:
 def _socket_of(secret: str) -> str:
     browser = browser_with(secret)
     browser.cookies[returning.SEEN_COOKIE] = f"{Session.objects.get().reference}.0"
-    found = re.search(r'ws-connect="([^"]+)"', look(browser))
-    assert found
-    return found[1].replace("&amp;", "&")
+    match = re.search(r'ws-connect="([^"]+)"', look(browser))
+    assert match
+    return match[1].replace("&amp;", "&")
 
 
 OTHERS = ("", "x", "{ref}", "{ref}.", "{ref}.-1", "{ref}.1e3", "{ref}.1.1")

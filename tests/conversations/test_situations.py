@@ -51,14 +51,14 @@ class Telling(OfflineModel):
     """The offline engine, which finds each message to tell of a death."""
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-        said = super().complete(request, deadline=deadline)
+        result = super().complete(request, deadline=deadline)
         if request.contract != "classify":
-            return said
-        answer = json.loads(said.raw)
+            return result
+        answer = json.loads(result.raw)
         text = json.loads(request.messages[2].content)["user_prompt"]
         intent = {"label": CODE, "confidence": 0.9, "evidence_snippets": [text]}
         answer["intents"].append(intent)
-        return replace(said, raw=json.dumps(answer))
+        return replace(result, raw=json.dumps(answer))
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +124,7 @@ def test_a_replay_sees_a_checklist_that_nobody_told(turn: Turn) -> None:
 def test_lines_are_ticked_with_scripts_and_without(turn: Turn) -> None:
     browser, where = browser_with(SECRET), f"{address(turn)}?list=situation"
     part = browser.post(where, {"done": LISTED[1]}, headers=HTMX).content.decode()
-    assert boxes(part) == {each: each == LISTED[1] for each in LISTED}
+    assert boxes(part) == {entry: entry == LISTED[1] for entry in LISTED}
     assert browser.post(where, {"done": LISTED[0]}).status_code == 303
     assert Tick.objects.count() == 2
     assert browser.post(where, {"done": "parks/none"}).status_code == 404
@@ -176,10 +176,10 @@ def test_an_open_checklist_waits_where_one_of_its_agencies_is_off(ask: Ask) -> N
     put("switches", agencies="vehicles")
     turn = ask(DIED, model=Telling())
     assert turn.state == "needs_review"
-    shown = follow(turn).reply
-    assert shown is not None
-    assert shown.situation is not None
-    assert shown.situation.is_open
+    reply = follow(turn).reply
+    assert reply is not None
+    assert reply.situation is not None
+    assert reply.situation.is_open
 
 
 def test_staff_read_a_situation_by_its_name(release: Release) -> None:

@@ -198,8 +198,8 @@ def test_a_choice_by_button_and_the_answer_of_a_person(
     buttons = telegram.buttons()
     assert all(len(data.encode()) <= 64 for data in buttons.values())
     telegram.press(buttons["None of these"])
-    held = run_until_text(bot, telegram, HELD)
-    write_as_caseworker(site, held.split()[-1], "Please come to room 4.")
+    result = run_until_text(bot, telegram, HELD)
+    write_as_caseworker(site, result.split()[-1], "Please come to room 4.")
     answer = run_until_text(bot, telegram, "Please come to room 4.")
     assert answer.endswith("A caseworker wrote this.")
     assert sum(HELD in text for text in telegram.texts()) == 1

@@ -83,8 +83,8 @@ class Wire:
     @property
     def connection(self) -> Connection:
         """The connection below the request."""
-        found: Connection = self.scope["extensions"][EXTENSION]
-        return found
+        extensions: Connection = self.scope["extensions"][EXTENSION]
+        return extensions
 
     async def start(self, status: int, size: int, *headers: tuple[bytes, bytes]) -> None:
         """Send the head of a response whose body has ``size`` bytes of JSON."""
@@ -204,17 +204,17 @@ def with_faults(app: App, chosen: Chosen) -> App:
         wire = Wire(scope, receive, send)
         fault, contract = chosen.fault, chosen.contract
         question, answer = await _ask(app, wire)
-        asked = memory.asked(question)
-        if asked is None or answer.status != 200:
+        result = memory.asked(question)
+        if result is None or answer.status != 200:
             await wire.respond(answer.status, answer.body)
             return
-        applies = fault and asked.contract in FAULTS[fault].ends
-        if not applies or contract not in ("", asked.contract):
-            await wire.respond(200, memory.noted(asked, answer.body))
+        applies = fault and result.contract in FAULTS[fault].ends
+        if not applies or contract not in ("", result.contract):
+            await wire.respond(200, memory.noted(result, answer.body))
         elif fault in WIRE:
             await WIRE[fault](wire, answer.body)
         else:
-            await wire.respond(200, memory.noted(asked, spoil(fault, asked, answer.body)))
+            await wire.respond(200, memory.noted(result, spoil(fault, result, answer.body)))
 
     return faulty
 

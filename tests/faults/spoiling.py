@@ -242,8 +242,8 @@ def say(answer: Answer, asked: Asked, text: str) -> None:
 def candidates(answer: Answer) -> dict[str, Any]:
     """Return the dictionary candidates of an answer that has some, of its first agency."""
     holder = answer["semanticAnalysis"]["agencies"][0] if "semanticAnalysis" in answer else answer
-    found: dict[str, Any] = holder["categorySelection"]["candidates"]
-    return found
+    result: dict[str, Any] = holder["categorySelection"]["candidates"]
+    return result
 
 
 def element(answer: Answer, asked: Asked) -> dict[str, Any]:
@@ -364,9 +364,9 @@ def _agency(answer: Answer, asked: Asked, words: str) -> None:
 def _category(answer: Answer, asked: Asked, words: str) -> None:
     named = _named(words, asked.payload["KnowledgeBase_Dictionary"], "key", "value")
     key, value = (named["key"], named["value"]) if named else (words, words)
-    found = candidates(answer)
-    found.clear()
-    found[key] = {"value": value, "score": 1.0}
+    result = candidates(answer)
+    result.clear()
+    result[key] = {"value": value, "score": 1.0}
 
 
 def _service(answer: Answer, asked: Asked, words: str) -> None:

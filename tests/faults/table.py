@@ -227,12 +227,12 @@ def table() -> str:
     """Return the faults as a Markdown table, one row a fault and set of codes."""
     rows = [f"| {' | '.join(_HEAD)} |", "|---" * len(_HEAD) + "|"]
     for fault in FAULTS.values():
-        shown = (f"`{fault.name}`", fault.description)
+        values = (f"`{fault.name}`", fault.description)
         for (codes, outcome), contracts in _by_codes(fault).items():
             named = ", ".join(f"`{code}`" for code in sorted(codes)) or "none"
-            cells = (*shown, _together(contracts), outcome.value, named)
+            cells = (*values, _together(contracts), outcome.value, named)
             rows.append(f"| {' | '.join(cells)} |")
-            shown = ("", "")
+            values = ("", "")
     return "\n".join(rows)
 
 

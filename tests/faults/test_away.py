@@ -63,10 +63,10 @@ class World:
 
     def ready(self) -> dict[str, str]:
         """What is not ready, by name; the probe needs no host that the site knows."""
-        told = self.client.get("/readyz", headers={"Host": "10.0.0.7"})
-        checks: dict[str, str] = told.json()["checks"]
-        wrong = {name: said for name, said in checks.items() if said != "ok"}
-        assert told.status_code == (503 if wrong else 200)
+        response = self.client.get("/readyz", headers={"Host": "10.0.0.7"})
+        checks: dict[str, str] = response.json()["checks"]
+        wrong = {name: result for name, result in checks.items() if result != "ok"}
+        assert response.status_code == (503 if wrong else 200)
         return wrong
 
     def start_database_again(self) -> None:
@@ -119,16 +119,16 @@ def test_a_database_that_is_away_is_told_at_once_and_in_a_line_a_minute(world: W
     world.database.close()
     for place, kind in (("/", "text/html"), (world.session, "application/problem+json")) * 10:
         began = time.monotonic()
-        told = world.client.get(place)
+        response = world.client.get(place)
         # Half a second would do; the machine may be busy with other tests.
         assert time.monotonic() - began < 5
-        assert (told.status_code, told.headers["Retry-After"]) == (503, "10")
-        assert told.headers["Content-Type"].startswith(kind)
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
+        assert response.headers["Content-Type"].startswith(kind)
     assert world.client.get("/livez").status_code == 200
     wait_until(lambda: world.ready().keys() >= {"database"})
-    said = world.lines()[before:]
-    assert not [line for line in said if line.startswith("Traceback")]
-    assert len(said) < 15
+    result = world.lines()[before:]
+    assert not [line for line in result if line.startswith("Traceback")]
+    assert len(result) < 15
     german = world.client.get("/", headers={"Accept-Language": "de"}).text
     assert '<html class="govuk-template" lang="de"' in german
     assert "Noch einmal versuchen" in german
@@ -157,9 +157,9 @@ def test_a_database_that_is_only_busy_is_waited_for(
     monkeypatch.setattr(outage, "SLOW", 0.1)
     monkeypatch.setattr(outage, "PING_VALID", 0.0)
     outage.limit_waits_for_database()
-    held = wrapper.pool.getconn()
-    threading.Timer(0.3, wrapper.pool.putconn, [held]).start()
-    assert wrapper.pool.getconn() is held
+    result = wrapper.pool.getconn()
+    threading.Timer(0.3, wrapper.pool.putconn, [result]).start()
+    assert wrapper.pool.getconn() is result
     database.close()
     with pytest.raises(PoolTimeout):
         wrapper.pool.getconn()

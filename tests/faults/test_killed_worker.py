@@ -72,6 +72,6 @@ def test_it_finishes_the_turn_of_a_killed_worker(tmp_path: Path, ahead: str, sta
             never.set()
             running.start_again()
             wait_until(lambda: "What to do first" in citizen.page())
-    asked = [contract for contract, _ in model.asked if contract in ANSWERING]
+    contracts = [contract for contract, _ in model.asked if contract in ANSWERING]
     once = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
-    assert sorted(asked) == sorted([*once, stage])
+    assert sorted(contracts) == sorted([*once, stage])

@@ -51,8 +51,8 @@ def _ranked_by_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
     rank = Search.rank
 
     def of_question(search: Search, query: Query) -> Ranking:
-        asked = [question for question in (LOW, EITHER) if query.text.startswith(question)]
-        return rank(search, query._replace(text=asked[0]) if asked else query)
+        questions = [question for question in (LOW, EITHER) if query.text.startswith(question)]
+        return rank(search, query._replace(text=questions[0]) if questions else query)
 
     monkeypatch.setattr(Search, "rank", of_question)
 

@@ -43,7 +43,7 @@ def few(own: Sequence[RiskExample] = ()) -> CrisisExamples:
     lost = [f"nobody needs me, number {n}" for n in range(9)]
     near = [f"my office needs nothing, number {n}" for n in range(9)]
     plain = [f"a passport, number {n}" for n in range(9)]
-    added = [(each.text, each.flag if each.kind == "danger" else "") for each in own]
+    added = [(entry.text, entry.flag if entry.kind == "danger" else "") for entry in own]
     return CrisisExamples(
         (*lost, *near, *plain, *(text for text, _ in added)),
         ("self_harm",) * 9 + ("",) * 18 + tuple(code for _, code in added),
@@ -63,44 +63,44 @@ def test_it_is_trained_by_one_process_and_kept_for_all(
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
     crisis.prepare(trains=True)
     assert len(feelings.made) == len(few().texts)
-    assert [risk.code for risk in crisis.look(INDIRECT).risks] == ["self_harm"]
+    assert [risk.code for risk in crisis.screen(INDIRECT).risks] == ["self_harm"]
 
 
 @pytest.mark.django_db
 def test_it_points_at_the_sentence_as_sent(feelings: Feelings) -> None:
     crisis.prepare(trains=True)
     text = f"Call +49 151 23456789.  {INDIRECT}"
-    (found,) = crisis.look(text).risks
-    assert (found.code, found.source) == ("self_harm", "meaning")
-    assert text[found.start : found.end] == "After tonight nobody has to look after me"
-    assert crisis.look(text).by == feelings.id
+    (risk,) = crisis.screen(text).risks
+    assert (risk.code, risk.source) == ("self_harm", "meaning")
+    assert text[risk.start : risk.end] == "After tonight nobody has to look after me"
+    assert crisis.screen(text).by == feelings.id
 
 
 @pytest.mark.django_db
 def test_a_phrase_wins_where_both_find_the_same(feelings: Feelings) -> None:
     crisis.prepare(trains=True)
-    (found,) = crisis.look(f"{PHRASE}, nobody needs me").risks
-    assert found.source == "rule"
+    (risk,) = crisis.screen(f"{PHRASE}, nobody needs me").risks
+    assert risk.source == "rule"
 
 
 @pytest.mark.django_db
 def test_the_embedder_never_sees_personal_data(feelings: Feelings) -> None:
     crisis.prepare(trains=True)
-    crisis.look("Write to max.muster@example.org. Nobody needs me. My number is +49 151 23456789")
-    asked = " ".join(feelings.asked)
-    assert "nobody needs me" in asked.casefold()
-    assert "muster" not in asked
-    assert "23456789" not in asked
+    crisis.screen("Write to max.muster@example.org. Nobody needs me. My number is +49 151 23456789")
+    text = " ".join(feelings.asked)
+    assert "nobody needs me" in text.casefold()
+    assert "muster" not in text
+    assert "23456789" not in text
 
 
-def by_letters(found: crisis.Looked) -> bool:
+def by_letters(found: crisis.Screening) -> bool:
     """Whether only letters see anything, and so not surely."""
     return found.by == WORDS and {risk.source for risk in found.risks} == {"hint"}
 
 
 def test_phrases_and_letters_stand_alone_until_it_is_taught(feelings: Feelings) -> None:
-    assert by_letters(crisis.look(INDIRECT))
-    assert [risk.code for risk in crisis.look(PHRASE).risks] == ["self_harm"]
+    assert by_letters(crisis.screen(INDIRECT))
+    assert [risk.code for risk in crisis.screen(PHRASE).risks] == ["self_harm"]
     assert feelings.asked == []
 
 
@@ -109,16 +109,16 @@ def test_phrases_and_letters_stand_alone_where_the_embedder_fails(feelings: Feel
     crisis.prepare(trains=True)
     feelings.down = True
     for _ in range(2):  # the second finds it away
-        found = crisis.look(PHRASE)
-        assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], WORDS)
-    assert by_letters(crisis.look(INDIRECT))
+        result = crisis.screen(PHRASE)
+        assert ([risk.code for risk in result.risks], result.by) == (["self_harm"], WORDS)
+    assert by_letters(crisis.screen(INDIRECT))
 
 
 @pytest.mark.django_db
 def test_it_is_not_taught_by_an_embedder_that_is_gone(feelings: Feelings) -> None:
     feelings.down = True
     crisis.prepare(trains=True)
-    assert crisis.look(PHRASE).by == WORDS
+    assert crisis.screen(PHRASE).by == WORDS
 
 
 @pytest.mark.django_db
@@ -137,8 +137,8 @@ def test_phrases_and_letters_stand_alone_where_meaning_comes_late(
     use(slow, monkeypatch)
     crisis.prepare(trains=True)
     slow.is_late = True
-    found = crisis.look(PHRASE)
-    assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], WORDS)
+    result = crisis.screen(PHRASE)
+    assert ([risk.code for risk in result.risks], result.by) == (["self_harm"], WORDS)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_phrases_and_letters_stand_alone_where_vectors_have_another_width(
     crisis.prepare(trains=True)
     use(Wide(), monkeypatch)
     crisis.prepare(trains=True)  # by what is kept
-    assert by_letters(crisis.look(INDIRECT))
+    assert by_letters(crisis.screen(INDIRECT))
 
 
 class Wide(Feelings):
@@ -168,8 +168,8 @@ class Wide(Feelings):
 
 def test_who_waits_anyway_teaches_it_first_and_keeps_nothing(feelings: Feelings) -> None:
     # Without a database: this test may use none.
-    found = crisis.look_patiently(INDIRECT)
-    assert ([risk.code for risk in found.risks], found.by) == (["self_harm"], feelings.id)
+    result = crisis.screen_fully(INDIRECT)
+    assert ([risk.code for risk in result.risks], result.by) == (["self_harm"], feelings.id)
 
 
 IN_DANGER = [
@@ -218,15 +218,15 @@ def real() -> CheckedEmbedder:
 
 @pytest.mark.parametrize(("code", "text"), IN_DANGER)
 def test_the_model_sees_who_is_in_danger(model: CheckedEmbedder, code: str, text: str) -> None:
-    found = crisis.look(text)
-    assert code in {risk.code for risk in found.risks}
-    assert found.by == model.id
+    result = crisis.screen(text)
+    assert code in {risk.code for risk in result.risks}
+    assert result.by == model.id
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_the_model_leaves_ordinary_questions_alone(model: CheckedEmbedder, text: str) -> None:
-    looked = crisis.look(text)
-    assert (looked.risks, looked.by) == ([], model.id)
+    result = crisis.screen(text)
+    assert (result.risks, result.by) == ([], model.id)
 
 
 def test_the_first_message_of_a_fresh_site_is_understood(
@@ -237,8 +237,8 @@ def test_the_first_message_of_a_fresh_site_is_understood(
     assert fresh is not None
     assert not fresh.has_answered
     monkeypatch.setattr(vectors, "configured_embedder", lambda: fresh)
-    found = crisis.look("Ich kann nicht mehr, ohne mich wären alle besser dran")
-    assert ({risk.code for risk in found.risks}, found.by) == ({"self_harm"}, fresh.id)
+    result = crisis.screen("Ich kann nicht mehr, ohne mich wären alle besser dran")
+    assert ({risk.code for risk in result.risks}, result.by) == ({"self_harm"}, fresh.id)
 
 
 @pytest.mark.django_db
@@ -257,12 +257,12 @@ def test_an_administrations_examples_are_added_to_the_shipped_ones(
     monkeypatch.setattr(examples, "crisis", lambda own=(): more if own else few)
     monkeypatch.setattr(selectors, "newest", lambda: None)
     trained = crisis._train(model, (added,), None)
-    kept = crisis._stored_model(model, (added,))
+    result = crisis._stored_model(model, (added,))
     assert trained is not None
-    assert kept is not None
+    assert result is not None
     assert set(Vector.objects.values_list("embedder", flat=True)) == {model.id}
     assert Vector.objects.count() == 2  # the new text's vector, and what all teach
     rows = model.queries([added.text])
-    assert np.allclose(trained.margins(rows), kept.margins(rows), atol=1e-3)
+    assert np.allclose(trained.margins(rows), result.margins(rows), atol=1e-3)
     assert "violence" not in base.codes
-    assert kept.margins(rows)[0].argmax() == kept.codes.index("violence")
+    assert result.margins(rows)[0].argmax() == result.codes.index("violence")

@@ -55,13 +55,13 @@ def follower(first: None) -> Follower:
 @pytest.fixture
 def indexed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     """The number and language of every release whose index was asked for."""
-    asked: list[tuple[int, str]] = []
+    records: list[tuple[int, str]] = []
 
     def index_for(release: Release) -> None:
-        asked.append((release.number, release.language))
+        records.append((release.number, release.language))
 
     monkeypatch.setattr(following, "index_for", index_for)
-    return asked
+    return records
 
 
 def test_it_pins_to_nothing_before_the_first_publication() -> None:

@@ -76,8 +76,8 @@ def test_its_thread_outlives_errors_and_says_so_once(
     running.start(trains=True)
     assert enough.wait(30)
     running.stop()
-    said = [record for record in caplog.records if record.name == following.__name__]
-    assert len(said) == 1
+    records = [record for record in caplog.records if record.name == following.__name__]
+    assert len(records) == 1
 
 
 def test_it_leaves_nothing_behind_when_it_stops(

@@ -112,8 +112,8 @@ def test_the_pipeline_is_told_of_all_that_apply_with_their_agencies(published: N
     write(by=by, starts_at=now - HOUR)
     write("", "Strike today.", by=by, starts_at=now)
     name = release.agencies["immigration"].name
-    told = selectors.runtime_directive(release, timezone.now())
-    assert told == f"Every agency: Strike today.\n{name}: {CLOSED}"
+    result = selectors.runtime_directive(release, timezone.now())
+    assert result == f"Every agency: Strike today.\n{name}: {CLOSED}"
 
 
 def test_the_pipeline_is_told_whole_notices_only_and_the_last_ones(published: None) -> None:
@@ -122,9 +122,9 @@ def test_the_pipeline_is_told_whole_notices_only_and_the_last_ones(published: No
     by = person("eve", Role.EDITOR)
     for number in range(6):
         write("", f"{number}" * 500, by=by, starts_at=now - number * HOUR)
-    told = selectors.runtime_directive(release, timezone.now()) or ""
-    assert len(told) <= selectors.DIRECTIVE_CHARS
-    assert [line[-500:] for line in told.split("\n")] == [f"{n}" * 500 for n in range(3)]
+    result = selectors.runtime_directive(release, timezone.now()) or ""
+    assert len(result) <= selectors.DIRECTIVE_CHARS
+    assert [line[-500:] for line in result.split("\n")] == [f"{n}" * 500 for n in range(3)]
 
 
 def test_a_reply_has_the_notices_of_its_sources(published: None) -> None:
@@ -157,7 +157,7 @@ def test_citizens_are_not_shown_what_the_model_alone_is_told(published: None) ->
     write("", "Prefer what can be done online.", by=by, model_only=True)
     now = timezone.now()
     assert "Prefer what can be done online." in (selectors.runtime_directive(release, now) or "")
-    shown = selectors.of_reply([source("immigration")], now)
-    assert [notice.text for notice in shown] == [CLOSED]
+    result = selectors.of_reply([source("immigration")], now)
+    assert [notice.text for notice in result] == [CLOSED]
     event = AuditEvent.objects.filter(kind="directive.added").latest("seq")
     assert '"model_only":true' in event.payload

@@ -200,9 +200,9 @@ def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: B
 
 
 def test_a_release_that_no_database_knows_is_kept_in_memory(ideas: Ideas, value: Release) -> None:
-    first = vectors.unkept_for(value)
+    first = vectors.temporary_shortlist(value)
     assert first.embedder == ideas.id
-    assert vectors.unkept_for(value) is first
+    assert vectors.temporary_shortlist(value) is first
     assert not Vector.objects.exists()
 
 

@@ -25,7 +25,7 @@ def request(
     text: str = "I want to extend my tourist visa", *, kind: str = "inquiry", **changes: Any
 ) -> ModelRequest:
     """Return a judgement_v1 request for a message of a ``kind``; ``changes`` replace fields."""
-    asked = {
+    result = {
         "contract": "judgement_v1",
         "attempt": 1,
         "user_prompt": text,
@@ -36,7 +36,7 @@ def request(
     messages = (
         Message("system", "persona"),
         Message("system", "directive"),
-        Message("user", json.dumps(asked, ensure_ascii=False)),
+        Message("user", json.dumps(result, ensure_ascii=False)),
     )
     fields: dict[str, Any] = {
         "contract": "judgement_v1",

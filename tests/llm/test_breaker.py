@@ -73,10 +73,10 @@ def test_it_lets_a_working_model_through(model: BreakerModel, server: Server) ->
 def test_it_opens_after_failures_in_a_row(model: BreakerModel, server: Server) -> None:
     server.up = False
     fail(model, FAILURES)
-    said = fail(model, 20)
+    result = fail(model, 20)
     assert server.calls == FAILURES
-    assert (said.passing, said.retry_after) == (False, OPEN_SECONDS)
-    assert (said.cause, said.status) == (Cause.SERVER, 503)
+    assert (result.passing, result.retry_after) == (False, OPEN_SECONDS)
+    assert (result.cause, result.status) == (Cause.SERVER, 503)
 
 
 def test_it_counts_only_failures_in_a_row(model: BreakerModel, server: Server) -> None:

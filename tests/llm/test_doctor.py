@@ -49,11 +49,11 @@ def test_its_question_has_an_answer_that_passes_the_gate(contract: str) -> None:
 
 def test_a_server_that_takes_everything_needs_nothing_set(settings: Any) -> None:
     with server() as base_url:
-        said, code = examined(settings, base_url)
+        result, code = examined(settings, base_url)
     assert code == 0
-    assert "The settings fit this server." in said
-    assert said.count("passes the gate") == len(STAGES)
-    assert "together" in said
+    assert "The settings fit this server." in result
+    assert result.count("passes the gate") == len(STAGES)
+    assert "together" in result
 
 
 @pytest.mark.parametrize(
@@ -76,18 +76,18 @@ def test_it_says_what_to_set_for_a_server_that_refuses(
     settings: Any, refuse: list[str], advised: set[str]
 ) -> None:
     with server(*refuse) as base_url:
-        said, code = examined(settings, base_url)
-    assert all(f"Set IEIM_MODEL_{line}" in said for line in advised)
+        result, code = examined(settings, base_url)
+    assert all(f"Set IEIM_MODEL_{line}" in result for line in advised)
     assert code == (1 if advised else 0)
-    assert said.count("passes the gate") == len(STAGES)
+    assert result.count("passes the gate") == len(STAGES)
 
 
 def test_its_advice_is_enough(settings: Any) -> None:
     with server("temperature", "max-tokens", "json-schema", "store", "cache-key") as base_url:
-        said, code = examined(settings, base_url, STORE=True, CACHE_KEY=True)
+        result, code = examined(settings, base_url, STORE=True, CACHE_KEY=True)
         assert code == 1
-        assert "Set IEIM_MODEL_STORE= " in said
-        assert "Set IEIM_MODEL_CACHE_KEY=false" in said
+        assert "Set IEIM_MODEL_STORE= " in result
+        assert "Set IEIM_MODEL_CACHE_KEY=false" in result
         mended: dict[str, Any] = {
             "STORE": None,
             "CACHE_KEY": False,
@@ -95,8 +95,8 @@ def test_its_advice_is_enough(settings: Any) -> None:
             "MAX_TOKENS_FIELD": "max_completion_tokens",
             "RESPONSE_FORMAT": "json_object_schema",
         }
-        said, code = examined(settings, base_url, **mended)
-    assert code == 0, said
+        result, code = examined(settings, base_url, **mended)
+    assert code == 0, result
 
 
 def test_every_refusal_is_of_a_request_that_the_settings_can_make(
@@ -104,22 +104,22 @@ def test_every_refusal_is_of_a_request_that_the_settings_can_make(
 ) -> None:
     for name in REFUSALS.keys() - {"conditions"}:
         with server(name) as base_url:
-            said, _ = examined(settings, base_url)
-        assert "refuses it" in said or name == "lengths", name
+            result, _ = examined(settings, base_url)
+        assert "refuses it" in result or name == "lengths", name
 
 
 def test_it_warns_where_citizens_words_are_kept(settings: Any) -> None:
     with server() as base_url:
-        said, code = examined(settings, base_url, STORE=True)
-    assert (code, "keep what citizens write" in said) == (0, True)
+        result, code = examined(settings, base_url, STORE=True)
+    assert (code, "keep what citizens write" in result) == (0, True)
 
 
 def test_it_says_what_an_answer_lacks(settings: Any) -> None:
     with server(fault="fenced") as base_url:
-        said, code = examined(settings, base_url)
+        result, code = examined(settings, base_url)
     assert code == 1
-    assert "wrong shape; json.syntax" in said
-    assert "In no response format" in said
+    assert "wrong shape; json.syntax" in result
+    assert "In no response format" in result
 
 
 @pytest.mark.parametrize(
@@ -140,17 +140,17 @@ def test_it_says_why_an_answer_has_no_shape(
     settings: Any, message: dict[str, Any], said: str
 ) -> None:
     with raw_server(saying(http(chat(message=message)))) as raw:
-        told, code = examined(settings, raw.base_url)
-    assert said in told
-    assert ("The settings fit" in told, code) == (False, 1)
+        result, code = examined(settings, raw.base_url)
+    assert said in result
+    assert ("The settings fit" in result, code) == (False, 1)
 
 
 def test_it_says_that_the_context_is_too_short(settings: Any) -> None:
     body = b'{"error": {"message": "maximum context length is 512 tokens", "code": 400}}'
     with raw_server(saying(http(body, status="400 X"))) as raw:
-        told, code = examined(settings, raw.base_url)
-    assert "start its server with a longer one" in told
-    assert ("The settings fit" in told, code) == (False, 1)
+        result, code = examined(settings, raw.base_url)
+    assert "start its server with a longer one" in result
+    assert ("The settings fit" in result, code) == (False, 1)
 
 
 def test_it_shows_what_a_prefix_cache_had(settings: Any) -> None:
@@ -161,16 +161,16 @@ def test_it_shows_what_a_prefix_cache_had(settings: Any) -> None:
     }
     body = json.dumps({**json.loads(chat("{}")), "usage": usage}).encode()
     with raw_server(saying(http(body))) as raw:
-        said, code = examined(settings, raw.base_url)
-    assert "judgement_v1 900 7 512" in said
+        result, code = examined(settings, raw.base_url)
+    assert "judgement_v1 900 7 512" in result
     assert code == 1
 
 
 def test_without_a_server_it_asks_the_offline_engine(settings: Any) -> None:
-    said, code = examined(settings, "")
+    result, code = examined(settings, "")
     assert code == 0
-    assert "the offline engine answers" in said
-    assert said.count("passes the gate") == len(STAGES)
+    assert "the offline engine answers" in result
+    assert result.count("passes the gate") == len(STAGES)
 
 
 @pytest.mark.parametrize("changes", [{"NAME": "no such model"}, {"BASE_URL": "http://127.0.0.1:1"}])

@@ -232,13 +232,13 @@ def test_it_serves_many_threads_with_one_instance(offline_endpoint: str) -> None
 
 def test_a_call_that_waits_keeps_what_it_has_sent_once() -> None:
     lengths: list[int] = []
-    kept: list[int] = []
+    records: list[int] = []
 
     def measure(connection: socket.socket, server: RawServer) -> None:
         # The server is in this process: its copy is not the client's.
         lengths.append(len(server.requests.pop()[1]))
         server.over.wait(0.1)
-        kept.append(tracemalloc.get_traced_memory()[0])
+        records.append(tracemalloc.get_traced_memory()[0])
         saying(http(chat()))(connection, server)
 
     long = request("x" * 1_000_000)
@@ -251,4 +251,4 @@ def test_a_call_that_waits_keeps_what_it_has_sent_once() -> None:
         finally:
             tracemalloc.stop()
     assert lengths[-1] > 1_000_000
-    assert kept[-1] < 1.5 * lengths[-1]  # the package keeps it for retries that it does not make
+    assert records[-1] < 1.5 * lengths[-1]  # the package keeps it for retries that it does not make

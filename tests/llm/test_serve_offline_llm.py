@@ -41,9 +41,9 @@ def test_it_prints_its_address_serves_there_and_ends_with_ctrl_c(
 ) -> None:
     assert served.stdout is not None
     line = served.stdout.readline()
-    found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/v1)\n", line)
-    assert found, line
-    [model] = httpx2.get(f"{found[1]}/models", trust_env=False).json()["data"]
+    match = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/v1)\n", line)
+    assert match, line
+    [model] = httpx2.get(f"{match[1]}/models", trust_env=False).json()["data"]
     assert model["id"] == "ieim-offline"
     served.send_signal(signal.SIGINT)
     out, err = served.communicate(timeout=20)

@@ -48,8 +48,8 @@ class Directory:
 
     def person(self, name: str, *groups: Any, **claims: Any) -> None:
         """Say who somebody is."""
-        says = {"groups": [*groups], "preferred_username": name, **claims}
-        httpx2.put(f"{self.address}/users/{name}", json=says).raise_for_status()
+        fields = {"groups": [*groups], "preferred_username": name, **claims}
+        httpx2.put(f"{self.address}/users/{name}", json=fields).raise_for_status()
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return a token that the provider has signed."""

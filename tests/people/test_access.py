@@ -30,8 +30,8 @@ urlpatterns = [
 @pytest.mark.urls(__name__)
 @pytest.mark.parametrize("address", ["/forgotten/", "/api/v1/knowledge/late/"])
 def test_it_opens_to_nobody(client: Client, db: None, address: str) -> None:
-    said = client.get(address)
-    assert (said.status_code, b"nobody may see" in said.content) == (403, False)
+    response = client.get(address)
+    assert (response.status_code, b"nobody may see" in response.content) == (403, False)
     client.force_login(User.objects.create_superuser("root"))
     assert client.get(address).status_code == 403
 
@@ -50,15 +50,15 @@ ITEM = "/review/3f2b8a9e-0000-4000-8000-000000000000/"
 def test_a_form_leads_back_to_its_page_after_the_login(
     client: Client, db: None, told: str, back: str
 ) -> None:
-    said = client.post(f"{ITEM}preview/", headers={"Referer": told})
-    assert said.headers["Location"] == f"/staff/login/?{urlencode({'next': back}, safe='/')}"
+    response = client.post(f"{ITEM}preview/", headers={"Referer": told})
+    assert response.headers["Location"] == f"/staff/login/?{urlencode({'next': back}, safe='/')}"
 
 
 def test_a_part_of_a_page_says_that_one_is_logged_out(client: Client, db: None) -> None:
     page = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{ITEM}?a=1&b=2"}
-    said = client.post(f"{ITEM}check/", headers=page)
-    html = said.content.decode()
-    assert said.status_code == 200
+    response = client.post(f"{ITEM}check/", headers=page)
+    html = response.content.decode()
+    assert response.status_code == 200
     assert "You are logged out" in html
     assert "<html" not in html
     place = re.search(r'href="(.*?)"', html)
@@ -66,8 +66,8 @@ def test_a_part_of_a_page_says_that_one_is_logged_out(client: Client, db: None) 
     assert parse_qs(urlsplit(unescape(place[1])).query) == {"next": [f"{ITEM}?a=1&b=2"]}
     # What a page looks up by itself leads all of it to the login.
     polled = client.get("/review/changes/", headers=page)
-    there = urlsplit(polled.headers["HX-Redirect"])
-    assert (there.path, parse_qs(there.query)) == (
+    url = urlsplit(polled.headers["HX-Redirect"])
+    assert (url.path, parse_qs(url.query)) == (
         "/staff/login/",
         {"next": [f"{ITEM}?a=1&b=2"]},
     )

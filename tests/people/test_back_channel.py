@@ -29,7 +29,7 @@ def _fresh(db: None) -> None:
 
 def claims(provider: Directory, **changed: Any) -> dict[str, Any]:
     """What a right logout token says, with changes; None takes a claim out."""
-    said = {
+    fields = {
         "iss": provider.address,
         "aud": provider.told["CLIENT_ID"],
         "iat": int(time.time()),
@@ -38,7 +38,7 @@ def claims(provider: Directory, **changed: Any) -> dict[str, Any]:
         "events": {EVENT: {}},
         "sub": "lea",
     }
-    return {name: value for name, value in (said | changed).items() if value is not None}
+    return {name: value for name, value in (fields | changed).items() if value is not None}
 
 
 def send(token: str) -> Any:
@@ -67,7 +67,7 @@ def test_it_ends_a_session_or_all_of_somebody(directory: Directory) -> None:
     assert is_in(other), "a session of somebody else"
     assert send(directory.sign(claims(directory))).status_code == 200
     assert [is_in(browser) for browser in (second, third, other)] == [False, False, True]
-    assert [(actor, said["why"]) for _, actor, said in events("session_ended")] == [
+    assert [(actor, result["why"]) for _, actor, result in events("session_ended")] == [
         ("system", "provider")
     ] * 3
 

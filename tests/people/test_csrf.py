@@ -24,9 +24,9 @@ def tabs() -> Client:
 
 
 def token_of(page: Any) -> str:
-    found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())
-    assert found
-    return found[1]
+    match = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())
+    assert match
+    return match[1]
 
 
 def log_in(browser: Client, token: str, to: str = "") -> Any:
@@ -58,10 +58,10 @@ def test_a_login_of_a_page_from_before_is_asked_anew(tabs: Client) -> None:
 def test_a_logout_of_a_page_from_before(tabs: Client) -> None:
     stale = token_of(tabs.get("/staff/login/"))
     log_in(tabs, stale)
-    asked = tabs.post("/staff/logout/", {"csrfmiddlewaretoken": stale})
-    assert asked.status_code == 403
-    assert "Send it once more" in asked.content.decode()
-    tabs.post("/staff/logout/", {"csrfmiddlewaretoken": token_of(asked)})
+    response = tabs.post("/staff/logout/", {"csrfmiddlewaretoken": stale})
+    assert response.status_code == 403
+    assert "Send it once more" in response.content.decode()
+    tabs.post("/staff/logout/", {"csrfmiddlewaretoken": token_of(response)})
     answer = tabs.post("/staff/logout/", {"csrfmiddlewaretoken": stale})
     assert (answer.status_code, answer["Location"]) == (303, "/staff/login/")
 

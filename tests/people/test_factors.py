@@ -73,14 +73,14 @@ def set_up(browser: Client, callbacks: Any) -> str:
     html = page.content.decode()
     assert "<svg" in html
     assert "data:" not in html
-    found = re.search(r'id="authenticator_secret">(\w+)<', html)
-    assert found, html
+    match = re.search(r'id="authenticator_secret">(\w+)<', html)
+    assert match, html
     with callbacks(execute=True):
         # The code of half a minute ago: so the present one is still unused.
-        typed = {"code": code(found[1], later=-1)}
+        typed = {"code": code(match[1], later=-1)}
         done = browser.post("/staff/factors/totp/activate/", typed)
     assert (done.status_code, done["Location"]) == (302, "/staff/factors/recovery-codes/")
-    return found[1]
+    return match[1]
 
 
 def recovery_codes(browser: Client) -> list[str]:
@@ -210,10 +210,10 @@ def test_a_recovery_code_opens_once(django_capture_on_commit_callbacks: Any) -> 
     codes = recovery_codes(browser)
     assert len(codes) == 10
     assert recovery_codes(browser) == [], "they are shown once"
-    for wanted in (302, 200):
+    for entry in (302, 200):
         browser, _ = log_in("ada")
         answer = browser.post("/staff/factors/authenticate/", {"code": codes[0]})
-        assert answer.status_code == wanted
+        assert answer.status_code == entry
 
 
 @pytest.mark.usefixtures("needed")
@@ -248,8 +248,8 @@ def test_the_first_account_of_an_installation_sets_one_up_and_is_in(
 ) -> None:
     monkeypatch.setattr(settings, "IEIM_MFA_ROLES", STRONG_ROLES)
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", RIGHT)
-    said = {"username": "root", "email": "root@example.org"}
-    call_command("createsuperuser", interactive=False, **said)
+    fields = {"username": "root", "email": "root@example.org"}
+    call_command("createsuperuser", interactive=False, **fields)
     browser, _ = log_in("root")
     assert browser.get("/admin/")["Location"] == "/staff/factors/"
     set_up(browser, django_capture_on_commit_callbacks)
@@ -287,11 +287,11 @@ def test_the_database_alone_gives_no_code(
 
 @pytest.mark.usefixtures("needed")
 def test_the_providers_second_factor_counts(directory: Directory) -> None:
-    for amr, wanted in ((["pwd", "mfa"], 200), (["pwd"], 302), ("mfa", 302)):
+    for amr, result in ((["pwd", "mfa"], 200), (["pwd"], 302), ("mfa", 302)):
         directory.person("lea", "heads", amr=amr)
         browser = Client()
         assert directory.enter(browser, "lea")["Location"] == "/staff/"
-        assert browser.get("/review/").status_code == wanted, amr
+        assert browser.get("/review/").status_code == result, amr
 
 
 def test_who_has_one_is_asked_for_it_after_the_provider_too(
@@ -319,11 +319,11 @@ def test_who_has_lost_theirs_begins_anew(
     set_up(browser, django_capture_on_commit_callbacks)
     desk, _ = log_in("boss")
     chosen = {"action": "remove_factors", "_selected_action": [ada.pk, boss.pk]}
-    asked = desk.post("/admin/people/user/", chosen)
-    assert asked["Location"].startswith("/staff/factors/password/")
+    response = desk.post("/admin/people/user/", chosen)
+    assert response["Location"].startswith("/staff/factors/password/")
     form = {"password": RIGHT, "next": "/admin/people/user/"}
-    said = desk.post("/staff/factors/password/", form, follow=True).content.decode()
-    assert ("Done for: ada." in said) is taken
-    gone = {"factor": "all", **known(ada)}
-    assert (events("factor")[-1] == ("people.factor_removed", "staff:boss", gone)) is taken
+    text = desk.post("/staff/factors/password/", form, follow=True).content.decode()
+    assert ("Done for: ada." in text) is taken
+    fields = {"factor": "all", **known(ada)}
+    assert (events("factor")[-1] == ("people.factor_removed", "staff:boss", fields)) is taken
     assert (log_in("ada")[1]["Location"] == "/review/") is taken

@@ -56,12 +56,12 @@ def test_wrong_ones_keep_the_right_one_out() -> None:
 
 @pytest.mark.usefixtures("few")
 def test_it_does_not_say_whether_there_is_such_an_account() -> None:
-    told = []
+    records = []
     for name in ("ada", "nobody"):
         pages = [log_in(name, f"guess {n}") for n in range(6)]
         own = re.compile(rf'{name}|value="\w{{64}}"')  # the name as it was typed, the CSRF token
-        told.append([(page.status_code, own.sub("", page.content.decode())) for page in pages])
-    assert told[0] == told[1]
+        records.append([(page.status_code, own.sub("", page.content.decode())) for page in pages])
+    assert records[0] == records[1]
 
 
 @pytest.mark.usefixtures("few")

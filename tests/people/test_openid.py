@@ -35,8 +35,8 @@ def powers(name: str) -> tuple[list[str], list[str]]:
 
 
 def test_groups_become_roles_and_agencies(directory: Directory, client: Client) -> None:
-    said = {"given_name": "Ada", "family_name": "Byron", "email": "ada@example.org"}
-    directory.person("ada", "desk", "passports", "chess club", 7, **said)
+    fields = {"given_name": "Ada", "family_name": "Byron", "email": "ada@example.org"}
+    directory.person("ada", "desk", "passports", "chess club", 7, **fields)
     page = client.get("/staff/login/?next=/review/").content.decode()
     assert 'href="/staff/login/openid/?next=/review/"' in page
     assert "Log in with City login" in page
@@ -56,8 +56,8 @@ def test_groups_become_roles_and_agencies(directory: Directory, client: Client) 
 def test_a_name_from_the_provider_has_no_controls_and_no_marks_of_direction(
     directory: Directory, client: Client
 ) -> None:
-    said = {"given_name": "Ada\u202e\x00\nEve", "family_name": "\u2067By\u200fron\x9b"}
-    directory.person("ada", "desk", **said)
+    fields = {"given_name": "Ada\u202e\x00\nEve", "family_name": "\u2067By\u200fron\x9b"}
+    directory.person("ada", "desk", **fields)
     assert directory.enter(client, "ada", to="/review/").status_code == 302
     assert User.objects.get(username="ada").get_full_name() == "Ada Eve Byron"
 
@@ -127,8 +127,8 @@ def test_an_answer_is_taken_once_and_by_who_has_asked(directory: Directory) -> N
     directory.person("jon", "desk")
     mine, theirs = Client(), Client()
     sent = mine.get("/staff/login/openid/")
-    asked = parse_qs(urlsplit(sent["Location"]).query)
-    assert {"state", "nonce", "code_challenge"} <= set(asked)
+    query = parse_qs(urlsplit(sent["Location"]).query)
+    assert {"state", "nonce", "code_challenge"} <= set(query)
     parts = urlsplit(directory.agree(sent["Location"], "jon"))
     back = f"{parts.path}?{parts.query}"
     refused = theirs.get(back)
@@ -227,15 +227,15 @@ def test_who_came_from_there_logs_out_there_too(directory: Directory, client: Cl
         assert page.status_code == 200
         assert client.get("/review/").status_code == 302
         assert events("log")[-1][0] == "people.logged_out"
-        found = re.search(
+        match = re.search(
             r'<meta http-equiv="refresh" content="0; url=([^"]+)">', page.content.decode()
         )
-        assert found, way
-        address = unescape(found[1])
+        assert match, way
+        address = unescape(match[1])
         assert "evil" not in address
-        asked = parse_qs(urlsplit(address).query)
+        query = parse_qs(urlsplit(address).query)
         assert (
-            jwt.decode(asked["id_token_hint"][0], options={"verify_signature": False})["sub"]
+            jwt.decode(query["id_token_hint"][0], options={"verify_signature": False})["sub"]
             == "mia"
         )
         theirs = httpx2.get(address)

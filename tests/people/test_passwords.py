@@ -36,9 +36,9 @@ def queued(sent: list[EmailMessage], monkeypatch: pytest.MonkeyPatch) -> list[st
     ada = member("ada")
     ada.email = "Ada@example.org"
     ada.save()
-    told: list[str] = []
-    monkeypatch.setattr(current_app, "send_task", lambda _name, args: told.extend(args))
-    return told
+    records: list[str] = []
+    monkeypatch.setattr(current_app, "send_task", lambda _name, args: records.extend(args))
+    return records
 
 
 def link(sent: list[EmailMessage]) -> str:

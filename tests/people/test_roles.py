@@ -21,11 +21,11 @@ def rights(group: Group) -> set[str]:
 
 
 def test_it_makes_every_role_and_says_what_it_may() -> None:
-    said = StringIO()
-    call_command("make_roles", stdout=said)
+    output = StringIO()
+    call_command("make_roles", stdout=output)
     for role in Role:
         assert rights(Group.objects.get(name=role.value)) == set(PERMISSIONS[role])
-        assert f"{role.value}: {', '.join(PERMISSIONS[role])}" in said.getvalue()
+        assert f"{role.value}: {', '.join(PERMISSIONS[role])}" in output.getvalue()
 
 
 def test_it_can_be_made_again_and_takes_back_what_is_too_much() -> None:

@@ -60,8 +60,8 @@ def test_several_are_given_at_once_and_recorded_together(desk: Client, carl: Use
     chosen = {"user": carl.pk, "agency": ["passports", "immigration"]}
     assert desk.post(ADD, chosen).status_code == 302
     assert agencies(carl) == ["immigration", "passports"]
-    said = desk.get("/admin/").content.decode()
-    assert "Given together: immigration, passports." in said
+    text = desk.get("/admin/").content.decode()
+    assert "Given together: immigration, passports." in text
     assert AuditEvent.objects.filter(chain=PEOPLE_CHAIN).count() == before + 1
     more = {"user": carl.pk, "agency": ["passports", "housing"]}
     assert desk.post(ADD, more).status_code == 302

@@ -48,7 +48,7 @@ def is_in(browser: Client) -> bool:
 
 
 def ended() -> list[Any]:
-    return [(actor, said["why"]) for _, actor, said in events("session")]
+    return [(actor, result["why"]) for _, actor, result in events("session")]
 
 
 def test_one_that_nobody_uses_ends(clock: Clock) -> None:
@@ -84,14 +84,14 @@ def test_one_that_is_used_all_day_ends_too(clock: Clock) -> None:
 
 
 def test_one_ends_their_own(clock: Clock) -> None:
-    here, there, third = (log_in("ada")[0] for _ in range(3))
+    here, result, third = (log_in("ada")[0] for _ in range(3))
     page = here.get("/staff/sessions/").content.decode()
     assert page.count("End it") == 2
     assert page.count("This one") == 1
-    row = UserSession.objects.get(session_key=there.session.session_key)
+    row = UserSession.objects.get(session_key=result.session.session_key)
     here.post("/staff/sessions/", {"end": row.pk})
     # Within the four seconds in which an open page asks for news.
-    assert "/staff/login/" in there.get("/review/changes/", headers=HTMX)["HX-Redirect"]
+    assert "/staff/login/" in result.get("/review/changes/", headers=HTMX)["HX-Redirect"]
     assert is_in(third)
     here.post("/staff/sessions/", {"end": "others"})
     assert not is_in(third)
@@ -119,9 +119,9 @@ def test_who_reads_the_database_takes_over_nobody() -> None:
 
 @pytest.mark.parametrize("which", ["", "x", "²", "9" * 30])
 def test_nonsense_ends_nothing(which: str) -> None:
-    here, there = log_in("ada")[0], log_in("ada")[0]
+    here, result = log_in("ada")[0], log_in("ada")[0]
     assert here.post("/staff/sessions/", {"end": which}).status_code == 302
-    assert is_in(there)
+    assert is_in(result)
 
 
 def test_nobody_ends_those_of_others() -> None:

@@ -78,8 +78,8 @@ def item(sofia: User) -> ReviewItem:
 
 def test_it_is_made_on_the_page_and_shown_once(sofia: User) -> None:
     page = browser(sofia)
-    wanted = {"name": "Nightly report", "scopes": ["review:read"], "agencies": ["*"], "days": "30"}
-    made = page.post(f"{PAGE}make/", wanted)
+    fields = {"name": "Nightly report", "scopes": ["review:read"], "agencies": ["*"], "days": "30"}
+    made = page.post(f"{PAGE}make/", fields)
     assert (made.status_code, "no-store" in made["Cache-Control"]) == (201, True)
     (text,) = re.findall(r'id="token">([^<]+)<', made.content.decode())
     token = Token.objects.get()
@@ -113,8 +113,8 @@ def test_nobody_makes_one_for_more_than_is_theirs(
     published: None, wrong: dict[str, Any], sentence: str
 ) -> None:
     sam = person("sam", Role.SUPERVISOR, "immigration")
-    wanted = {"name": "X", "scopes": ["review:read"], "agencies": ["immigration"], "days": "30"}
-    answer = browser(sam).post(f"{PAGE}make/", wanted | wrong)
+    fields = {"name": "X", "scopes": ["review:read"], "agencies": ["immigration"], "days": "30"}
+    answer = browser(sam).post(f"{PAGE}make/", fields | wrong)
     assert (answer.status_code, Token.objects.count()) == (422, 0)
     assert sentence in answer.content.decode()
     with pytest.raises(services.Refused):
@@ -133,8 +133,8 @@ def test_it_is_revoked_by_its_maker_or_an_administrator(sofia: User) -> None:
     administrator = browser(person("ada", Role.ADMINISTRATOR))
     assert second.prefix in administrator.get(PAGE).content.decode()
     assert administrator.post(f"{PAGE}{second.pk}/revoke/").status_code == 303
-    for each in (mine, other):
-        refused = each.get()
+    for result in (mine, other):
+        refused = result.get()
         assert (refused.status_code, "revoked" in refused.json()["detail"]) == (401, True)
     assert [e.actor for e in events("people.token_revoked")] == ["staff:sofia", "staff:ada"]
     assert verify(PEOPLE_CHAIN).problem is None

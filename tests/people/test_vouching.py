@@ -51,8 +51,8 @@ def vouched_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def faults() -> list[str]:
     """What verification says of staff."""
     problem = verify(PEOPLE_CHAIN).problem
-    found = [each.message for each in second_look(PEOPLE_CHAIN)]
-    return [*([problem.message] if problem else []), *found]
+    messages = [entry.message for entry in second_look(PEOPLE_CHAIN)]
+    return [*([problem.message] if problem else []), *messages]
 
 
 @pytest.fixture
@@ -137,8 +137,8 @@ def test_of_rights_that_waited_for_a_second_administrator() -> None:
 
 def test_by_tokens() -> None:
     ed = person("ed", Role.EDITOR, "taxes")
-    asked: dict[str, Any] = {"scopes": ["knowledge:read"], "agencies": ["taxes"], "days": 9}
-    token, _ = tokens.make(by=ed, name="feed", **asked)
+    fields: dict[str, Any] = {"scopes": ["knowledge:read"], "agencies": ["taxes"], "days": 9}
+    token, _ = tokens.make(by=ed, name="feed", **fields)
     tokens.use(token)
     assert faults() == []
     tokens.revoke(token_id=token.pk, by=ed)
@@ -149,9 +149,9 @@ def test_by_second_factors(root: User, django_capture_on_commit_callbacks: Any) 
     secret = set_up(desk, django_capture_on_commit_callbacks)
     used = recovery_codes(desk)[0]
     assert faults() == []
-    for shown in (used, code(secret)):
+    for entry in (used, code(secret)):
         again, _ = log_in("root")
-        answer = again.post("/staff/factors/authenticate/", {"code": shown})
+        answer = again.post("/staff/factors/authenticate/", {"code": entry})
         assert answer.status_code == 302
         assert faults() == []
     desk.post("/staff/factors/totp/deactivate/")

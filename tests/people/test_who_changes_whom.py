@@ -58,12 +58,15 @@ def right(name: str) -> int:
 
 def events(kind: str = "") -> list[tuple[str, str, dict[str, Any]]]:
     """The changes of people, oldest first: kind, actor, payload without the rows."""
-    found = AuditEvent.objects.filter(chain=PEOPLE_CHAIN, kind__startswith=f"people.{kind}")
-    told = [(each.kind, each.actor, json.loads(each.payload)) for each in found.order_by("seq")]
-    for _, _, payload in told:
+    audit_events = AuditEvent.objects.filter(chain=PEOPLE_CHAIN, kind__startswith=f"people.{kind}")
+    results = [
+        (entry.kind, entry.actor, json.loads(entry.payload))
+        for entry in audit_events.order_by("seq")
+    ]
+    for _, _, payload in results:
         payload.pop("rows", None)
         payload.pop("were", None)
-    return told
+    return results
 
 
 def powers(user: User) -> Any:
@@ -122,8 +125,8 @@ def test_an_administrator_hands_out_roles_and_agencies(
     published: None, desk: Client, carl: User
 ) -> None:
     page = f"{USERS}{carl.pk}/change/"
-    wanted = [group(Role.EDITOR), group(Role.AUDITOR)]
-    assert desk.post(page, filled(desk, page, groups=wanted)).status_code == 302
+    values = [group(Role.EDITOR), group(Role.AUDITOR)]
+    assert desk.post(page, filled(desk, page, groups=values)).status_code == 302
     assert desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": "housing"}).status_code == 302
     assert account_of(carl.pk).agencies == {"passports", "housing"}  # type: ignore[union-attr]  # carl is there
     (_, actor, roles), (_, _, agencies) = events("user_changed")
@@ -213,8 +216,12 @@ def test_a_role_goes_however_many_have_it(root: User) -> None:
     page = f"/admin/auth/group/{many.pk}/delete/"
     assert browser(root).post(page, {"post": "yes"}).status_code == 302
     assert events("role")[-1][2]["members"] == 900
-    told = [json.loads(each.payload) for each in AuditEvent.objects.filter(chain=PEOPLE_CHAIN)]
-    vouched = [(len(each["rows"]), len(each["were"])) for each in told if each.get("were")]
+    documents = [
+        json.loads(result.payload) for result in AuditEvent.objects.filter(chain=PEOPLE_CHAIN)
+    ]
+    vouched = [
+        (len(result["rows"]), len(result["were"])) for result in documents if result.get("were")
+    ]
     assert [sum(numbers) for numbers in zip(*vouched, strict=True)] == [901, 901]
 
 

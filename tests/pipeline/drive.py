@@ -61,8 +61,8 @@ class ScriptedModel:
 
     def triaged(self) -> list[tuple[str, int]]:
         """Return the contract and the attempt of each request of triage."""
-        asked = [(request.contract, request.attempt) for request in self.requests]
-        return [each for each in asked if each[0] not in ANSWERING]
+        results = [(request.contract, request.attempt) for request in self.requests]
+        return [entry for entry in results if entry[0] not in ANSWERING]
 
 
 def payload(request: ModelRequest) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def right_answer(request: ModelRequest) -> dict[str, Any]:
 
 def mended(contract: str, asked: Mapping[str, Any], attempt: int) -> dict[str, Any]:
     # As a model says it that was given placeholders.
-    said = json.dumps(valid(contract))
+    result = json.dumps(valid(contract))
     for segment in prepare(TEXT).segments:
         value = TEXT[segment.start : segment.end]
-        said = said.replace(value, segment.placeholder)
-        said = said.replace(value.replace("-", ""), segment.placeholder)
-    answer: dict[str, Any] = json.loads(said)
+        result = result.replace(value, segment.placeholder)
+        result = result.replace(value.replace("-", ""), segment.placeholder)
+    answer: dict[str, Any] = json.loads(result)
     if "request_id" in asked:
         answer["response_id"] = asked["request_id"]
     if attempt == 2 and "telemetry" in answer:
@@ -104,8 +104,8 @@ class MemoryStore:
         self.unused: list[tuple[str, ModelAnswer | None]] = []
 
     def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
-        self.chosen = {each.contract: (each.output, each.state_merge) for each in made}
-        self.results = {each.contract: each.result for each in made}
+        self.chosen = {entry.contract: (entry.output, entry.state_merge) for entry in made}
+        self.results = {entry.contract: entry.result for entry in made}
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         if stage in self.chosen:
@@ -156,8 +156,8 @@ class MemoryStore:
         self.records.append((stage, attempt))
         if final:
             self.failed.append(stage)
-            said = attempt.judgement.output if abstained else None
-            self.stops[stage] = Stopped(attempt.judgement.findings, said)
+            output = attempt.judgement.output if abstained else None
+            self.stops[stage] = Stopped(attempt.judgement.findings, output)
 
 
 def run(

@@ -55,14 +55,14 @@ class FakeRanking:
         return [Ranked(known[key], n, best[key]) for n, key in enumerate([*ids][:limit], 1)]
 
     def categories(self, *, agencies: Collection[str], limit: int) -> Any:
-        found: dict[Key, float] = {}
+        fields: dict[Key, float] = {}
         for ranked in self.services(agencies=agencies, limit=len(self._keys)):
             for key in ranked.item.categories:
-                found.setdefault((ranked.item.agency, key), ranked.probability)
+                fields.setdefault((ranked.item.agency, key), ranked.probability)
         for key in self.release.categories:
             if key[0] in agencies:
-                found.setdefault(key, 0.0)
-        entries = [(self.release.categories[key], p) for key, p in found.items()]
+                fields.setdefault(key, 0.0)
+        entries = [(self.release.categories[key], p) for key, p in fields.items()]
         return [Ranked(item, n, p) for n, (item, p) in enumerate(entries[:limit], 1)]
 
 
@@ -119,8 +119,8 @@ class FakeSearch:
         return None
 
     def next_services(self, service: Service) -> list[Linked]:
-        found = self._links.get((service.agency, service.key), ())
-        return [Linked(to, "Then see to it.") for to in found]
+        result = self._links.get((service.agency, service.key), ())
+        return [Linked(to, "Then see to it.") for to in result]
 
 
 def _words(text: str) -> set[str]:

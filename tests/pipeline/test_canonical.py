@@ -125,10 +125,14 @@ def test_it_never_rounds_a_score(literal: str) -> None:
 
 
 def test_scores_are_shown_with_two_decimals_whatever_their_precision() -> None:
-    said = {"score": Decimal("0.9"), "risk_flags": [{"confidence": 0.9912, "label": "a"}], "n": 0.5}
+    fields = {
+        "score": Decimal("0.9"),
+        "risk_flags": [{"confidence": 0.9912, "label": "a"}],
+        "n": 0.5,
+    }
     assert with_shown_scores({"score": True, "confidence": "0.9"}) == {
         "score": True,
         "confidence": "0.9",
     }
-    shown = json.dumps(with_shown_scores(said), cls=DecimalEncoder)
-    assert shown == '{"score": 0.90, "risk_flags": [{"confidence": 0.99, "label": "a"}], "n": 0.5}'
+    result = json.dumps(with_shown_scores(fields), cls=DecimalEncoder)
+    assert result == '{"score": 0.90, "risk_flags": [{"confidence": 0.99, "label": "a"}], "n": 0.5}'

@@ -116,8 +116,8 @@ def test_nothing_is_offered_where_there_is_nothing_to_choose() -> None:
 
 
 def test_at_most_four_each_once() -> None:
-    found = offers([RENEW, REPLACE, RETURN, PAVILION, RENEW], unsure(), context())
-    assert found == (REPLACE, RENEW, RETURN, PAVILION)
+    result = offers([RENEW, REPLACE, RETURN, PAVILION, RENEW], unsure(), context())
+    assert result == (REPLACE, RENEW, RETURN, PAVILION)
 
 
 def test_what_no_gate_would_pass_is_not_offered() -> None:
@@ -133,12 +133,12 @@ def test_what_no_gate_would_pass_is_not_offered() -> None:
 def test_every_choice_leads_to_its_reply(service: Any, branch: str) -> None:
     cached = state(branch, "service_select_v1")
     made = results([service], context(cached))
-    outputs = {each.contract: each.output for each in made}
+    outputs = {entry.contract: entry.output for entry in made}
     merged: dict[str, Any] = {"session_id": cached["session_id"], "judgement_v1": {"inquiry": True}}
     if "agency_detect_v1" not in outputs:
         merged = cached
-    for each in made:
-        merged = {**merged, **each.state_merge}
+    for entry in made:
+        merged = {**merged, **entry.state_merge}
     reply = compose(outputs, context(merged), language="")
     assert reply.title == service.name
     assert [source.service_key for source in reply.sources] == [service.key]
@@ -147,7 +147,7 @@ def test_every_choice_leads_to_its_reply(service: Any, branch: str) -> None:
 def test_what_leads_there_already_stays() -> None:
     assert [result.contract for result in results([RENEW], context())] == ["service_select_v1"]
     made = results([RETURN], context())
-    assert [each.contract for each in made] == [
+    assert [entry.contract for entry in made] == [
         "agency_detect_v1",
         "category_select_v1",
         "service_select_v1",
@@ -187,8 +187,11 @@ def reply_to(service: Service, of_model: Output | None = None, **of_context: Any
     services = {**RELEASE.services, (service.agency, service.key): service}
     where = replace(context(), release=replace(RELEASE, services=services), **of_context)
     made = results([service], where, of_model=of_model)
-    merged = {**where.cached_state, **{k: v for each in made for k, v in each.state_merge.items()}}
-    outputs = {each.contract: each.output for each in made}
+    merged = {
+        **where.cached_state,
+        **{k: v for entry in made for k, v in entry.state_merge.items()},
+    }
+    outputs = {entry.contract: entry.output for entry in made}
     return compose(outputs, replace(where, cached_state=merged), language="")
 
 
@@ -229,9 +232,9 @@ def test_what_the_template_leaves_out_is_not_shown() -> None:
 
 
 def test_what_the_chosen_service_has_not_is_left_out() -> None:
-    asked = says("service_fees", "service_contact", more=["service_url"])
-    assert opened(reply_to(replace(FULL, fees=""), asked)) == ["contact"]
-    without = reply_to(replace(FULL, fees="", contact=""), asked)
+    result = says("service_fees", "service_contact", more=["service_url"])
+    assert opened(reply_to(replace(FULL, fees=""), result)) == ["contact"]
+    without = reply_to(replace(FULL, fees="", contact=""), result)
     assert opened(without) == USUAL[:-1]
     assert len(without.sections) == len(SECTIONS) - 2
 
@@ -302,15 +305,15 @@ def test_a_model_that_names_a_service_for_sure_means_something() -> None:
 def test_services_of_the_topics_that_a_stage_named_are_offered() -> None:
     answer = valid("semantic_analysis_v1")
     for agency in answer["semanticAnalysis"]["agencies"]:
-        for each in agency["categorySelection"]["candidates"].values():
-            each["score"] = 0.3
+        for entry in agency["categorySelection"]["candidates"].values():
+            entry["score"] = 0.3
     rooms = replace(PAVILION, categories=("rooms",))
     services = {**RELEASE.services, KEY[PAVILION]: rooms}
     release = replace(RELEASE, sha256="d" * 64, services=services)
     model = ScriptedModel({**high_script(), "semantic_analysis_v1": [answer]})
     outcome, _ = run(model, text="renew passport, tax return", release=release)
     assert isinstance(outcome, Abstained)
-    assert [each.key for each in outcome.offered[:2]] == [REPLACE.key, PAVILION.key]
+    assert [entry.key for entry in outcome.offered[:2]] == [REPLACE.key, PAVILION.key]
 
 
 SEVERAL = [
@@ -320,7 +323,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize("services", SEVERAL, ids=lambda s: "-".join(each.key for each in s))
+@pytest.mark.parametrize("services", SEVERAL, ids=lambda s: "-".join(entry.key for entry in s))
 @pytest.mark.parametrize("branch", ["low", "high"])
 def test_several_lead_to_a_card_each(services: tuple[Service, ...], branch: str) -> None:
     cached = state(branch, "service_select_v1")
@@ -328,22 +331,22 @@ def test_several_lead_to_a_card_each(services: tuple[Service, ...], branch: str)
     merged = {k: v for k, v in cached.items() if k in ("session_id", "judgement_v1")}
     if cached["agency_detect_v1"]["agencyDetected"] == [*{service.agency for service in services}]:
         merged = cached
-    for each in made:
-        merged = {**merged, **each.state_merge}
-    outputs = {each.contract: each.output for each in made}
+    for entry in made:
+        merged = {**merged, **entry.state_merge}
+    outputs = {entry.contract: entry.output for entry in made}
     keys = [(service.agency, service.key) for service in services]
     high = len({agency for agency, _ in keys}) > 1
     assert ("multi_agency_service_answer_v1" in outputs) == high
     reply = compose(outputs, context(merged), language="", chosen=keys)
     assert [(card.source.agency_id, card.source.service_key) for card in reply.cards] == keys
     assert [source.service_key for source in reply.sources] == [key for _, key in keys]
-    texts = {each.contract: each.result for each in made if each.result is not None}
+    texts = {entry.contract: entry.result for entry in made if entry.result is not None}
     assert texts == ({"multi_agency_service_answer_v1": {"text": ""}} if high else {})
 
 
 def test_the_cards_go_where_somebody_puts_another_service_in_place() -> None:
     made = results([RENEW, REPLACE], context())
-    outputs = {each.contract: each.output for each in made}
+    outputs = {entry.contract: entry.output for entry in made}
     cached = {**state(), **made[-1].state_merge}
     both = compose(outputs, context(cached), language="", chosen=[KEY[RENEW], KEY[REPLACE]])
     assert len(both.cards) == 2
@@ -385,8 +388,8 @@ def about_scores(text: str) -> list[str]:
 @pytest.mark.parametrize("name", sorted(STAGES))
 def test_no_prompt_says_how_high_a_score_must_be(name: str) -> None:
     contract = contracts.load(name)
-    told = [contract.persona, contract.directive, contract.short_directive]
-    prose = [line for text in told for line in about_scores(text) if not line.startswith("{")]
+    values = [contract.persona, contract.directive, contract.short_directive]
+    prose = [line for text in values for line in about_scores(text) if not line.startswith("{")]
     assert [line for line in prose if _ASKS.search(line.partition("gives")[0])] == []
 
 
@@ -398,7 +401,7 @@ def test_a_low_score_is_final_on_the_first_attempt(name: str, value: float) -> N
     outcome, store = run(model)
     assert isinstance(outcome, Abstained)
     assert 2 <= len(outcome.offered) <= 4
-    assert [each for each in model.asked() if each[0] == name] == [(name, 1)]
+    assert [entry for entry in model.asked() if entry[0] == name] == [(name, 1)]
     assert {finding.code for finding in outcome.findings} == {Code.SCORE_MINIMUM}
     assert name in store.failed
 

@@ -112,8 +112,8 @@ class Sure(OfflineModel):
     """The offline engine, as sure of the service that it chose as a large model is."""
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-        said = super().complete(request, deadline=deadline)
-        answer = json.loads(said.raw)
+        result = super().complete(request, deadline=deadline)
+        answer = json.loads(result.raw)
         if "serviceSelection" in answer:
             answer["serviceSelection"]["score"] = 0.91
         return ModelAnswer(json.dumps(answer))
@@ -134,8 +134,8 @@ GARDEN = "Je cherche un coin de terre pour cultiver mes légumes"
 def test_it_is_answered_from_the_translation(embedder: Embedder) -> None:
     outcome = run_in(GARDEN, "fr", Sure(), fuse(FRENCH, embedder))
     assert isinstance(outcome, Answered)
-    said = outcome.reply
-    assert (said.title, said.language, said.original) == ("Louer un jardin familial", "fr", ())
+    reply = outcome.reply
+    assert (reply.title, reply.language, reply.original) == ("Louer un jardin familial", "fr", ())
 
 
 @cache

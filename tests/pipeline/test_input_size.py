@@ -133,14 +133,14 @@ def test_a_small_dictionary_is_sent_with_all_its_keywords() -> None:
 
 def test_services_of_the_selected_category_are_offered_wherever_they_rank() -> None:
     index = offered("immigration", "visa-refusals")[1]["service_index"]
-    assert "immigration.appeal-visa-refusal" in {each["serviceKey"] for each in index}
+    assert "immigration.appeal-visa-refusal" in {entry["serviceKey"] for entry in index}
     assert len(index) <= 7
 
 
 def test_a_candidate_carries_its_rank_and_nothing_else_of_the_search() -> None:
     sent = {contract: payload(asked(contract)) for contract in CONTRACTS}
     slots = ("agencies", "KnowledgeBase_Dictionary", "service_index")
-    candidates = [each for call in sent.values() for slot in slots for each in call.get(slot, ())]
+    candidates = [entry for call in sent.values() for slot in slots for entry in call.get(slot, ())]
     assert any("rank" in candidate for candidate in candidates)
     others = {"score", "meaning", "own", "blank", "categories", "probability"}
     assert all(others.isdisjoint(candidate) for candidate in candidates)

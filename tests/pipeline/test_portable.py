@@ -117,17 +117,17 @@ def test_the_shortlist_is_in_it() -> None:
     key = valid("identity_assist")
     key["keys"][0]["key_type"] = "shoe size"
     answers = (agency, category, analysis, service, answer, label, entity, key)
-    for contract, said in zip(CONTRACTS[1:], answers, strict=True):
-        assert not list(contracts.load(contract).validator.iter_errors(said)), contract
-        assert list(Validator(sent(contract)).iter_errors(said)), contract
+    for contract, result in zip(CONTRACTS[1:], answers, strict=True):
+        assert not list(contracts.load(contract).validator.iter_errors(result)), contract
+        assert list(Validator(sent(contract)).iter_errors(result)), contract
 
 
 def test_a_condition_is_sent_as_a_choice() -> None:
     """A decoder that takes it cannot say both that it is an inquiry and what else would help."""
-    said = valid("judgement_v1") | {"assistantReply": "Ask me about passports."}
-    assert list(Validator(sent("judgement_v1")).iter_errors(said))
-    said["judgements"] = {"inquiry": False}
-    assert not list(Validator(sent("judgement_v1")).iter_errors(said))
+    result = valid("judgement_v1") | {"assistantReply": "Ask me about passports."}
+    assert list(Validator(sent("judgement_v1")).iter_errors(result))
+    result["judgements"] = {"inquiry": False}
+    assert not list(Validator(sent("judgement_v1")).iter_errors(result))
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)

@@ -13,7 +13,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release, Situation, Step
 from ieim.pipeline.reply import situation as situations
-from ieim.pipeline.reply.checklist import Checklist
+from ieim.pipeline.reply.cards import Checklist
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.talk import read
@@ -40,10 +40,10 @@ LISTED = ["tax/tax.return", "passports/passports.replace", "parks/parks.pavilion
 
 
 def answer(confidence: float = 0.9, quote: str = "was stolen") -> dict[str, Any]:
-    said = valid("classify")
+    result = valid("classify")
     intent = {"label": CODE, "confidence": confidence, "evidence_snippets": [quote]}
-    said["intents"].append(intent)
-    return said
+    result["intents"].append(intent)
+    return result
 
 
 def asked(
@@ -81,23 +81,23 @@ def listed(outcome: Outcome) -> Checklist:
 
 
 def nothing() -> dict[str, Any]:
-    said = valid("agency_detect_v1")
-    said["judgements"] |= {"agencyDetected": [], "agencyInfo": [], "agencyCount": 0}
-    said["nextStep"] = "session_end"
-    return said
+    result = valid("agency_detect_v1")
+    result["judgements"] |= {"agencyDetected": [], "agencyInfo": [], "agencyCount": 0}
+    result["nextStep"] = "session_end"
+    return result
 
 
 def test_a_model_is_given_the_nearest_situations_as_intents_of_this_message() -> None:
     _, _, model = asked()
-    request = next(each for each in model.requests if each.contract == "classify")
+    request = next(result for result in model.requests if result.contract == "classify")
     given = payload(request)["labels"]["intents"]
     assert given[CODE] == "Everything was stolen: Your papers and your money are gone."
     form: Any = request.response_format
     codes = form["properties"]["intents"]["items"]["properties"]["label"]["enum"]
     assert CODE in codes
     _, _, bare = asked(release=RELEASE)
-    said = [payload(each) for each in bare.requests if each.contract == "classify"]
-    assert not any("situation" in str(each) for each in said)
+    payloads = [payload(result) for result in bare.requests if result.contract == "classify"]
+    assert not any("situation" in str(result) for result in payloads)
 
 
 def test_the_gate_takes_only_situations_that_the_message_was_given() -> None:
@@ -242,12 +242,12 @@ def following(
     for number, reference in enumerate(answered):
         agency, _, service = reference.partition("/")
         item = {"role": "assistant", "text": "", "agency": agency, "service": service}
-        shown = (
+        fields = (
             {"situation": situation, "opened": opened, "done": done}
             if number == 0 and situation
             else {}
         )
-        history += [{"role": "user", "text": "all is gone"}, {**item, **shown}]
+        history += [{"role": "user", "text": "all is gone"}, {**item, **fields}]
     links = {("tax", "tax.return"): [RENEW], ("parks", "parks.pavilion"): [RENEW]}
     search = FakeSearch(KNOWN, kinds={NEXT: "next"}, links=links)
     return [service for _, service in read(NEXT, history, search, KNOWN).chosen]

@@ -47,7 +47,7 @@ def test_the_usual_path_is_two_calls_after_one_another() -> None:
     rounds = Rounds()
     outcome, store = run(ScriptedModel(), options=AHEAD, executor=rounds)
     assert isinstance(outcome, Answered)
-    assert [sorted(each) for each in rounds.rounds] == [
+    assert [sorted(result) for result in rounds.rounds] == [
         sorted(LOW[:3]),
         sorted(["classify", LOW[3]]),
     ]
@@ -57,7 +57,7 @@ def test_the_usual_path_is_two_calls_after_one_another() -> None:
 def test_without_it_there_are_four() -> None:
     rounds = Rounds()
     run(ScriptedModel(), executor=rounds)
-    assert [len(each) for each in rounds.rounds] == [1, 2, 1, 1]
+    assert [len(result) for result in rounds.rounds] == [1, 2, 1, 1]
 
 
 def test_the_requests_and_the_records_are_the_same_to_the_byte() -> None:
@@ -115,8 +115,8 @@ def test_in_an_outage_it_is_seen_first_which_other_calls_fail() -> None:
             super().wait(pending)
             self._waiting = later
 
-    gone = [ModelUnavailable("404", passing=False)]
-    model, store = ScriptedModel(dict.fromkeys(LOW, gone)), MemoryStore()
+    values = [ModelUnavailable("404", passing=False)]
+    model, store = ScriptedModel(dict.fromkeys(LOW, values)), MemoryStore()
     with pytest.raises(ModelUnavailable):
         run(model, store, options=AHEAD, executor=Late())
     assert store.unused == []
@@ -125,8 +125,8 @@ def test_in_an_outage_it_is_seen_first_which_other_calls_fail() -> None:
 
 def test_it_is_unused_where_the_message_is_no_inquiry_after_all() -> None:
     answer = valid("judgement_v1")
-    said = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
-    answer.update(judgements={"inquiry": False}, **said)
+    fields = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
+    answer.update(judgements={"inquiry": False}, **fields)
     outcome, store = run(
         ScriptedModel({"judgement_v1": [answer]}), options=AHEAD, executor=Rounds()
     )
@@ -144,8 +144,8 @@ TALK = [
 @pytest.mark.parametrize("likely", [True, False])
 def test_only_a_likely_inquiry_is_asked_ahead(likely: bool, history: list[dict[str, str]]) -> None:
     answer = valid("judgement_v1")
-    said = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
-    answer.update(judgements={"inquiry": False}, **said)
+    fields = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
+    answer.update(judgements={"inquiry": False}, **fields)
     rounds, model = Rounds(), ScriptedModel({"judgement_v1": [answer]})
     search = FakeSearch(kinds={"lost passport": "follow_up" if likely else "thanks"})
     run(
@@ -208,4 +208,4 @@ def test_calls_under_way_count_until_they_have_cost_what_they_cost() -> None:
     outcome, store = run(ScriptedModel(), options=options, executor=rounds)
     assert isinstance(outcome, Answered)
     assert store.failed == []
-    assert {len(each) for each in rounds.rounds} == {1}
+    assert {len(result) for result in rounds.rounds} == {1}

@@ -103,14 +103,14 @@ def test_a_question_is_read_with_the_talk() -> None:
 
 def test_an_answer_need_not_say_its_agency() -> None:
     agency, service = KEY[REPLACE]
-    said = {"role": "assistant", "text": "Report it.", "service": service}
-    assert meant("And how much is it?", said).query.about == ((agency, service),)
+    fields = {"role": "assistant", "text": "Report it.", "service": service}
+    assert meant("And how much is it?", fields).query.about == ((agency, service),)
 
 
 def test_what_was_asked_says_what_a_talk_without_an_answer_is_about() -> None:
     quiet = {"role": "assistant", "text": "A person answers that."}
-    asked = user("My passport is gone"), quiet, user("It was in my bag"), quiet
-    assert meant("And how much is it?", *asked).query == Query(
+    values = user("My passport is gone"), quiet, user("It was in my bag"), quiet
+    assert meant("And how much is it?", *values).query == Query(
         "And how much is it?", "My passport is gone It was in my bag"
     )
     # What no service is about says nothing of it.
@@ -162,7 +162,7 @@ def test_a_correction_excludes_what_was_answered(
 ) -> None:
     kinds = dict.fromkeys([NO, AGAIN], "correction")
     query = meant(text, user("passport"), *history, kinds=kinds).query
-    assert query.without == {KEY[each] for each in without}
+    assert query.without == {KEY[entry] for entry in without}
 
 
 DONE = "I did that, what next?"
@@ -170,14 +170,14 @@ DONE = "I did that, what next?"
 
 def test_what_comes_next_is_opened_and_never_what_is_done() -> None:
     links = {KEY[REPLACE]: [RENEW, PAVILION], KEY[RENEW]: [REPLACE]}
-    asked = {"kinds": {DONE: "next"}, "links": links}
-    first = meant(DONE, user("passport"), answer(REPLACE), **asked)
+    fields = {"kinds": {DONE: "next"}, "links": links}
+    first = meant(DONE, user("passport"), answer(REPLACE), **fields)
     assert first.chosen == (KEY[RENEW], KEY[PAVILION])
     assert first.query.without == {KEY[REPLACE]}
-    second = meant(DONE, user("passport"), answer(REPLACE), user(DONE), answer(RENEW), **asked)
+    second = meant(DONE, user("passport"), answer(REPLACE), user(DONE), answer(RENEW), **fields)
     assert second.chosen == ()
     assert second.query.without == {KEY[REPLACE], KEY[RENEW]}
-    assert meant(DONE, **asked).chosen == ()
+    assert meant(DONE, **fields).chosen == ()
 
 
 def test_the_runner_answers_what_was_taken_and_asks_no_model() -> None:

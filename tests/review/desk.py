@@ -53,12 +53,12 @@ class Scripted:
         raw = OfflineModel().complete(request, deadline=deadline).raw
         waiting = self.script.get(request.contract)
         if waiting:
-            says = waiting.pop(0)
-            if isinstance(says, str):
-                raw = says
+            result = waiting.pop(0)
+            if isinstance(result, str):
+                raw = result
             else:
                 answer = json.loads(raw)
-                says(answer)
+                result(answer)
                 raw = json.dumps(answer)
         return ModelAnswer(raw=raw, finish_reason="stop", model=self.name)
 
@@ -80,9 +80,9 @@ def unsure(answer: dict[str, Any]) -> None:
 
 def person(name: str, *permissions: str, agencies: Sequence[str] = (EVERY_AGENCY,)) -> User:
     """Return a member of staff with rights on review items, for some agencies."""
-    wanted = [f"{permission}_reviewitem" for permission in permissions or ("view", "decide")]
+    results = [f"{permission}_reviewitem" for permission in permissions or ("view", "decide")]
     user = User.objects.create_user(name, is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
+    user.user_permissions.set(Permission.objects.filter(codename__in=results))
     for agency in agencies:
         AgencyScope.objects.create(user=user, agency=agency)
     return vouched(User.objects.get(pk=user.pk))

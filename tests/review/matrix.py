@@ -184,8 +184,8 @@ def expected(
     roleless = role is None and user.is_authenticated and not user.is_superuser
     if roleless and name.startswith(("admin:", "staff_home")) and name not in IN_AND_OUT:
         return NOT_YOURS
-    if found := model_page(name):
-        return _admin(*found, method, variant, role, user)
+    if result := model_page(name):
+        return _admin(*result, method, variant, role, user)
     who = who_may(name, method)
     if who == EVERYBODY:
         return LOGIN if name == "admin:login" else OK
@@ -247,9 +247,9 @@ def _in_sight(model: str, variant: Variant) -> bool:
 
 def in_play(name: str, variant: Variant) -> bool:
     """Whether there is such an object for this address."""
-    found = model_page(name)
-    if found:
-        model, _ = found
+    result = model_page(name)
+    if result:
+        model, _ = result
         accounts = model in ("people_user", "people_agencyscope")
         return variant is OWN or (bool(NAMES[name]) and (accounts or variant is FOREIGN))
     kind = kind_of(name)

@@ -24,20 +24,20 @@ would be too: there are none here."""
 
 def kept(response: Any) -> bool:
     """Whether somebody on the way may keep it."""
-    said = response.headers.get("Cache-Control", "")
-    return not {"no-store", "private"} <= {word.strip() for word in said.split(",")}
+    result = response.headers.get("Cache-Control", "")
+    return not {"no-store", "private"} <= {word.strip() for word in result.split(",")}
 
 
 @pytest.mark.timeout(300)  # every address: seconds alone, more on a busy machine
 def test_nothing_is_kept_but_what_is_for_everybody(published: None) -> None:
     world, root = World(Variant.OWN), User.objects.create_superuser("root")
     visitors = browser(root), Client()
-    found = set()
+    results = set()
     for name, taken in NAMES.items():
         path = world.address(name, taken, root)
         if any(kept(visitor.get(path)) for visitor in visitors):
-            found.add(name)
-    assert found == FOR_EVERYBODY
+            results.add(name)
+    assert results == FOR_EVERYBODY
 
 
 @pytest.mark.parametrize("path", ["/nothing/", "/api/nothing/", "/review/", "/embed/c/x/"])

@@ -53,10 +53,10 @@ def _get(client: Client, path: str) -> tuple[int, str]:
     with transaction.atomic():
         response = client.get(path)
         html = response.headers.get("Content-Type", "").startswith("text/html")
-        shown = response.content.decode() if html and not response.streaming else ""
+        text = response.content.decode() if html and not response.streaming else ""
         transaction.set_rollback(True)
     place = response.headers.get("Location", "")
-    return response.status_code, f'href="{place}"' if place else shown
+    return response.status_code, f'href="{place}"' if place else text
 
 
 @pytest.mark.timeout(600)  # hundreds of pages: seconds alone, more on a busy machine
@@ -71,11 +71,11 @@ def test_it_follows_what_each_role_is_shown(published: None, role: Role | None) 
     waiting, seen, alike, wrong = [*START], {*START, *LEAVING}, Counter[str](), []
     while waiting:
         path = waiting.pop(0)
-        status, shown = _get(visitor, path)
+        status, result = _get(visitor, path)
         if status >= 500:
             wrong.append(path)
-        for found in LINK.findall(shown):
-            link = urljoin(path, unescape(found))
+        for entry in LINK.findall(result):
+            link = urljoin(path, unescape(entry))
             shape = re.sub(r"[0-9a-f-]{36}|\d+", "*", link)
             leaves = urlsplit(link).netloc or link.startswith(("/static/", "mailto:"))
             if leaves or link in seen or alike[shape] >= ALIKE or len(seen) >= PAGES:

@@ -111,10 +111,10 @@ def people(published: None) -> list[Somebody]:
 def methods_of(name: str, path: str, superuser: Somebody) -> Sequence[str]:
     """The methods that an address knows, as it says itself when asked by one that nobody knows."""
     response = superuser.send(name, "BREW", path)
-    said = response.headers.get("Allow", "") if response.status_code == 405 else METHODS
+    allow = response.headers.get("Allow", "") if response.status_code == 405 else METHODS
     # The admin's pages take any method, and all but POST for GET.
-    asked = METHODS[:2] if name.startswith("admin:") else METHODS
-    return [method for method in asked if method in said]
+    result = METHODS[:2] if name.startswith("admin:") else METHODS
+    return [method for method in result if method in allow]
 
 
 def part_of(name: str) -> str:
@@ -143,11 +143,11 @@ def test_every_cell_is_answered_as_the_table_says(
         for method, somebody in product(allowed, people):
             path = world.address(name, NAMES[name], somebody.user)
             answer = told(name, somebody.send(name, method, path))
-            wanted = matrix.expected(name, method, variant, somebody.role, somebody.user)
+            result = matrix.expected(name, method, variant, somebody.role, somebody.user)
             open_to_all = who_may(name, method) == EVERYBODY
             absent = answer == matrix.NOT_THERE and (open_to_all or name in MAY_BE_ABSENT)
-            if answer != wanted and not (wanted == matrix.OK and absent):
-                wrong.append(f"{method} {name}, {variant}, {somebody.name}: {answer}, not {wanted}")
+            if answer != result and not (result == matrix.OK and absent):
+                wrong.append(f"{method} {name}, {variant}, {somebody.name}: {answer}, not {result}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -163,8 +163,8 @@ def test_every_address_has_its_line() -> None:
 def test_no_line_is_left_of_an_address_that_is_gone() -> None:
     listed = {*ACCESS, *CHANGES, *matrix.KINDS, *(f"admin:{name}" for name in ADMIN_SITE)}
     assert sorted(listed - set(NAMES)) == []
-    shown = {found[0] for found in map(matrix.model_page, NAMES) if found}
-    assert sorted(set(ADMIN) - shown) == []
+    results = {entry[0] for entry in map(matrix.model_page, NAMES) if entry}
+    assert sorted(set(ADMIN) - results) == []
 
 
 def test_an_address_without_a_line_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,6 +178,6 @@ def test_the_table_of_permissions_says_the_same() -> None:
         assert sorted(table) == sorted(expected)
     for name in ACCESS:
         for method in ("GET", "POST"):
-            who, needed = who_may(name, method), access.needed(name, method)
-            found = needed if needed in (EVERYBODY, BEARER) else access.roles(name, method)
-            assert found == who, f"{method} {name}"
+            who, needed = who_may(name, method), access.required_permission(name, method)
+            result = needed if needed in (EVERYBODY, BEARER) else access.roles(name, method)
+            assert result == who, f"{method} {name}"

@@ -49,20 +49,20 @@ def test_an_open_queue_shows_it_once_and_takes_it_away(published: None) -> None:
         return client.get(address).content.decode()
 
     def next_address(html: str) -> str:
-        found = re.search(r'hx-get="([^"]+)"', html)
-        assert found is not None
-        return found[1].replace("&amp;", "&")
+        match = re.search(r'hx-get="([^"]+)"', html)
+        assert match is not None
+        return match[1].replace("&amp;", "&")
 
     address = next_address(news(QUEUE))
     assert news(address) == ""
     services.note_failure(ModelUnavailable("down", status=503))
-    said = news(address)
-    assert 'id="outage" hx-swap-oob="innerHTML"' in said
-    assert SINCE in said
-    address = next_address(said)
+    result = news(address)
+    assert 'id="outage" hx-swap-oob="innerHTML"' in result
+    assert SINCE in result
+    address = next_address(result)
     services.note_failure(ModelUnavailable("down", status=503))
     assert news(address) == ""
     Outage.objects.update(ended_at=timezone.now())
-    said = news(address)
-    assert re.search(r'id="outage" hx-swap-oob="innerHTML">\s*</div>', said)
-    assert 'id="outage"' not in news(next_address(said).replace("known=", "known=x"))
+    result = news(address)
+    assert re.search(r'id="outage" hx-swap-oob="innerHTML">\s*</div>', result)
+    assert 'id="outage"' not in news(next_address(result).replace("known=", "known=x"))

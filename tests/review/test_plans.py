@@ -49,8 +49,8 @@ def test_figures_begin_at_the_first_day_of_their_period(monkeypatch: pytest.Monk
     monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
     with CaptureQueriesContext(connection) as made:
         metrics.load(Period(date(2026, 11, 1), date(2026, 11, 7)), None)
-    found = "\n".join(plans(made))
-    assert {index for index in DAYS if index not in found} == set()
+    text = "\n".join(plans(made))
+    assert {index for index in DAYS if index not in text} == set()
 
 
 def test_what_was_decided_is_not_looked_for_among_what_is_open() -> None:

@@ -160,8 +160,8 @@ def test_what_could_not_be_recorded_is_not_shown(
 
 def test_feedback_is_a_list_by_turn(published: None, eva: User) -> None:
     turn = desk.ask(VISA, {})
-    said = "It was the wrong office."
-    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=said)
+    text = "It was the wrong office."
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=text)
     for _ in range(2):
         assert "the wrong office" in browser(eva).get("/review/feedback/").content.decode()
     assert listed() == [("review.feedback_listed", "staff:eva", {"turns": [str(turn.pk)]})]
@@ -183,7 +183,7 @@ def test_golden_questions_are_a_list_by_name(published: None, page: str) -> None
 def keep(text: str) -> GoldenQuestion:
     expected = {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
     by = person("edgar", Role.EDITOR)
-    return golden.keep_written(text=text, expected=expected, note="", by=by)[0]
+    return golden.store_written(text=text, expected=expected, note="", by=by)[0]
 
 
 def test_nothing_of_an_erased_conversation_can_be_guessed_from_a_list(

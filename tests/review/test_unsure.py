@@ -17,8 +17,8 @@ from tests.review.people import browser, person
 
 @pytest.mark.parametrize(("confidence", "shown"), [(0.59, True), (0.6, False)])
 def test_a_caseworker_sees_which_label_is_unsure(ask: Ask, confidence: float, shown: bool) -> None:
-    said = classified(VISA, intents=[flag("extend", "extend", confidence)])
-    script: dict[str, list[object]] = {"classify": [said], "service_select_v1": ["no json"] * 2}
+    result = classified(VISA, intents=[flag("extend", "extend", confidence)])
+    script: dict[str, list[object]] = {"classify": [result], "service_select_v1": ["no json"] * 2}
     with scripted_model(script) as (model, _):
         turn = ask(VISA, model=model)
     client: Client = browser(person("eva"))

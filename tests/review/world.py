@@ -105,7 +105,7 @@ class World:
             query = "?app_label=people&model_name=agencyscope&field_name=user"
         elif name in OF_SERVICE:
             query = "?" + urlencode(self.identity("services"))
-        values = {each: self._value(name, each, me) for each in names}
+        values = {result: self._value(name, result, me) for result in names}
         try:
             return reverse(name, kwargs=values) + query
         except NoReverseMatch:  # some are known by number
@@ -151,8 +151,8 @@ class World:
             "studio_goldenquestion": lambda: self.question,
             "knowledge_publication": Publication.objects.first,
         }
-        found = first[model]() if model in first else None
-        return 1 if found is None else found.pk
+        result = first[model]() if model in first else None
+        return 1 if result is None else result.pk
 
     def _item(self, text: str, contract: str) -> ReviewItem:
         return desk.the_item(desk.ask(text, {contract: desk.BAD}))
@@ -170,12 +170,12 @@ class World:
             "agencies": [*self.agencies],
             "service": None,
         }
-        kept, _ = trying.keep_written(text="Where?", expected=expected, note="", by=self.chief)
-        return kept
+        result, _ = trying.store_written(text="Where?", expected=expected, note="", by=self.chief)
+        return result
 
     def _entries(self) -> dict[Table, Any]:
         agency = self.agencies[0] if self.agencies else OTHER
-        found = {}
+        fields = {}
         for table in TABLES:
             rows: Any = DRAFT_MODELS[table]._default_manager.order_by("pk")
             if table == "agencies":
@@ -183,8 +183,8 @@ class World:
             elif table not in OF_NO_AGENCY:
                 rows = rows.filter(agency=agency)
             if rows:
-                found[table] = rows[0]
-        return found
+                fields[table] = rows[0]
+        return fields
 
     def _example(self) -> RiskExample:
         example = {"text": "Say goodbye to him", "flag": "self_harm", "kind": "danger"}

@@ -55,8 +55,8 @@ def test_it_points_at_the_sentence_that_tells_it() -> None:
 
 
 def test_it_names_the_surest_flag_first_and_another_only_beside_it() -> None:
-    found = taught().flags(unit([[1.0, 0.95, 0.0]]))
-    assert [sign.code for sign in found] == ["fire", "fall"]
+    result = taught().flags(unit([[1.0, 0.95, 0.0]]))
+    assert [sign.code for sign in result] == ["fire", "fall"]
     assert [sign.code for sign in taught().flags(unit([[1.0, 0.4, 0.0]]))] == ["fire"]
 
 
@@ -79,8 +79,8 @@ def test_a_sign_is_weak_between_two_lines_that_the_near_misses_draw() -> None:
     alike = [like_fire(0.5 + 0.05 * n, 3 + n) for n in range(10)]
     rest = [like_fire(0.02 * (n % 10), 2) for n in range(190)]
     meaning = trained(unit([*fire, *alike, *rest]), ["fire"] * 40 + [""] * 200, range(40, 240))
-    found = [meaning.flags(unit([like_fire(share, 13)])) for share in (0.6, 0.8, 1.0)]
-    assert found == [[], [Sign("fire", 0, weak=True)], [Sign("fire", 0)]]
+    results = [meaning.flags(unit([like_fire(share, 13)])) for share in (0.6, 0.8, 1.0)]
+    assert results == [[], [Sign("fire", 0, weak=True)], [Sign("fire", 0)]]
 
 
 def test_without_near_misses_no_sign_is_weak() -> None:
@@ -89,18 +89,18 @@ def test_without_near_misses_no_sign_is_weak() -> None:
 
 
 def test_the_same_vectors_teach_the_same() -> None:
-    asked = unit([[0.3, 0.5, 0.2]])
-    assert np.array_equal(taught().margins(asked), taught().margins(asked))
+    result = unit([[0.3, 0.5, 0.2]])
+    assert np.array_equal(taught().margins(result), taught().margins(result))
 
 
 @given(st.text(max_size=300))
 def test_parts_are_pieces_of_the_text_without_white_space_around(text: str) -> None:
-    found = parts(text)
-    assert 1 <= len(found) <= MOST + 1
-    for start, end, _ in found:
+    result = parts(text)
+    assert 1 <= len(result) <= MOST + 1
+    for start, end, _ in result:
         assert 0 <= start <= end <= len(text)
         assert text[start:end] == text[start:end].strip()
-    assert text[slice(*found[0][:2])] == text.strip()
+    assert text[slice(*result[0][:2])] == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_parts_are_pieces_of_the_text_without_white_space_around(text: str) -> N
     ],
 )
 def test_it_reads_sentences_of_every_script(text: str, sentences: list[str]) -> None:
-    found = [part for part in parts(text)[1:] if not part.piece]
-    assert [text[each.start : each.end] for each in found] == sentences
+    result = [part for part in parts(text)[1:] if not part.piece]
+    assert [text[entry.start : entry.end] for entry in result] == sentences
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ def test_it_reads_sentences_of_every_script(text: str, sentences: list[str]) -> 
     ],
 )
 def test_it_reads_what_is_said_in_one_sentence_too(text: str, pieces: list[str]) -> None:
-    found = parts(text)
-    read = [text[each.start : each.end] for each in found if each.piece]
+    result = parts(text)
+    read = [text[each.start : each.end] for each in result if each.piece]
     assert read == pieces
-    assert found == sorted(found, key=lambda each: each.piece)
+    assert result == sorted(result, key=lambda each: each.piece)
 
 
 def test_a_piece_of_a_sentence_has_to_be_surer() -> None:
@@ -153,9 +153,9 @@ def test_a_piece_of_a_sentence_has_to_be_surer() -> None:
 
 def test_a_long_message_is_read_to_its_end() -> None:
     text = "This is one. " * 100 + "And this is the last"
-    found = parts(text)
-    assert len(found) <= MOST + 1
-    assert text[slice(*found[-1][:2])].endswith("And this is the last")
+    result = parts(text)
+    assert len(result) <= MOST + 1
+    assert text[slice(*result[-1][:2])].endswith("And this is the last")
 
 
 def test_what_is_stored_finds_what_was_trained() -> None:
@@ -198,7 +198,7 @@ def test_no_text_teaches_two_things() -> None:
     known = examples.crisis()
     assert len(known.texts) == len(known.codes)
     assert {known.codes[i] for i in known.near} == {""}
-    meant: dict[str, set[str]] = {}
+    fields: dict[str, set[str]] = {}
     for text, code, _ in examples.shipped_crisis():
-        meant.setdefault(text.casefold(), set()).add(code)
-    assert [text for text, codes in meant.items() if len(codes) > 1] == []
+        fields.setdefault(text.casefold(), set()).add(code)
+    assert [text for text, codes in fields.items() if len(codes) > 1] == []

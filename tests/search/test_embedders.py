@@ -41,8 +41,10 @@ def model() -> EmbeddedEmbedder:
 
 def test_the_embedded_model_reads_several_languages(model: EmbeddedEmbedder) -> None:
     documents = model.documents(["Replace a lost passport", "File a tax return"])
-    asked = model.queries(["J'ai perdu mon passeport", "Ich habe meinen Pass verloren", "护照丢了"])
-    nearest = (asked @ documents.T).argmax(axis=1)
+    result = model.queries(
+        ["J'ai perdu mon passeport", "Ich habe meinen Pass verloren", "护照丢了"]
+    )
+    nearest = (result @ documents.T).argmax(axis=1)
     assert nearest.tolist() == [0, 0, 0]
 
 
@@ -71,9 +73,9 @@ def test_the_embedded_model_says_that_its_package_is_gone(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(("kind", "name"), [("embedded", "use-multilingual"), ("openai", "openai")])
 def test_the_configured_one_is_built_without_loading_or_asking(kind: str, name: str) -> None:
-    found = build_embedder({**SERVED, "KIND": kind})
-    assert found is not None
-    assert found.id.startswith(name)
+    result = build_embedder({**SERVED, "KIND": kind})
+    assert result is not None
+    assert result.id.startswith(name)
 
 
 def test_there_may_be_none() -> None:
@@ -81,8 +83,8 @@ def test_there_may_be_none() -> None:
 
 
 def test_a_wrong_address_or_key_is_said_at_once() -> None:
-    for wrong, said in ({"BASE_URL": "models"}, "http"), ({"API_KEY": "ä"}, "API_KEY"):
-        with pytest.raises(ValueError, match=said):
+    for wrong, result in ({"BASE_URL": "models"}, "http"), ({"API_KEY": "ä"}, "API_KEY"):
+        with pytest.raises(ValueError, match=result):
             build_embedder({**SERVED, **wrong})
 
 
@@ -132,8 +134,8 @@ def test_vectors_become_unit_vectors() -> None:
 
 def vectors(*rows: Sequence[float], places: Sequence[int] | None = None) -> bytes:
     """The body of a server's answer."""
-    found = zip(places or range(len(rows)), rows, strict=True)
-    data = [{"object": "embedding", "index": at, "embedding": list(row)} for at, row in found]
+    result = zip(places or range(len(rows)), rows, strict=True)
+    data = [{"object": "embedding", "index": at, "embedding": list(row)} for at, row in result]
     return json.dumps({"object": "list", "data": data, "model": "small"}).encode()
 
 

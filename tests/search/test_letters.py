@@ -24,8 +24,8 @@ def taught(near: tuple[int, ...] = (4, 5, 6, 7)) -> Letters:
 def flags(text: str, by: Letters | None = None) -> list[Sign]:
     where = parts(text)
     read = by or letters.shipped()
-    margins = read.margins([text[each.start : each.end] for each in where])
-    return Spelt(read, margins).flags(pieces=sum(each.piece for each in where))
+    margins = read.margins([text[entry.start : entry.end] for entry in where])
+    return Spelt(read, margins).flags(pieces=sum(entry.piece for entry in where))
 
 
 def test_it_flags_what_is_spelt_like_the_examples_and_never_surely() -> None:
@@ -58,11 +58,11 @@ def test_everyday_matters_are_none(text: str) -> None:
 
 
 def test_letters_count_beside_the_meaning_and_move_its_threshold() -> None:
-    found = CrisisExamples((*FIRE, *FORM), ("fire",) * 4 + ("",) * 4, (4, 5, 6, 7))
+    crisis_examples = CrisisExamples((*FIRE, *FORM), ("fire",) * 4 + ("",) * 4, (4, 5, 6, 7))
     vectors = np.eye(8, 3, dtype=np.float32) + 0.5
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     by_letters = taught()
-    model = crisis_model(vectors, found, by_letters=by_letters)
+    model = crisis_model(vectors, crisis_examples, by_letters=by_letters)
     unclear = vectors[7:8]
     burns = Spelt(by_letters, by_letters.margins(["the house burns again"]))
     form = Spelt(by_letters, by_letters.margins(["which tax form"]))

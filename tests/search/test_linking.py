@@ -28,14 +28,14 @@ def searched() -> Search:
 
 
 def linked(index: Search, service: Service) -> list[tuple[str, str]]:
-    return [(each.service.key, each.said) for each in index.next_services(service)]
+    return [(result.service.key, result.sentence) for result in index.next_services(service)]
 
 
 @real
 def test_a_step_names_a_service_in_other_words_than_its_name() -> None:
-    found = linked(searched(), demo().services[CHILD])
+    result = linked(searched(), demo().services[CHILD])
     assert ("civil-registry.register-birth", "Wait until the birth is in the civil register.") in (
-        found
+        result
     )
 
 
@@ -43,9 +43,9 @@ def test_a_step_names_a_service_in_other_words_than_its_name() -> None:
 def test_papers_and_the_first_step_come_before_what_is_handed_on_after() -> None:
     trader = replace(demo().services["business", "business.register-sole-trader"], next_services=())
     before = {
-        (service.key, each.service.key): each.before
+        (service.key, result.service.key): result.before
         for service in (*demo().services.values(), trader)
-        for each in searched().next_services(service)
+        for result in searched().next_services(service)
     }
     assert before["health-cover.add-child", "civil-registry.register-birth"]
     assert before["municipal.parking-permit", "municipal.register-address"]
@@ -60,7 +60,7 @@ def test_an_entry_never_sends_on_to_itself_and_what_could_be_two_is_neither() ->
     # Identity cards are needed everywhere: to get one and to replace one fit as well.
     book = demo().services["vehicles", "vehicles.learner-licence"]
     assert "Your identity card" in book.requirements
-    assert all(said != "Your identity card" for _, said in linked(searched(), book))
+    assert all(result != "Your identity card" for _, result in linked(searched(), book))
 
 
 @real

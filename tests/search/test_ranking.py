@@ -42,7 +42,7 @@ def searched() -> Search:
 
 def keys(search: Search, query: Query, limit: int = 4) -> list[tuple[str, str]]:
     ranked = search.rank(query).services(limit=limit)
-    return [(each.item.agency, each.item.key) for each in ranked]
+    return [(entry.item.agency, entry.item.key) for entry in ranked]
 
 
 @real
@@ -139,8 +139,8 @@ def test_agencies_and_categories_count_by_their_best_services() -> None:
 
 def test_services_of_some_agencies_are_ranked_among_themselves() -> None:
     ranked = index_for(demo()).rank(Query("passport")).services(agencies=["revenue"], limit=3)
-    assert [each.rank for each in ranked] == [1, 2, 3]
-    assert {each.item.agency for each in ranked} == {"revenue"}
+    assert [entry.rank for entry in ranked] == [1, 2, 3]
+    assert {entry.item.agency for entry in ranked} == {"revenue"}
 
 
 def test_words_rank_while_the_embedder_is_away_and_meaning_when_it_is_back() -> None:
@@ -198,12 +198,12 @@ def without_situations() -> Release:
 
 @cache
 def with_situations() -> Release:
-    told = tuple(ExampleQuestion("", "", "en", text, situation=key) for key, text in TOLD)
-    situations = {each.key: each for each in (BABY, DEATH)}
+    results = tuple(ExampleQuestion("", "", "en", text, situation=key) for key, text in TOLD)
+    situations = {entry.key: entry for entry in (BABY, DEATH)}
     return replace(
         without_situations(),
         situations=situations,
-        questions=(*without_situations().questions, *told),
+        questions=(*without_situations().questions, *results),
         sha256="7" * 64,
     )
 
@@ -226,8 +226,8 @@ def test_a_message_is_near_the_situation_that_it_tells_of() -> None:
     for text in ("how much is a parking permit", "can you recommend a good pizza place"):
         assert nearest(search, text)[1] < 0.1
     ranked = search.rank(Query("my husband died")).situations(limit=5)
-    assert [each.rank for each in ranked] == [1, 2]
-    assert sum(each.probability for each in ranked) < 1.0
+    assert [entry.rank for entry in ranked] == [1, 2]
+    assert sum(entry.probability for entry in ranked) < 1.0
 
 
 @real
@@ -254,7 +254,7 @@ def test_words_alone_rank_situations_too() -> None:
 def test_the_texts_of_situations_stand_behind_those_of_services() -> None:
     before, texts = texts_of(without_situations()), texts_of(with_situations())
     assert texts[: len(before)] == before
-    names = [f"{each.name}. {each.description}" for each in (BABY, DEATH)]
+    names = [f"{entry.name}. {entry.description}" for entry in (BABY, DEATH)]
     assert texts[len(before) :] == [*names, *(text for _, text in TOLD)]
 
 

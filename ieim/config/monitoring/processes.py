@@ -41,8 +41,8 @@ def report(kind: str) -> None:
         "embedder": embedder is not None and embedder.is_unavailable,
     }
     try:
-        held = cache.get(_mine[who]) if who in _mine else None
-        if held is not None and held["who"] == who:
+        previous = cache.get(_mine[who]) if who in _mine else None
+        if previous is not None and previous["who"] == who:
             cache.set(_mine[who], state, timeout=GONE)
             return
         for key in _KEYS:

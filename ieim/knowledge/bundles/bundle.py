@@ -39,7 +39,7 @@ from ieim.pipeline.knowledge import (
     Service,
     Translation,
 )
-from ieim.pipeline.message.language import told_as
+from ieim.pipeline.message.language import detected_code
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
@@ -160,8 +160,8 @@ def read_bundle(path: Path | str) -> Bundle:
     elif path.suffix in {".yaml", ".yml"} and path.is_file():
         tables, problems = _read_file(path)
     else:
-        what = "is no folder and no YAML file" if path.exists() else "does not exist"
-        message = f"{what}: give the path of a bundle's folder, or of one .yaml file"
+        problem = "is no folder and no YAML file" if path.exists() else "does not exist"
+        message = f"{problem}: give the path of a bundle's folder, or of one .yaml file"
         raise BundleError([BundleProblem(str(path), None, message)])
     return bundle_of(tables, problems=problems, file=str(path))
 
@@ -253,14 +253,14 @@ def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator
         before = first.setdefault(identity, row)
         if before is not row:
             names = " and ".join(column for column in columns if values[column])
-            shown = " ".join(filter(None, identity))
+            label = " ".join(filter(None, identity))
             where = before.file if before.line is None else f"line {before.line}"
-            message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
+            message = f"has the same {names} as {where} ({label[:200]!r}): make it different"
             yield BundleProblem(row.file, row.line_of(columns[-1]), message)
 
 
 def _with_normal_language(text: Localized) -> Localized:
-    return replace(text, language=told_as(text.language))
+    return replace(text, language=detected_code(text.language))
 
 
 def _warning(services: Sequence[Service], has: str) -> Iterator[str]:

@@ -139,9 +139,9 @@ def _read_threshold(value: Value) -> Decimal:
     if isinstance(value, Decimal) and value.is_finite() and 0 <= value <= 1:
         with suppress(ValueError):
             return two_decimals(value)
-    shown = str(value if isinstance(value, str | Decimal) else _type_name(value))[:40]
-    shown = shown.encode("utf-8", "replace").decode()  # pydantic takes no half of a surrogate pair
-    raise ValueError(f"must be a number from 0 to 1 with two decimals at most, this is {shown}")
+    label = str(value if isinstance(value, str | Decimal) else _type_name(value))[:40]
+    label = label.encode("utf-8", "replace").decode()  # pydantic takes no half of a surrogate pair
+    raise ValueError(f"must be a number from 0 to 1 with two decimals at most, this is {label}")
 
 
 def _read_digits(value: Value) -> Value:
@@ -284,11 +284,11 @@ class TranslationRow(TableRow):
             message = "has a category and a service: a translation is of one of them"
             yield "service", message, _ROW
             return
-        what = "category" if self.category else "service" if self.service else "agency"
+        kind = "category" if self.category else "service" if self.service else "agency"
         for column in dict.fromkeys(name for names in TRANSLATED.values() for name in names):
-            if getattr(self, column) and column not in TRANSLATED[what]:
-                texts = ", ".join(TRANSLATED[what])
-                yield column, f"does not belong here: a translated {what} has {texts}", ""
+            if getattr(self, column) and column not in TRANSLATED[kind]:
+                texts = ", ".join(TRANSLATED[kind])
+                yield column, f"does not belong here: a translated {kind} has {texts}", ""
 
 
 class HelpLineRow(TableRow):
@@ -420,8 +420,8 @@ def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
         if name not in columns
     ]
     for column, complaint, part in complaints:
-        place = ("", "") if part == _ROW else (column, part)
-        problems.append(BundleProblem(row.file, row.line_of(column), complaint, *place))
+        position = ("", "") if part == _ROW else (column, part)
+        problems.append(BundleProblem(row.file, row.line_of(column), complaint, *position))
     return {name: getattr(entry, name) for name in columns}, problems
 
 

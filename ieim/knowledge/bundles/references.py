@@ -38,12 +38,12 @@ class References:
             keys = [("categories", key) for key in values.get("categories", ())]
             for column, key in (*keys, ("category", values.get("category"))):
                 if key and (agency, key) not in self.categories:
-                    place = f"in the dictionary of {agency[:200]!r}"
-                    yield column, f"category {key[:200]!r} is not {place}"
+                    position = f"in the dictionary of {agency[:200]!r}"
+                    yield column, f"category {key[:200]!r} is not {position}"
         service = values.get("service")
         if service and self.services is not None and (agency, service) not in self.services:
-            place = f"among the services of {agency[:200]!r}"
-            yield "service", f"service {service[:200]!r} is not {place}"
+            position = f"among the services of {agency[:200]!r}"
+            yield "service", f"service {service[:200]!r} is not {position}"
 
     def _dangling_names(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield the references that need no agency in another column."""
@@ -56,8 +56,8 @@ class References:
             return
         for name in values.get("next_services", ()):
             if name != NO_NEXT and name not in self._service_references:
-                what = f"write agency/key, or {NO_NEXT}"
-                yield "next_services", f"service {name[:200]!r} is not there: {what}"
+                advice = f"write agency/key, or {NO_NEXT}"
+                yield "next_services", f"service {name[:200]!r} is not there: {advice}"
         for name, _ in map(parts, values.get("services", ())):
             if "/" in name and name not in self._service_references:
                 yield "services", f"service {name[:200]!r} is not there: write agency/key"

@@ -95,8 +95,8 @@ class BundleProblem:
         return f"{self.part or 'this'} {self.complaint}"
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}"
+        position = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{position}: {self.message}"
 
 
 class BundleError(Exception):

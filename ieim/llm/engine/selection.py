@@ -39,13 +39,13 @@ def detect(payload: Payload) -> dict[str, Any]:
 def _detected(payload: Payload) -> Sequence[Slot]:
     ranking = payload["ranking"]
     by_id = {agency["agencyId"]: agency for agency in payload["agencies"]}
-    asked = [
+    requested = [
         by_id[identifier]
         for identifier in dict.fromkeys(ranking.get("requests", ()))
         if identifier in by_id
     ]
-    if len(asked) > 1:
-        return asked[:MOST_AGENCIES]
+    if len(requested) > 1:
+        return requested[:MOST_AGENCIES]
     first = best(payload["agencies"])
     return [first] if first is not None and ranking["outside"] < OUTSIDE else []
 
@@ -66,7 +66,9 @@ def analyse(payload: Payload) -> dict[str, Any]:
         }
         for agency in payload["agencies"]
     ]
-    primary = max(agencies, key=lambda each: len(each["categorySelection"]["candidates"]))
+    primary = max(
+        agencies, key=lambda agency_slot: len(agency_slot["categorySelection"]["candidates"])
+    )
     reason = "Its request comes first in the message."
     return envelope(
         payload,

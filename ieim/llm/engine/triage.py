@@ -60,10 +60,13 @@ def classify(payload: Payload) -> dict[str, Any]:
     risk."""
     text = payload["user_prompt"]
     labels = {name: labels_of(payload, name) for name in payload["labels"]}
-    intent = _by_words(text, [each for each in labels["intents"] if not _is_situation(each)])
+    intent = _by_words(
+        text,
+        [intent_label for intent_label in labels["intents"] if not _is_situation(intent_label)],
+    )
     intents = [intent] if intent["label"] else []
-    if told := situation(payload):
-        intents.append(_element(*told, quote(text, [text, *_sentences(text)])))
+    if situation_intent := situation(payload):
+        intents.append(_element(*situation_intent, quote(text, [text, *_sentences(text)])))
     return {
         "intents": intents,
         "primary_intent": intent["label"],

@@ -94,9 +94,9 @@ def locate_each(
             spans.append(None)
             continue
         used = used_spans.setdefault(fold_quote(_unquoted(snippet) or snippet), set())
-        place = next((place for place in places if place not in used), places[-1])
-        used.add(place)
-        spans.append(Span(*place, occurrences=len(places)))
+        span = next((span for span in places if span not in used), places[-1])
+        used.add(span)
+        spans.append(Span(*span, occurrences=len(places)))
     return spans
 
 
@@ -138,12 +138,12 @@ def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
     for number, needle in enumerate(needles):
         if not needle:
             continue
-        found = _find_part(
+        match = _find_part(
             quote, haystack, needle, at, first=number == 0, last=number == len(parts) - 1
         )
-        if found is None:
+        if match is None:
             return False
-        at = found
+        at = match
     return True
 
 
@@ -195,10 +195,10 @@ def _whole_matches(text: str, haystack: Folded, needle: str) -> Iterator[tuple[i
     at = haystack.text.find(needle)
     while at >= 0:
         start, end = haystack.starts[at], haystack.ends[at + len(needle) - 1]
-        found = start >= 0 and end >= 0 and whole(text, start, end)
-        if found:
+        is_match = start >= 0 and end >= 0 and whole(text, start, end)
+        if is_match:
             yield start, end
-        at = haystack.text.find(needle, at + (len(needle) if found else 1))
+        at = haystack.text.find(needle, at + (len(needle) if is_match else 1))
 
 
 def _find_part(

@@ -193,8 +193,8 @@ def _seen_before(text: str, at: int) -> str:
     seen: list[str] = []
     while at > 0 and len(seen) < _BEFORE:
         at -= 1
-        if shown := _seen(text[at]):
-            seen.append(shown)
+        if character := _seen(text[at]):
+            seen.append(character)
     return "".join(reversed(seen))
 
 
@@ -205,8 +205,8 @@ def _seen_after(text: str, at: int) -> str:
         return piece.lower()
     seen: list[str] = []
     while at < len(text) and len(seen) < _AFTER:
-        if shown := _seen(text[at]):
-            seen.append(shown)
+        if character := _seen(text[at]):
+            seen.append(character)
         at += 1
     return "".join(seen)
 

@@ -44,13 +44,13 @@ def facts(text: str, *, currencies: Collection[str] = ()) -> list[Fact]:
     """
     reading = read(text)
     groups = [match.span() for match in _DIGITS.finditer(reading.text)]
-    found = [*web.hits(reading.text), *money.hits_in_words(reading.text)]
+    candidates = [*web.hits(reading.text), *money.hits_in_words(reading.text)]
     if groups:
         starts = [start for start, _ in groups]
-        found += money.hits(reading.text, starts, currencies)
-        found += dates.hits(reading.text, starts)
+        candidates += money.hits(reading.text, starts, currencies)
+        candidates += dates.hits(reading.text, starts)
     occupied = bytearray(len(reading.text))
-    hits = _longest(found, occupied)
+    hits = _longest(candidates, occupied)
     if groups:
         # Last, because any digits may look like a telephone number.
         hits += phones.hits(reading.text, groups, occupied)
@@ -83,10 +83,10 @@ def _same(fact: Fact, other: Fact) -> bool:
     return False
 
 
-def _longest(found: list[Hit], occupied: bytearray) -> list[Hit]:
+def _longest(candidates: list[Hit], occupied: bytearray) -> list[Hit]:
     """Return the hits that no longer one overlaps, and mark their characters in ``occupied``."""
     hits = []
-    for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
+    for hit in sorted(candidates, key=lambda hit: (hit.start - hit.end, hit.start)):
         if occupied.find(1, hit.start, hit.end) < 0:
             occupied[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
             hits.append(hit)

@@ -135,21 +135,21 @@ def hits_in_words(text: str) -> Iterator[Hit]:
         number = _WORDS_BEFORE.search(text, start, currency.start())
         if number is None or (number[2] and number[2].islower() and number[2] != "u.s."):
             continue
-        found = _of_word(_whose(number[2], name), currency.end())
-        value = _value(found, str(_number_in_words(number[1].lower())), 0)
+        hit = _of_word(_whose(number[2], name), currency.end())
+        value = _value(hit, str(_number_in_words(number[1].lower())), 0)
         yield Hit("money", number.start(), currency.end(), value)
 
 
 def amounts(text: str) -> set[str]:
     """Return the values of all numbers of a reading that is known to give amounts only."""
-    found = set()
+    result = set()
     at = 0
     while digits := _DIGITS.search(text, at):
         number = _number(text, digits.start())
         if number:
-            found.add(_value(_Currency(UNSAID, 0), number[0], 0))
+            result.add(_value(_Currency(UNSAID, 0), number[0], 0))
         at = (number or digits).end()
-    return found
+    return result
 
 
 def codes(text: str) -> Iterator[str]:

@@ -55,9 +55,9 @@ def hits(text: str) -> Iterator[Hit]:
             if begin == match.start():
                 continue
             free = match.end()
-            found = text[begin:free]
-            address = found.lstrip(".'-_").rstrip("-_")
-            start = begin + found.index(address)
+            matched = text[begin:free]
+            address = matched.lstrip(".'-_").rstrip("-_")
+            start = begin + matched.index(address)
             yield Hit("email", start, start + len(address), _composed(address.lower()))
 
 
@@ -80,8 +80,8 @@ def _composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def _link(found: str, start: int) -> Hit | None:
-    link = _trimmed(found)
+def _link(address: str, start: int) -> Hit | None:
+    link = _trimmed(address)
     return Hit("url", start, start + len(link), url_value(link)) if link else None
 
 

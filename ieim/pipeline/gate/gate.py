@@ -107,12 +107,12 @@ def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgemen
     checked = Checked(contract, output, context, [])
     recorded: list[Finding] = []
     for step in STEPS:
-        found = _capped(step(checked))
-        if stopping := tuple(finding for finding in found if finding.stops):
+        step_findings = _capped(step(checked))
+        if stopping := tuple(finding for finding in step_findings if finding.stops):
             if step in _BEFORE_EVIDENCE:  # who reads the answer sees its quotes in place
                 list(_evidence(checked))
             return Judgement(stopping, tuple(checked.located), output, None)
-        recorded += found
+        recorded += step_findings
     return accepted(contract, Judgement(tuple(recorded), tuple(checked.located), output, None))
 
 
@@ -275,7 +275,7 @@ def _check_claim(
     may_be_filler = claim.may_be_filler or (claim.value is None and evidence.is_trivial(text))
     if not claim.snippets:
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
-    found = []
+    findings = []
     for i, span in enumerate(spans):
         quote, path = claim.snippets[i], f"{base}/{i}"
         if evidence.is_trivial(quote) and not may_be_filler:
@@ -285,21 +285,21 @@ def _check_claim(
             message = "The quote does not stand in the citizen's text."
             yield Finding(Code.EVIDENCE_NOT_FOUND, path, message)
         else:
-            found.append(text[span.start : span.end])
+            findings.append(text[span.start : span.end])
             start, end = context.original(span.start, span.end)
             sent = Span(start, end, span.occurrences)
             digest = evidence.snippet_sha256(context.user_prompt, sent)
             located.append(Evidence(path, start, end, quote, digest, span.occurrences))
-    if claim.value is not None and not _value_stands(claim, claim.value, text, found):
+    if claim.value is not None and not _value_stands(claim, claim.value, text, findings):
         message = "The value does not stand in the quotes from the citizen's text."
         yield Finding(Code.EVIDENCE_NOT_FOUND, claim.value_path, message)
 
 
-def _value_stands(claim: Claim, value: str, text: str, found: Iterable[str]) -> bool:
+def _value_stands(claim: Claim, value: str, text: str, quotes: Iterable[str]) -> bool:
     def stands_in(quote: str) -> bool:
         return evidence.contains_value(quote, value, masks=claim.may_be_masked)
 
-    if any(map(stands_in, found)):
+    if any(map(stands_in, quotes)):
         return True
     # A quote that is missing, filler or not in the text has a finding of its own: the value is at
     # fault only where the text does not have it, or none of its quotes as they were given.

@@ -73,17 +73,17 @@ def check(
     the list of sources), or an agency or service is named that is not, and not by what is cited
     either; ``reply.ungrounded`` for every fact that no cited service, nor its agency, gives.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if not any(character.isalnum() for character in reply):
-        found.append(Finding(Code.REPLY_EMPTY, REPLY, "The reply has no words."))
+        findings.append(Finding(Code.REPLY_EMPTY, REPLY, "The reply has no words."))
     if cited or texts:
-        found += _uncited_names(reply, cited, release)
+        findings += _uncited_names(reply, cited, release)
     else:
-        found.append(Finding(Code.SOURCES_MISSING, SOURCES, "The reply cites no source."))
+        findings.append(Finding(Code.SOURCES_MISSING, SOURCES, "The reply cites no source."))
     if PLACEHOLDER.search(reply):
         message = "The reply has a placeholder in it that stands for personal data."
-        found.append(Finding(Code.REPLY_UNGROUNDED, REPLY, message))
-    return found + ungrounded(reply, texts, release, cited)
+        findings.append(Finding(Code.REPLY_UNGROUNDED, REPLY, message))
+    return findings + ungrounded(reply, texts, release, cited)
 
 
 def ungrounded(
@@ -97,9 +97,11 @@ def ungrounded(
     values = {(fact.kind, fact.value) for fact in published}
     return [
         Finding(
-            Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
+            Code.REPLY_UNGROUNDED,
+            REPLY,
+            f"The reply states what no cited source gives, {description}.",
         )
-        for fact, what in _stated(reply, currencies)
+        for fact, description in _stated(reply, currencies)
         if (fact.kind, fact.value) not in values and not matches(fact, published)
     ]
 
@@ -129,33 +131,33 @@ def _views(reply: str) -> Iterator[tuple[str, str]]:
     of a link from the other. The second item follows offsets in messages.
     """
     yield reply, ""
-    shown = "\n\n".join(paragraphs(reply))
-    if shown != reply.strip():
-        yield shown, " as shown"
+    reply_text = "\n\n".join(paragraphs(reply))
+    if reply_text != reply.strip():
+        yield reply_text, " as shown"
 
 
 def _stated(reply: str, currencies: frozenset[str]) -> Iterator[tuple[Fact, str]]:
     """Yield every fact of a reply, with words for what it is and where it stands."""
     written: set[tuple[Kind, str]] = set()
     for view, where in _views(reply):
-        found = facts(view, currencies=currencies)
-        for fact in found:
+        stated_facts = facts(view, currencies=currencies)
+        for fact in stated_facts:
             if (fact.kind, fact.value) not in written:
-                place = f"(characters {fact.start} to {fact.end}{where})"
-                yield fact, f"{_KINDS[fact.kind]}: {_excerpt(fact.text)} {place}"
-        written = {(fact.kind, fact.value) for fact in found}
+                position = f"(characters {fact.start} to {fact.end}{where})"
+                yield fact, f"{_KINDS[fact.kind]}: {_excerpt(fact.text)} {position}"
+        written = {(fact.kind, fact.value) for fact in stated_facts}
 
 
 def _texts(cited: Iterable[Service], release: Release) -> Iterator[str]:
     """Yield what each cited service and its agency say, in each language that they are in."""
-    for each in filter(None, (release, release.original)):
+    for version in filter(None, (release, release.original)):
         for service in cited:
-            written = each.services.get((service.agency, service.key), service)
+            written = version.services.get((service.agency, service.key), service)
             for name in SERVICE_TEXTS:
                 value = getattr(written, name)
                 yield from [value] if isinstance(value, str) else value
             yield from (written.url, written.path)
-            if agency := each.agencies.get(service.agency):
+            if agency := version.agencies.get(service.agency):
                 yield from (agency.name, agency.description, agency.path)
 
 
@@ -184,14 +186,14 @@ def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> It
 
 
 def _uncited(
-    what: str, names: Iterable[Name[T]], cited: Set[T], view: str, where: str
+    kind: str, names: Iterable[Name[T]], cited: Set[T], view: str, where: str
 ) -> Iterator[tuple[frozenset[T], str]]:
     for name in names:
         if not name.bearers & cited:
             excerpt = _excerpt(view[name.start : name.end])
             yield (
                 name.bearers,
-                f"The reply names the {what} {excerpt} (characters {name.start} to {name.end}"
+                f"The reply names the {kind} {excerpt} (characters {name.start} to {name.end}"
                 f"{where}) without citing it.",
             )
 
@@ -240,19 +242,19 @@ def _text_facts(texts: Iterable[str], currencies: frozenset[str]) -> Iterator[Fa
 
 def _fee_facts(fees: str, currencies: frozenset[str]) -> Iterator[Fact]:
     """Yield the facts of a fees field; where it names no currency every number is an amount."""
-    found = facts(fees, currencies=currencies)
-    yield from found
-    if all(fact.kind != "money" or fact.value.startswith(money.UNSAID) for fact in found):
+    fee_facts = facts(fees, currencies=currencies)
+    yield from fee_facts
+    if all(fact.kind != "money" or fact.value.startswith(money.UNSAID) for fact in fee_facts):
         for value in money.amounts(read(fees).text):
             yield Fact("money", 0, len(fees), fees, value)
 
 
 def _contact_facts(contact: str, currencies: frozenset[str]) -> Iterator[Fact]:
     """Yield the facts of a contact field, where a short number need not be called one."""
-    found = facts(contact, currencies=currencies)
-    yield from found
+    contact_facts = facts(contact, currencies=currencies)
+    yield from contact_facts
     for match in _SHORT_NUMBER.finditer(contact):
-        if not any(fact.start < match.end() and match.start() < fact.end for fact in found):
+        if not any(fact.start < match.end() and match.start() < fact.end for fact in contact_facts):
             yield Fact("phone", match.start(), match.end(), match[0], match[0])
 
 
@@ -299,12 +301,12 @@ def named(text: str, release: Release) -> Named:
     A name that is both an agency's and a service's counts as the agency's, and the service's own
     agency is then among its bearers.
     """
-    found = list(_matches(text, _index(release)))
-    plain = _longest(match for match in found if not match.needs_agency)
+    matches = list(_matches(text, _index(release)))
+    plain = _longest(match for match in matches if not match.needs_agency)
     ids = {agency for match in plain for agency in match.bearers.agencies}
     matches_left = _longest(
         match
-        for match in found
+        for match in matches
         if not match.needs_agency or any(agency in ids for agency, _ in match.bearers.services)
     )
     agencies, services = [], []
@@ -346,13 +348,13 @@ class _Match(NamedTuple):
 def _index(release: Release) -> _Index:
     index = _Index({}, {}, {})
     # What has a name in the citizen's language may still be called by its first one.
-    for each in filter(None, (release, release.original)):
-        for agency in each.agencies.values():
+    for version in filter(None, (release, release.original)):
+        for agency in version.agencies.values():
             # "Department of Labor (DOL)" is also named without its short form.
             for name in {agency.name, _SHORT_FORM.sub("", agency.name)}:
                 if bearers := _entry(index, name):
                     bearers.agencies.add(agency.id)
-        for service in each.services.values():
+        for service in version.services.values():
             if bearers := _entry(index, service.name):
                 bearers.services.add((service.agency, service.key))
     return index

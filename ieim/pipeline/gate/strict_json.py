@@ -69,11 +69,11 @@ def parse(raw: str) -> tuple[dict[str, Any] | None, list[Finding]]:
     except json.JSONDecodeError as error:
         findings = [_encoding("")] if _BAD_CHARACTER.search(raw) else []
         return None, [*findings, Finding(Code.JSON_SYNTAX, "", _syntax_message(raw, error))]
-    found: list[Finding] = []
+    problems: list[Finding] = []
     if not isinstance(tree, _Pairs):
-        found.append(Finding(Code.JSON_NOT_OBJECT, "", "The answer is JSON, but not an object."))
-    value = _build(tree, "", found)
-    return (None, found) if found else (value, [])
+        problems.append(Finding(Code.JSON_NOT_OBJECT, "", "The answer is JSON, but not an object."))
+    value = _build(tree, "", problems)
+    return (None, problems) if problems else (value, [])
 
 
 def _depth(raw: str) -> int:
@@ -97,8 +97,8 @@ def _syntax_message(raw: str, error: json.JSONDecodeError) -> str:
     if text.startswith(("```", "~~~")):
         return "The answer is wrapped in a code fence; only the JSON object may be sent."
     if error.msg == "Extra data":
-        what = "a code fence" if rest.startswith(("```", "~~~")) else "more text"
-        return f"The JSON is followed by {what}; only one JSON object may be sent."
+        surplus = "a code fence" if rest.startswith(("```", "~~~")) else "more text"
+        return f"The JSON is followed by {surplus}; only one JSON object may be sent."
     if not raw[: error.pos].strip() and raw[error.pos : error.pos + 1] not in ("{", "[", '"'):
         return "The answer begins with text that is not JSON; only one JSON object may be sent."
     if not rest or error.msg.startswith("Unterminated string"):
@@ -117,23 +117,23 @@ def _shown(key: str) -> str:
     return key if len(key) <= _MAX_KEY_SHOWN else key[:_MAX_KEY_SHOWN] + "…"
 
 
-def _build(node: Any, path: str, found: list[Finding]) -> Any:
+def _build(node: Any, path: str, findings: list[Finding]) -> Any:
     """Turn the parser's tree into values, adding what is wrong to ``found``."""
     if isinstance(node, _Pairs):
-        return _build_object(node, path, found)
+        return _build_object(node, path, findings)
     if isinstance(node, list):
-        return [_build(item, f"{path}/{index}", found) for index, item in enumerate(node)]
+        return [_build(item, f"{path}/{index}", findings) for index, item in enumerate(node)]
     if isinstance(node, _Constant):
-        found.append(Finding(Code.JSON_NUMBER, path, "NaN and Infinity are not JSON numbers."))
+        findings.append(Finding(Code.JSON_NUMBER, path, "NaN and Infinity are not JSON numbers."))
         return None
     if isinstance(node, (_Integer, _Fraction)):
-        return _build_number(node, path, found)
+        return _build_number(node, path, findings)
     if isinstance(node, str) and _BAD_CHARACTER.search(node):
-        found.append(_encoding(path))
+        findings.append(_encoding(path))
     return node
 
 
-def _build_object(node: _Pairs, path: str, found: list[Finding]) -> dict[str, Any]:
+def _build_object(node: _Pairs, path: str, findings: list[Finding]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     repeated: set[str] = set()
     for key, item in node:
@@ -141,16 +141,16 @@ def _build_object(node: _Pairs, path: str, found: list[Finding]) -> dict[str, An
         if key in members and key not in repeated:
             repeated.add(key)
             message = "The key stands in its object more than once."
-            found.append(Finding(Code.JSON_DUPLICATE_KEY, here, message))
+            findings.append(Finding(Code.JSON_DUPLICATE_KEY, here, message))
         if key not in members and _BAD_CHARACTER.search(key):
-            found.append(_encoding(here))
-        members[key] = _build(item, here, found)
+            findings.append(_encoding(here))
+        members[key] = _build(item, here, findings)
     return members
 
 
-def _build_number(literal: _Integer | _Fraction, path: str, found: list[Finding]) -> Any:
+def _build_number(literal: _Integer | _Fraction, path: str, findings: list[Finding]) -> Any:
     def stop(message: str) -> None:
-        found.append(Finding(Code.JSON_NUMBER, path, message))
+        findings.append(Finding(Code.JSON_NUMBER, path, message))
 
     if len(literal) > _MAX_LITERAL:
         return stop(f"The number is written with more than {_MAX_LITERAL} characters.")

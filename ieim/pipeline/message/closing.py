@@ -59,12 +59,12 @@ def readings(text: str) -> list[Closed]:
     where two words meet in one letter ("kann nicht").
     """
     read = _closed(text)
-    found = [read]
+    result = [read]
     if _ONE in read.text:
-        found = [replace(read, text=read.text.replace(_ONE, letter)) for letter in "il"]
+        result = [replace(read, text=read.text.replace(_ONE, letter)) for letter in "il"]
     if _EMPHASIS.search(text.casefold()):
-        found += [_once(each) for each in found]
-    return found
+        result += [_once(reading) for reading in result]
+    return result
 
 
 def needle(phrase: str, *, once: bool) -> str:

@@ -53,38 +53,40 @@ def find(text: str) -> tuple[Identifier, ...]:
     """
     searched = search(text)
     reading = searched.reading
-    found: list[Identifier] = []
+    identifiers: list[Identifier] = []
     for kind, start, end in _sure(reading.text, searched.found):
         first = searched.screened.starts[reading.where[start]]
         beyond = searched.screened.ends[reading.where[end - 1]]
-        if found and first < found[-1].end:
-            last = found.pop()
-            found.append(Identifier(last.kind, last.start, max(last.end, beyond)))
+        if identifiers and first < identifiers[-1].end:
+            last = identifiers.pop()
+            identifiers.append(Identifier(last.kind, last.start, max(last.end, beyond)))
         else:
-            found.append(Identifier(kind, first, beyond))
-    return tuple(found)
+            identifiers.append(Identifier(kind, first, beyond))
+    return tuple(identifiers)
 
 
-def without(text: str, found: Sequence[Identifier], mark: str) -> str:
+def without(text: str, identifiers: Sequence[Identifier], mark: str) -> str:
     """Return ``text`` with ``mark`` in place of each number that was ``found`` in it."""
     pieces, at = [], 0
-    for each in found:
-        pieces += [text[at : each.start], mark]
-        at = each.end
+    for identifier in identifiers:
+        pieces += [text[at : identifier.start], mark]
+        at = identifier.end
     return "".join([*pieces, text[at:]])
 
 
-def is_without(shorter: str, text: str, found: Sequence[Identifier]) -> bool:
+def is_without(shorter: str, text: str, identifiers: Sequence[Identifier]) -> bool:
     """Whether ``shorter`` is ``text`` without what was ``found`` in it, whatever the mark was."""
     places = zip(
-        [0, *(each.end for each in found)], [*(each.start for each in found), None], strict=True
+        [0, *(identifier.end for identifier in identifiers)],
+        [*(identifier.start for identifier in identifiers), None],
+        strict=True,
     )
     literals = [re.escape(text[start:end]) for start, end in places]
     return re.fullmatch(r"\[[^\[\]\n]{1,60}\]".join(literals), shorter) is not None
 
 
-def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
-    numbers = [each for each in found if each.kind in _KINDS]
+def _sure(text: str, hits: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
+    numbers = [each for each in hits if each.kind in _KINDS]
     if not numbers:
         return
     starts = [match.start() for match in re.finditer("[0-9]+", text)]
@@ -93,7 +95,7 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
         text, (hit for hit in money.hits(text, starts, ()) if hit.kind == "money")
     )
     referred = {match.end() for match in _REFERENCE.finditer(text)}
-    phones = [(each.start, each.end) for each in found if each.kind == "PHONE"]
+    phones = [(each.start, each.end) for each in hits if each.kind == "PHONE"]
     labelled_spans = {(each.start, each.end) for each in labelled(text)}
     # Of two that take the same place the one with the stronger check names it.
     for number in sorted(

@@ -60,7 +60,7 @@ _NO_LANGUAGE = "zxx"
 _OTHER_CODES = {"fil": "tl", "in": "id", "iw": "he", "nb": "no"}
 
 
-def told_as(code: str) -> str:
+def detected_code(code: str) -> str:
     """Return the code that :func:`detect` gives the language of ``code``."""
     return _OTHER_CODES.get(code, code)
 
@@ -88,11 +88,11 @@ def unsupported(text: str, supported: Collection[str]) -> str | None:
     likeliest have :data:`LEAST_CLOSE` together.
     """
     words = _words(text)
-    found = _clearly_other(words, supported)
-    if found is None:
+    other = _clearly_other(words, supported)
+    if other is None:
         return None
     sentence = _without_names(words)
-    return found if _clearly_other(sentence, supported) else None
+    return other if _clearly_other(sentence, supported) else None
 
 
 def best(text: str, supported: Collection[str]) -> str:
@@ -126,9 +126,11 @@ def likely(text: str, among: Collection[str]) -> list[str]:
     """
     words = _words(text)
     every = _probabilities(words) if words else {}
-    found = {code: p for code, p in every.items() if code in among}
-    least = max(NEARLY * max(found.values(), default=0.0), FAINT * max(every.values(), default=0.0))
-    return [code for code, p in found.items() if p > 0 and p >= least][:MOST_LIKELY]
+    probabilities = {code: p for code, p in every.items() if code in among}
+    least = max(
+        NEARLY * max(probabilities.values(), default=0.0), FAINT * max(every.values(), default=0.0)
+    )
+    return [code for code, p in probabilities.items() if p > 0 and p >= least][:MOST_LIKELY]
 
 
 def _clearly_other(words: list[str], supported: Collection[str]) -> str | None:

@@ -121,8 +121,8 @@ def _in_words(text: str) -> list[Risk]:
     for code, start, end in _broken(text):
         if code not in first:
             first[code] = Risk(code, start, end)
-    if place := person_wanted(text):
-        first[PERSON_WANTED] = Risk(PERSON_WANTED, *place)
+    if position := person_wanted(text):
+        first[PERSON_WANTED] = Risk(PERSON_WANTED, *position)
     return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
 
 
@@ -130,8 +130,8 @@ def _broken(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the phrases that are there in a broken spelling, with their places."""
     for reading in closing.readings(text):
         for code, needle in _closed(reading.once):
-            if needle in reading.text and (place := reading.find(needle)):
-                yield code, *place
+            if needle in reading.text and (span := reading.find(needle)):
+                yield code, *span
 
 
 def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
@@ -146,9 +146,9 @@ def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
     holding = (sign for sign in sure if sign.code not in labels or labels[sign.code].holds)
     weak = shown(risks, labels)
     return [
-        Finding(Code.POLICY_RISK, "", f"The risk flag {each.code} asks for a person.")
-        for each in holding
-        if each not in weak
+        Finding(Code.POLICY_RISK, "", f"The risk flag {risk.code} asks for a person.")
+        for risk in holding
+        if risk not in weak
     ]
 
 
@@ -186,13 +186,13 @@ def contacts(
     """
     labels = release.labels.get("risk_flags", {})
     lines = {(line.flag, line.language): line.text for line in release.help_lines}
-    shown = (labels[code] for code in codes if code in labels and labels[code].escalates)
+    escalating = (labels[code] for code in codes if code in labels and labels[code].escalates)
     return tuple(
         dict.fromkeys(
             Contact(lines[label.code, language], language)
             if (label.code, language) in lines
             else Contact(label.description)
-            for label in shown
+            for label in escalating
             for language in (languages or [""])
         )
     )
@@ -244,12 +244,12 @@ def person_wanted(text: str) -> tuple[int, int] | None:
     plain, at = closing.plain_letters(text.translate(_APOSTROPHES))
     places = []
     for forms, ordinary in _languages():
-        found = [match.span() for form in forms for match in form.finditer(plain)]
-        if found:
+        spans = [match.span() for form in forms for match in form.finditer(plain)]
+        if spans:
             excused = [match.span() for form in ordinary for match in form.finditer(plain)]
             places += [
                 (start, end)
-                for start, end in found
+                for start, end in spans
                 if not any(start < until and begin < end for begin, until in excused)
             ]
     if not places:

@@ -59,9 +59,9 @@ def validate(
     number = read(value).text.strip()
     if listed := patterns.get(key_type):
         short = len(number) <= MOST_CHARS
-        for place, pattern in enumerate(listed if short else (), 1):
+        for position, pattern in enumerate(listed if short else (), 1):
             if re.fullmatch(pattern, number):
-                return KeyStatus.VALID, f"pattern {place} of {key_type}"
+                return KeyStatus.VALID, f"pattern {position} of {key_type}"
         return KeyStatus.INVALID, f"patterns of {key_type}"
     if len(number) > MOST_CHARS:
         return KeyStatus.INVALID, "length"
@@ -94,16 +94,16 @@ def compile_patterns(raw: Mapping[str, Iterable[str]]) -> dict[str, tuple[re.Pat
     return compiled
 
 
-def _compile(what: str, pattern: object) -> re.Pattern[str]:
+def _compile(name: str, pattern: object) -> re.Pattern[str]:
     if not isinstance(pattern, str) or not pattern:
-        raise ValueError(f"{what} must be a regular expression in quotes, and not empty.")
+        raise ValueError(f"{name} must be a regular expression in quotes, and not empty.")
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{what} is not a regular expression: {error}.") from error
+        raise ValueError(f"{name} is not a regular expression: {error}.") from error
     if _repeats_a_repeat(pattern):
         raise ValueError(
-            f"{what} repeats a group in which something repeats or has alternatives. "
+            f"{name} repeats a group in which something repeats or has alternatives. "
             "That can take very long on some texts: write the group out instead."
         )
     return compiled
@@ -151,10 +151,10 @@ def _by_checks(checks: Sequence[str], number: str) -> tuple[KeyStatus, str]:
 
 
 def _is_email(address: str) -> bool:
-    found = [(email.start, email.end) for email in recognisers.emails(address)]
+    spans = [(email.start, email.end) for email in recognisers.emails(address)]
     local, _, host = address.rpartition("@")
     return (
-        found == [(0, len(address))]
+        spans == [(0, len(address))]
         and len(local) <= 64
         and not local.endswith(".")
         and ".." not in local

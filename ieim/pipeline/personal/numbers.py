@@ -122,12 +122,12 @@ def _in_run(message: Message, run: list[Group]) -> Iterator[Found]:
     first = 0
     while first < len(run):
         begins = first == 0 or " " in text[run[first - 1][1] : run[first][0]]
-        found = _from(message, run, first) if begins else None
-        if found is None:
+        hit = _from(message, run, first) if begins else None
+        if hit is None:
             first += 1
             continue
-        yield found
-        while first < len(run) and run[first][0] < found.end:
+        yield hit
+        while first < len(run) and run[first][0] < hit.end:
             first += 1
 
 
@@ -137,8 +137,8 @@ def _from(message: Message, run: list[Group], first: int) -> Found | None:
         if message.budget.exhausted:
             # Nobody writes so many numbers: rather too much is hidden than anything shown.
             return Found("NATIONAL_ID", window[0][0], window[-1][1], LIKELY)
-        if found := _number(message, window):
-            return found
+        if hit := _number(message, window):
+            return hit
     if windows and windows[-1][0][0] in message.called:
         for window in windows:
             if len(_figures(message.text, window)) <= _MOST_IN_PHONE:

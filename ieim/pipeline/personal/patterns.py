@@ -182,8 +182,8 @@ def _in_parts(text: str) -> Iterator[Found]:
         if run and part and _are_one(text, run[-1].end(), part.start()):
             run.append(part)
             continue
-        street = any(each["street"] or each["road"] for each in run)
-        home = any(each["home"] or each["own"] for each in run)
+        street = any(match["street"] or match["road"] for match in run)
+        home = any(match["home"] or match["own"] for match in run)
         if street or (home and (len(run) > 1 or _has_cue(text, run[0].start()))):
             rest = _PARTS_END.match(text, run[-1].end())
             yield Found("ADDRESS", run[0].start(), (rest or run[-1]).end(), LIKELY)

@@ -88,7 +88,7 @@ class Redacted:
         Values come back screened, without characters that nobody can see. Placeholders that are
         not of this message, the citizen's own ones included, stay.
         """
-        return PLACEHOLDER.sub(lambda found: self._values.get(found[0], found[0]), text)
+        return PLACEHOLDER.sub(lambda match: self._values.get(match[0], match[0]), text)
 
 
 class Searched(NamedTuple):
@@ -103,8 +103,8 @@ def search(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> Searched:
     """Screen a message and look for personal data in it, also over line ends and spelled out."""
     screened = legible(text)
     reading = read(screened.text)
-    found = find(reading.text, regions, Budget())
-    return Searched(screened, reading, [*found, *_spread(reading.text)])
+    hits = find(reading.text, regions, Budget())
+    return Searched(screened, reading, [*hits, *_spread(reading.text)])
 
 
 def find(text: str, regions: Sequence[str], budget: Budget) -> list[Found]:
@@ -127,24 +127,24 @@ def _spread(text: str) -> Iterator[Found]:
     # Its own checks: many lines of figures use up nothing of what the text itself may cost.
     if "\n" in text:
         # A line end is one character, so every offset stays what it is.
-        for found in _checked(text.replace("\n", " "), Budget()):
-            if "\n" in text[found.start : found.end] and found.certainty == SURE:
-                yield found
+        for hit in _checked(text.replace("\n", " "), Budget()):
+            if "\n" in text[hit.start : hit.end] and hit.certainty == SURE:
+                yield hit
     budget = Budget()
     for run in _ONE_BY_ONE.finditer(text):
         places = [at for at in range(*run.span()) if text[at].isalnum()]
         joined = "".join(text[at] for at in places)
         if sum(character.isdigit() for character in joined) >= _LEAST_DIGITS:
-            for found in _checked(joined, budget):
-                start, end = places[found.start], places[found.end - 1] + 1
-                yield found._replace(start=start, end=end)
+            for hit in _checked(joined, budget):
+                start, end = places[hit.start], places[hit.end - 1] + 1
+                yield hit._replace(start=start, end=end)
 
 
 def _checked(text: str, budget: Budget) -> Iterator[Found]:
-    for found in (*national.hits(text, budget), *numbers.hits(text, (), budget)):
+    for hit in (*national.hits(text, budget), *numbers.hits(text, (), budget)):
         # Not what nobody could check any more.
-        if found.kind != "PHONE" and not budget.exhausted:
-            yield found
+        if hit.kind != "PHONE" and not budget.exhausted:
+            yield hit
 
 
 def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
@@ -156,7 +156,7 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     """
     message, reading, hits = search(text, regions)
     screened = message.text
-    found = [
+    spans = [
         (kind, reading.where[start], reading.where[end - 1] + 1, certainty)
         for kind, start, end, certainty in hits
     ]
@@ -166,7 +166,7 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     ends: list[int] = []
     segments: list[Segment] = []
     last = 0
-    for kind, start, end in [*_stretches(found), ("", len(screened), len(screened))]:
+    for kind, start, end in [*_stretches(spans), ("", len(screened), len(screened))]:
         pieces.append(screened[last:start])
         starts += message.starts[last:start]
         ends += message.ends[last:start]
@@ -184,15 +184,15 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
 
 def explained(text: str) -> dict[str, str]:
     """Return what each placeholder in a redacted ``text`` stands for, in words, in their order."""
-    found = dict.fromkeys(each[0] for each in PLACEHOLDER.finditer(text))
-    kinds = {placeholder: placeholder[1:].rpartition("_")[0] for placeholder in found}
+    placeholders = dict.fromkeys(match[0] for match in PLACEHOLDER.finditer(text))
+    kinds = {placeholder: placeholder[1:].rpartition("_")[0] for placeholder in placeholders}
     return {
         placeholder: f"{MEANINGS[kind]} that the citizen gave, left out here"
         for placeholder, kind in kinds.items()
     }
 
 
-def _stretches(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
+def _stretches(hits: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
     """Return the stretches to hide, from left to right: finds that overlap become one.
 
     So nothing that any recogniser took stays visible. The longest find names the stretch, then the
@@ -200,7 +200,7 @@ def _stretches(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int, i
     """
     stretches: list[tuple[str, int, int]] = []
     best: tuple[int, int, int] = (0, 0, 0)
-    for kind, start, end, certainty in sorted(found, key=lambda item: (item[1], -item[2])):
+    for kind, start, end, certainty in sorted(hits, key=lambda item: (item[1], -item[2])):
         rank = (start - end, certainty, KINDS.index(kind))
         if not stretches or start >= stretches[-1][2]:
             stretches.append((kind, start, end))

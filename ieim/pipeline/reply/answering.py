@@ -50,29 +50,33 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
         return reply
     source, release = reply.sources[0], inputs.context.release
     service = release.services[source.agency_id, source.service_key]
-    found = inputs.shortlist.passages(inputs.text, service)
-    if found is None:
+    passages = inputs.shortlist.passages(inputs.text, service)
+    if passages is None:
         return reply
     in_talk = bool(reply.still_about)
     whole = in_language(replace(reply, lead=lead(service)), reply.language, release)
-    if not (in_talk or found.fields or found.question):
+    if not (in_talk or passages.fields or passages.question):
         return whole
     opens = [section.field for section in reply.sections if not section.folded]
-    has_limit = DEADLINE in found.fields and service.deadline_days
+    has_limit = DEADLINE in passages.fields and service.deadline_days
     mistaken = has_limit and opens[:1] == ["processing_time"]
     if len(opens) <= FEW and len(opens) < len(reply.sections) and not mistaken:
         return reply
-    shown = {section.field for section in reply.sections}
-    ranked = [passage for passage in found.ranked if passage.field in shown]
-    best = ranked[0].score if ranked else found.least - 1
-    asks = bool(found.fields) or (found.question and (in_talk or best >= found.sure))
-    if not asks and not (in_talk and best >= found.least):
+    shown_fields = {section.field for section in reply.sections}
+    ranked = [passage for passage in passages.ranked if passage.field in shown_fields]
+    best = ranked[0].score if ranked else passages.least - 1
+    asks = bool(passages.fields) or (passages.question and (in_talk or best >= passages.sure))
+    if not asks and not (in_talk and best >= passages.least):
         return whole
-    if best >= found.least:
+    if best >= passages.least:
         most = MOST if asks else 1
-        leading = [each for each in ranked[:most] if each.score >= max(best - CLOSE, found.least)]
-        quoted = list(_sections(leading, found, service))
-        if best < found.sure:
+        leading = [
+            candidate
+            for candidate in ranked[:most]
+            if candidate.score >= max(best - CLOSE, passages.least)
+        ]
+        quoted = list(_sections(leading, passages, service))
+        if best < passages.sure:
             quoted += _whole(reply, {CONTACT} - {section.field for section in quoted})
         return replace(reply, lead="", sections=(*quoted, *_folded(reply, quoted)))
     contact = list(_whole(reply, {CONTACT}))
@@ -85,23 +89,24 @@ def rearranges(led: Reply, composed: Reply, release: Release) -> bool:
     whole_cards = {card.source: card for card in composed.cards}
     if {card.source for card in led.cards} != whole_cards.keys():
         return False
-    cards = [(shown, whole_cards[shown.source]) for shown in led.cards]
+    cards = [(shown_card, whole_cards[shown_card.source]) for shown_card in led.cards]
     cited = [release.services.get((s.agency_id, s.service_key)) for s in composed.sources]
     return (
         led.lead in {"", composed.lead, *(lead(service) for service in cited if service)}
         and _is_of(led.sections, composed.sections)
         and all(
-            shown.deadline_days == whole.deadline_days and _is_of(shown.sections, whole.sections)
-            for shown, whole in cards
+            shown_card.deadline_days == whole.deadline_days
+            and _is_of(shown_card.sections, whole.sections)
+            for shown_card, whole in cards
         )
     )
 
 
-def _is_of(shown: Sequence[Section], whole: Sequence[Section]) -> bool:
+def _is_of(sections: Sequence[Section], whole: Sequence[Section]) -> bool:
     texts = {section.field: " ".join(" ".join(section.items).split()) for section in whole}
-    return {section.field for section in shown} == texts.keys() and all(
+    return {section.field for section in sections} == texts.keys() and all(
         " ".join(item.split()) in texts[section.field]
-        for section in shown
+        for section in sections
         for item in section.items
     )
 
@@ -111,35 +116,37 @@ def _with_asked_fields(reply: Reply, inputs: Inputs) -> Reply:
     message clearly asks for; what is asked of one is mostly asked of each."""
     first = reply.cards[0].source
     service = inputs.context.release.services[first.agency_id, first.service_key]
-    found = inputs.shortlist.passages(inputs.text, service)
-    asked = [field for field in found.fields if field in FACTS] if found else []
+    passages = inputs.shortlist.passages(inputs.text, service)
+    fields = [field for field in passages.fields if field in FACTS] if passages else []
     cards = []
     for card in reply.cards:
         of_field = {section.field: section for section in card.sections}
-        opens = [replace(of_field[field], folded=False) for field in asked if field in of_field]
-        others = [section for section in card.sections if section.field not in asked]
+        opens = [replace(of_field[field], folded=False) for field in fields if field in of_field]
+        others = [section for section in card.sections if section.field not in fields]
         cards.append(replace(card, sections=(*opens, *others)))
     return replace(reply, cards=tuple(cards))
 
 
-def _sections(leading: Sequence[Passage], found: Passages, service: Service) -> Iterator[Section]:
+def _sections(
+    leading: Sequence[Passage], passages: Passages, service: Service
+) -> Iterator[Section]:
     """Yield a section for each field of the passages that lead, in their order."""
     for field in dict.fromkeys(passage.field for passage in leading):
         value = getattr(service, field)
         items = [value] if isinstance(value, str) else list(value)
-        if field in WHOLE or (field in LISTS and field in found.fields):
+        if field in WHOLE or (field in LISTS and field in passages.fields):
             yield Section(field, tuple(" ".join(item.split()) for item in items))
             continue
         chosen = [passage.text for passage in leading if passage.field == field]
-        said = [
+        field_sentences = [
             item[start:end]
-            for item in (" ".join(each.split()) for each in items)
+            for item in (" ".join(sentence.split()) for sentence in items)
             for start, end in sentences(item)
         ]
-        places = {said.index(text) for text in chosen}
+        places = {field_sentences.index(text) for text in chosen}
         if field not in LISTS:  # a sentence may speak of the one before it
-            places |= {place - 1 for place in places if place}
-        quoted = [said[place] for place in sorted(places)]
+            places |= {index - 1 for index in places if index}
+        quoted = [field_sentences[index] for index in sorted(places)]
         yield Section(field, tuple(quoted) if field in LISTS else (" ".join(quoted),))
 
 

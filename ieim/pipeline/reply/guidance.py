@@ -50,8 +50,8 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     It is that of the first of ``languages`` that has one; in one language the administration's own
     comes before the one that is shipped. Where there is none in any of them it is English.
     """
-    stored = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}
-    codes = [_code(each) for each in (*languages, _LAST)]
+    stored = {(text.case, _code(text.language)): text for text in (*shipped(), *release.texts)}
+    codes = [_code(text) for text in (*languages, _LAST)]
     return {
         case: next(stored[case, code] for code in codes if (case, code) in stored)
         for case in (*CASES, *CIRCUMSTANCES)
@@ -72,11 +72,13 @@ def slot(
     What ``contacts`` returns takes the place of :data:`CONTACTS`; if it is empty, the paragraph is
     left out.
     """
-    found = texts(release, languages)
+    by_case = texts(release, languages)
     sent = {
-        name: _filled(found[name].text, contacts) for name in CASES if only is None or name in only
+        name: _filled(by_case[name].text, contacts)
+        for name in CASES
+        if only is None or name in only
     }
-    return {"language": found[case].language, "texts": sent}
+    return {"language": by_case[case].language, "texts": sent}
 
 
 def _filled(text: str, contacts: Callable[[], str]) -> str:
@@ -118,26 +120,34 @@ def is_prepared(reply: Reply, release: Release) -> bool:
     return any(_is_text(reply.paragraphs, text) for text in every_text(release))
 
 
-def _is_text(shown: tuple[str, ...], text: str) -> bool:
+def _is_text(reply_paragraphs: tuple[str, ...], text: str) -> bool:
     before, contacts, after = text.partition(CONTACTS)
     if not contacts:
-        return shown == tuple(paragraphs(text))
+        return reply_paragraphs == tuple(paragraphs(text))
     first, last = tuple(paragraphs(before)), tuple(paragraphs(after))
-    rest = len(shown) - len(last)
-    return len(first) <= rest and shown[: len(first)] == first and shown[rest:] == last
+    rest = len(reply_paragraphs) - len(last)
+    return (
+        len(first) <= rest
+        and reply_paragraphs[: len(first)] == first
+        and reply_paragraphs[rest:] == last
+    )
 
 
 def every_text(release: Release) -> list[str]:
     """Return each text of each case, in every language: what a person may take words from."""
     written = {(text.case, _code(text.language)) for text in release.texts}
-    rest = (each for each in shipped() if (each.case, _code(each.language)) not in written)
-    return [each.text for each in (*release.texts, *rest)]
+    rest = (
+        shipped_text
+        for shipped_text in shipped()
+        if (shipped_text.case, _code(shipped_text.language)) not in written
+    )
+    return [shipped_text.text for shipped_text in (*release.texts, *rest)]
 
 
 def languages(release: Release) -> frozenset[str]:
     """Return the languages in which there is a text of every case, by all their codes."""
-    found = {each.language for each in (*shipped(), *release.texts)}
-    whole = {_code(code) for code in found if not _nowhere(release.texts, code)}
+    codes = {text.language for text in (*shipped(), *release.texts)}
+    whole = {_code(code) for code in codes if not _nowhere(release.texts, code)}
     return frozenset(whole.union(code for code, spoken in _SPOKEN.items() if spoken in whole))
 
 

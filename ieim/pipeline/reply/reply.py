@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from ieim.pipeline.gate.subject import about_before
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.reply import template
@@ -20,6 +19,7 @@ from ieim.pipeline.reply.cards import (
     FACTS,
     SECTIONS,
     Card,
+    Checklist,
     Section,
     Source,
     card,
@@ -27,24 +27,14 @@ from ieim.pipeline.reply.cards import (
     sections,
     source,
 )
-from ieim.pipeline.reply.checklist import Checklist
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.sentences import sentences
-
-if TYPE_CHECKING:
-    from ieim.pipeline.ports import Key
-    from ieim.pipeline.stages.base import Inputs
 
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
 
 UNSAID: Final = "The service list does not say."
 OUTSIDE: Final = "None of our services is about this."
-
-NEAREST: Final = 4
-"""So many services of an agency stand below a reply about it."""
-COVERED: Final = 0.1
-"""A source is about a part of a message from this probability on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +156,9 @@ class Reply:
         limit = f"Time limit in days: {self.deadline_days}" if self.deadline_days else ""
         parts = [*notices, *unanswered, self.title, limit, unsaid, self.lead, *self.paragraphs]
         parts += _texts(self.sections)
-        for each in self.cards:
-            heading = f"{each.title} ({each.source.agency_name})"
-            parts += [heading, each.lead, *_texts(each.sections)]
+        for service_card in self.cards:
+            heading = f"{service_card.title} ({service_card.source.agency_name})"
+            parts += [heading, service_card.lead, *_texts(service_card.sections)]
         if self.situation is not None:
             parts.append(self.situation.as_text())
         return "\n\n".join(filter(None, parts))
@@ -241,13 +231,13 @@ def render_service(
         # Its own page, not where one of its services begins.
         of_agency = source(replace(service, url="", path=""), agency)
         return Reply("service", agency.name, sections=about, sources=(of_agency,))
-    shown = tuple(sections(values, opens or None))
-    first = next((section.field for section in shown if opens and not section.folded), "")
+    shown_sections = tuple(sections(values, opens or None))
+    first = next((section.field for section in shown_sections if opens and not section.folded), "")
     return Reply(
         kind="service",
         title=service.name,
         lead="" if first in FACTS else lead(service),
-        sections=shown,
+        sections=shown_sections,
         sources=(source(service, agency),),
     )
 
@@ -318,14 +308,14 @@ def in_language(reply: Reply, language: str, release: Release) -> Reply:
     if reply.paragraphs and languages.unsupported("\n".join(reply.paragraphs), {language}):
         original.append("paragraphs")
     cards = tuple(
-        replace(each, original=tuple(_not_translated(each.source, each, language, release)))
-        for each in reply.cards
+        replace(card, original=tuple(_not_translated(card.source, card, language, release)))
+        for card in reply.cards
     )
     return replace(reply, language=language, original=tuple(original), cards=cards)
 
 
 def _not_translated(
-    service: Source, shown: Reply | Card, language: str, release: Release
+    service: Source, original: Reply | Card, language: str, release: Release
 ) -> Iterator[str]:
     """Yield the parts of a rendered service that are as they were written."""
     key = (service.agency_id, service.service_key)
@@ -334,9 +324,9 @@ def _not_translated(
     steps = any(step.strip() for step in release.services[key].how_to_apply)
     if "name" not in translated:
         yield "title"
-    if shown.lead and ("how_to_apply" if steps else "overview") not in translated:
+    if original.lead and ("how_to_apply" if steps else "overview") not in translated:
         yield "lead"
-    for section in shown.sections:
+    for section in original.sections:
         # A fee such as "MRK 45.00" is in every language.
         words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
         if section.field in AROUND:
@@ -345,58 +335,3 @@ def _not_translated(
             missing = section.field in SECTIONS and section.field not in translated
         if missing and (words or not translated):
             yield section.field
-
-
-def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
-    """Return ``reply`` with the name of the service that it is still about: its first source is the
-    service of the last answer that had one."""
-    before = about_before(inputs.history)
-    if before is None or not reply.sources:
-        return reply
-    first = reply.sources[0]
-    goes_on = (first.agency_id, first.service_key) == before
-    return replace(reply, still_about=first.service_name) if goes_on else reply
-
-
-def mark_next(reply: Reply, inputs: Inputs) -> Reply:
-    """Return a reply about one service with those that its entry sends on to, but for the one that
-    the answer before was about; one about an agency with its services that are nearest."""
-    if reply.kind != "service" or not reply.sources:
-        return reply
-    release = inputs.context.release
-    first = reply.sources[0]
-    if reply.is_about_agency:
-        agency = release.agencies[first.agency_id]
-        ranked = inputs.ranking.services(agencies=[agency.id], limit=NEAREST)
-        nearest = tuple(source(service.item, agency) for service in ranked)
-        return replace(reply, next_services=nearest)
-    linked = inputs.shortlist.next_services(release.services[first.agency_id, first.service_key])
-    before = about_before(inputs.history)
-    return replace(
-        reply,
-        next_services=tuple(
-            source(release.services[to.agency, to.key], release.agencies[to.agency])
-            for to in (each.service for each in linked)
-            if (to.agency, to.key) != before
-        ),
-    )
-
-
-def mark_uncovered(reply: Reply, inputs: Inputs, listed: Sequence[Key] = ()) -> Reply:
-    """Return ``reply`` with the parts of the message that none of its sources is about, nor any of
-    the services that are ``listed`` beside it.
-
-    Such is a request for another service, and a question beside others that no service is about,
-    not even one that goes on with the sources. Spans are of the citizen's text as sent, because a
-    model may have been given another.
-    """
-    if not reply.sources:
-        return reply
-    sources = tuple((source.agency_id, source.service_key) for source in reply.sources)
-    cited = (*sources, *listed)
-    left = {
-        span for span, ranking in inputs.requests if max(map(ranking.probability, cited)) < COVERED
-    }
-    left |= {span for span in inputs.questions_beside if inputs.is_outside(span, cited)}
-    spans = (inputs.context.original(span.start, span.end) for span in sorted(left))
-    return replace(reply, uncovered=tuple(spans))

@@ -16,9 +16,9 @@ from ieim.pipeline.choosing import chosen_situation, near
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Release, Situation
 from ieim.pipeline.ports import Key
-from ieim.pipeline.reply.cards import SECTIONS, Source, source
-from ieim.pipeline.reply.checklist import Checklist, Line, mark_deadline
-from ieim.pipeline.reply.reply import Reply, in_language, mark_uncovered, render_service
+from ieim.pipeline.reply.cards import SECTIONS, Checklist, Line, Source, source
+from ieim.pipeline.reply.marks import mark_deadline, mark_uncovered
+from ieim.pipeline.reply.reply import Reply, in_language, render_service
 from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Turn
 
@@ -38,7 +38,7 @@ def classified_situation(classified: Output | None, release: Release) -> Situati
         for intent in intents
         if (situation := release.situation(intent["label"])) is not None
     ]
-    confidence, situation = max(sure, key=lambda each: each[0], default=(Decimal(0), None))
+    confidence, situation = max(sure, key=lambda pair: pair[0], default=(Decimal(0), None))
     return situation if confidence >= MINIMUM_SCORE else None
 
 
@@ -60,8 +60,8 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
         return outcome if reply is None else _with(outcome, _offered(reply, inputs))
     if isinstance(outcome, Held):
         return _with(outcome, _opened(outcome.reply, situation, inputs))
-    stands = turn.decided or _names_own(inputs) or _is_listed(reply, situation, release)
-    if reply is not None and reply.kind != "outside" and stands:
+    applies = turn.decided or _names_own(inputs) or _is_listed(reply, situation, release)
+    if reply is not None and reply.kind != "outside" and applies:
         return Answered(_opened(reply, situation, inputs))
     first = max(release.first_steps(situation), key=inputs.ranking.probability)
     return Answered(mark_deadline(lead(situation, first, release, turn.language), inputs))
@@ -69,16 +69,16 @@ def complete(outcome: Outcome, turn: Turn, inputs: Inputs, classified: Output | 
 
 def _is_listed(reply: Reply | None, situation: Situation, release: Release) -> bool:
     """Whether a reply is about a service of a situation."""
-    found = () if reply is None else reply.sources
-    sources = {(source.agency_id, source.service_key) for source in found}
+    reply_sources = () if reply is None else reply.sources
+    sources = {(source.agency_id, source.service_key) for source in reply_sources}
     return not sources.isdisjoint(release.steps(situation))
 
 
 def _opened(reply: Reply, situation: Situation, inputs: Inputs) -> Reply:
     """Return a reply with the open checklist below it, which answers parts of the message too."""
     release = inputs.context.release
-    shown = with_open(reply, situation, release)
-    return mark_uncovered(shown, inputs, release.steps(situation))
+    opened = with_open(reply, situation, release)
+    return mark_uncovered(opened, inputs, release.steps(situation))
 
 
 _ANSWERS: Final = ("service", "answer", "outside")
@@ -119,8 +119,8 @@ def _offered(reply: Reply, inputs: Inputs) -> Reply:
     nearest situation that leads to its service."""
     release = inputs.context.release
     answered = {(source.agency_id, source.service_key) for source in reply.sources}
-    shown = (str(item.get("situation", "")) for item in reversed(inputs.history))
-    of_talk = (release.situations[key] for key in shown if key in release.situations)
+    keys = (str(item.get("situation", "")) for item in reversed(inputs.history))
+    of_talk = (release.situations[key] for key in keys if key in release.situations)
     for situation in (*of_talk, *near(inputs.ranking, HOLDS)):
         if answered.intersection(release.steps(situation)):
             return replace(reply, situation=checklist(situation, release))
@@ -166,8 +166,8 @@ def again(
         return None
     if original.is_open and (situation is None or situation.key != original.key):
         return None
-    shown = release.situations[original.key]
-    return checklist(shown, release, is_open=original.is_open, leads=original.leads)
+    current = release.situations[original.key]
+    return checklist(current, release, is_open=original.is_open, leads=original.leads)
 
 
 def shown(reply: Reply) -> tuple[Source, ...]:

@@ -40,12 +40,12 @@ def entities_by_type(extracted: Mapping[str, Any] | None) -> dict[str, str]:
     Values are the citizen's own words, or masked; what stands for personal data, and what is too
     long for a value, is left out.
     """
-    found: dict[str, str] = {}
+    by_type: dict[str, str] = {}
     for entity in (extracted or {}).get("entities", ()):
         value = entity["value_redacted"]
         if value.strip() and len(value) <= LONGEST_ENTITY and not PLACEHOLDER.search(value):
-            found.setdefault(entity["entity_type"], value)
-    return found
+            by_type.setdefault(entity["entity_type"], value)
+    return by_type
 
 
 def names_entities(raw: str) -> bool:
@@ -105,11 +105,14 @@ def check(
         for token in opening(template["rules"])
         if token and token not in placeholders
     ]
-    found = [Finding(Code.TEMPLATE_UNRESOLVED, pointer(*path), what) for path, what in faults]
+    findings = [
+        Finding(Code.TEMPLATE_UNRESOLVED, pointer(*path), description)
+        for path, description in faults
+    ]
     if not opening(template["rules"]):
         message = "The rules name no placeholder: the reply shows all in the usual order."
-        found.append(Finding(Code.TEMPLATE_UNORDERED, pointer("template", "rules"), message))
-    return found
+        findings.append(Finding(Code.TEMPLATE_UNORDERED, pointer("template", "rules"), message))
+    return findings
 
 
 def _fault(key: str, value: Any, values: Mapping[str, tuple[str, ...]]) -> str | None:

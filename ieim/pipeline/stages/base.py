@@ -75,8 +75,12 @@ class Context:
     @property
     def detected(self) -> tuple[str, ...]:
         """Ids of the agencies that agency_detect_v1 found."""
-        found = self.cached("agency_detect_v1", "agencyDetected")
-        return tuple(a for a in found if isinstance(a, str)) if isinstance(found, list) else ()
+        detected_agencies = self.cached("agency_detect_v1", "agencyDetected")
+        return (
+            tuple(a for a in detected_agencies if isinstance(a, str))
+            if isinstance(detected_agencies, list)
+            else ()
+        )
 
     @property
     def answered(self) -> tuple[str, ...]:
@@ -94,8 +98,8 @@ class Context:
         for entry in agencies if isinstance(agencies, list) else []:
             if isinstance(entry, Mapping) and entry.get("agencyId") == agency:
                 selection = entry.get("categorySelection")
-                found = selection.get("candidates") if isinstance(selection, Mapping) else None
-                return found if isinstance(found, Mapping) else None
+                candidates = selection.get("candidates") if isinstance(selection, Mapping) else None
+                return candidates if isinstance(candidates, Mapping) else None
         return None
 
     @property
@@ -152,12 +156,12 @@ class Inputs:
     @property
     def questions_beside(self) -> list[Span]:
         """The questions of a message that asks several, but for those that are its requests."""
-        found = [Span(start, end) for start, end in questions(self.text)]
+        spans = [Span(start, end) for start, end in questions(self.text)]
         requests = [span for span, _ in self.requests]
-        beside = [
-            s for s in found if not any(s.start < r.end and r.start < s.end for r in requests)
+        other_spans = [
+            s for s in spans if not any(s.start < r.end and r.start < s.end for r in requests)
         ]
-        return beside if len(found) > 1 else []
+        return other_spans if len(spans) > 1 else []
 
     def is_outside(self, part: Span, about: tuple[Key, ...]) -> bool:
         """Whether no service is about a part of the message, though the talk is ``about`` some.
@@ -248,14 +252,14 @@ class Stage:
     its keys."""
 
 
-def mismatch(path: str, what: str) -> Finding:
+def mismatch(path: str, message: str) -> Finding:
     """Return the finding for a field that differs from the release."""
-    return Finding(Code.KNOWLEDGE_MISMATCH, path, f"The {what} is not the one in the release.")
+    return Finding(Code.KNOWLEDGE_MISMATCH, path, f"The {message} is not the one in the release.")
 
 
-def unknown(path: str, what: str, code: Code = Code.KNOWLEDGE_UNKNOWN) -> Finding:
+def unknown(path: str, message: str, code: Code = Code.KNOWLEDGE_UNKNOWN) -> Finding:
     """Return the finding for an id or key that may not be used here."""
-    return Finding(code, path, f"This {what} is not in the release for the detected agencies.")
+    return Finding(code, path, f"This {message} is not in the release for the detected agencies.")
 
 
 def check_candidates(
@@ -282,8 +286,12 @@ def best_category(candidates: Any) -> str | None:
     ``candidates`` come out of a state that a case may have written by hand: what has no text or no
     number is none.
     """
-    found = scored(candidates)
-    return found[max(found, key=lambda key: (found[key]["score"], key))]["value"] if found else None
+    scores = scored(candidates)
+    return (
+        scores[max(scores, key=lambda key: (scores[key]["score"], key))]["value"]
+        if scores
+        else None
+    )
 
 
 def scored(candidates: Any) -> dict[str, Mapping[str, Any]]:

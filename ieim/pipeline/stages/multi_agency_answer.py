@@ -29,10 +29,10 @@ MOST_SERVICES = 8
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     context = inputs.context
-    found = [each for agency in context.answered for each in _offered(inputs, agency)]
+    services = [service for agency in context.answered for service in _offered(inputs, agency)]
     return {
         "agencies": agency_names(context, context.answered),
-        "service_index": [service_slot(r, detail=True) for r in found],
+        "service_index": [service_slot(r, detail=True) for r in services],
     }
 
 
@@ -48,16 +48,16 @@ def _offered(inputs: Inputs, agency: str) -> list[Ranked[Service]]:
     every = len(context.release.services_by_agency.get(agency, ()))
     ranked = inputs.ranking_of(agency).services(agencies=[agency], limit=every)
     first, fitting, others = [], [], []
-    for each in ranked:
-        if (agency, each.item.key) == _chosen(context):
-            first.append(each)
-        elif selected.isdisjoint(each.item.categories):
-            others.append(each)
+    for hit in ranked:
+        if (agency, hit.item.key) == _chosen(context):
+            first.append(hit)
+        elif selected.isdisjoint(hit.item.categories):
+            others.append(hit)
         else:
-            fitting.append(each)
-    wanted = [*first, *fitting][:MOST_SERVICES]
-    wanted += others[: max(0, LEAST_SERVICES - len(wanted))]
-    return [replace(each, rank=rank) for rank, each in enumerate(wanted, 1)]
+            fitting.append(hit)
+    services = [*first, *fitting][:MOST_SERVICES]
+    services += others[: max(0, LEAST_SERVICES - len(services))]
+    return [replace(hit, rank=rank) for rank, hit in enumerate(services, 1)]
 
 
 def _chosen(context: Context) -> tuple[str, str]:
@@ -97,9 +97,9 @@ def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     cited = cited_services(output, context)
     text = output["assistantReply"]
-    found = grounding.check(text, cited, context.release)
-    yield from found
-    if not found and not grounding.says_anything(text, cited, context.release):
+    findings = grounding.check(text, cited, context.release)
+    yield from findings
+    if not findings and not grounding.says_anything(text, cited, context.release):
         message = "The reply says nothing of what its sources say."
         yield Finding(Code.REPLY_EMPTY, grounding.REPLY, message)
     answered = {service.agency for service in cited}

@@ -27,14 +27,14 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     """
     agencies = inputs.context.detected
     limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
-    found = []
+    slots = []
     for agency in agencies:
         ranked = inputs.ranking_of(agency).categories(agencies=[agency], limit=FEW + 1)
         small = len(ranked) <= FEW
         offered = ranked if small else _with_services(inputs, agency, ranked[:limit])
         of = {"agencyId": agency} if len(agencies) > 1 else {}
-        found += [of | _entry(r, whole=small or i < limit) for i, r in enumerate(offered)]
-    return found
+        slots += [of | _entry(r, whole=small or i < limit) for i, r in enumerate(offered)]
+    return slots
 
 
 def _with_services(
@@ -43,13 +43,13 @@ def _with_services(
     """Return ``ranked`` and behind them the entries of the agency's best services."""
     limit = inputs.limits["services"]
     best = inputs.ranking_of(agency).services(agencies=[agency], limit=limit)
-    keys = dict.fromkeys((agency, key) for each in best for key in each.item.categories)
-    there = {(each.item.agency, each.item.key) for each in ranked}
+    keys = dict.fromkeys((agency, key) for hit in best for key in hit.item.categories)
+    ranked_keys = {(hit.item.agency, hit.item.key) for hit in ranked}
     categories = inputs.context.release.categories
-    more = [categories[key] for key in keys if key in categories and key not in there]
+    more = [categories[key] for key in keys if key in categories and key not in ranked_keys]
     return [
         *ranked,
-        *(Ranked(each, rank, 0.0) for rank, each in enumerate(more, len(ranked) + 1)),
+        *(Ranked(hit, rank, 0.0) for rank, hit in enumerate(more, len(ranked) + 1)),
     ]
 
 
@@ -62,8 +62,8 @@ def _entry(ranked: Ranked[Category], *, whole: bool) -> dict[str, Any]:
 def with_agencies(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request's payload for people: each topic with its agency, which a model is given
     once where only one was found."""
-    found = payload.get("cached_state", {}).get("agency_detect_v1", {}).get("agencyDetected", ())
-    alone = found[0] if found else ""
+    detected = payload.get("cached_state", {}).get("agency_detect_v1", {}).get("agencyDetected", ())
+    alone = detected[0] if detected else ""
     topics = payload.get("KnowledgeBase_Dictionary", ())
     named = {"KnowledgeBase_Dictionary": [{"agencyId": alone, **topic} for topic in topics]}
     return {**payload, **(named if topics else {})}
@@ -111,8 +111,8 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
             value = cut_at_sentence(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
     if not detail:
-        said = (_field(service, name) for name in FIELDS if getattr(service, name))
-        slot["fields"] = "; ".join(said)
+        texts = (_field(service, name) for name in FIELDS if getattr(service, name))
+        slot["fields"] = "; ".join(texts)
     return slot | {"rank": ranked.rank}
 
 

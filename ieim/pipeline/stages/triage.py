@@ -67,7 +67,10 @@ def _words(text: str) -> list[str]:
 def _situations(inputs: Inputs) -> dict[str, str]:
     """Return the codes of the situations nearest to the message, each with its meaning."""
     nearest = (ranked.item for ranked in inputs.ranking.situations(limit=NEAREST))
-    return {each.code: f"{each.name}: {cut(each.description, LONGEST_MEANING)}" for each in nearest}
+    return {
+        situation.code: f"{situation.name}: {cut(situation.description, LONGEST_MEANING)}"
+        for situation in nearest
+    }
 
 
 def _situation_codes(context: Context) -> frozenset[str]:
@@ -128,7 +131,7 @@ def _stage(
         labels=labels,
         claims=claims,
         semantics=semantics,
-        enums=lambda payload: {place: list(payload["labels"][enums[place]]) for place in enums},
+        enums=lambda payload: {slot: list(payload["labels"][enums[slot]]) for slot in enums},
     )
 
 
@@ -149,10 +152,10 @@ def _label_claims(output: Output) -> Iterable[Claim]:
 
 
 def _entity_claims(output: Output) -> Iterable[Claim]:
-    for path, _, each in _entities(output):
-        place = pointer(*path, "value_redacted")
-        snippets, value = each["evidence_snippets"], each["value_redacted"]
-        yield Claim(pointer(*path), snippets, value, place, may_be_masked=True)
+    for path, _, entity in _entities(output):
+        value_path = pointer(*path, "value_redacted")
+        snippets, value = entity["evidence_snippets"], entity["value_redacted"]
+        yield Claim(pointer(*path), snippets, value, value_path, may_be_masked=True)
 
 
 def _unmasked(output: Output, context: Context) -> Iterable[Finding]:
@@ -167,9 +170,9 @@ def _unmasked(output: Output, context: Context) -> Iterable[Finding]:
 
 
 def _key_claims(output: Output) -> Iterable[Claim]:
-    for path, _, each in _keys(output):
-        place = pointer(*path, "key_value")
-        yield Claim(pointer(*path), each["evidence_snippets"], each["key_value"], place)
+    for path, _, key in _keys(output):
+        value_path = pointer(*path, "key_value")
+        yield Claim(pointer(*path), key["evidence_snippets"], key["key_value"], value_path)
 
 
 _LABEL = ("items", "properties", "label")

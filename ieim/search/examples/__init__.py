@@ -31,14 +31,14 @@ def crisis(added: Sequence[RiskExample] = ()) -> CrisisExamples:
 
     An added one with the text of a shipped one takes its place.
     """
-    found = {text: (code, near) for text, code, near in shipped_crisis()}
-    for each in added:
-        in_danger = each.kind == "danger"
-        found[each.text] = (each.flag if in_danger else "", not in_danger)
+    by_text = {text: (code, near) for text, code, near in shipped_crisis()}
+    for example in added:
+        in_danger = example.kind == "danger"
+        by_text[example.text] = (example.flag if in_danger else "", not in_danger)
     return CrisisExamples(
-        tuple(found),
-        tuple(code for code, _ in found.values()),
-        tuple(place for place, (_, near) in enumerate(found.values()) if near),
+        tuple(by_text),
+        tuple(code for code, _ in by_text.values()),
+        tuple(index for index, (_, near) in enumerate(by_text.values()) if near),
     )
 
 
@@ -51,13 +51,13 @@ def crisis_languages() -> frozenset[str]:
 @cache
 def shipped_crisis() -> tuple[tuple[str, str, bool], ...]:
     """Return text, risk flag and whether it is a near miss, for each text of the files."""
-    found = [(text, code, False) for code, _, text in _texts("crisis")]
-    found += [(text, "", True) for _, _, text in _texts("near_misses")]
-    found += [(text, "", False) for texts in _file("ordinary").values() for text in texts]
+    rows = [(text, code, False) for code, _, text in _texts("crisis")]
+    rows += [(text, "", True) for _, _, text in _texts("near_misses")]
+    rows += [(text, "", False) for texts in _file("ordinary").values() for text in texts]
     # What people write on any day, so that trouble with an office is not taken for danger.
     everyday = (texts for languages in kinds.examples().values() for texts in languages.values())
-    found += [(text, "", False) for texts in everyday for text in texts]
-    return tuple(found)
+    rows += [(text, "", False) for texts in everyday for text in texts]
+    return tuple(rows)
 
 
 def _texts(name: str) -> Iterator[tuple[str, str, str]]:

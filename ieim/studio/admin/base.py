@@ -76,10 +76,12 @@ class LightList(ChangeList):
         self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
     ) -> QuerySet[Any]:
         rows = super().get_queryset(request, exclude_parameters)
-        shown = {"overview", *(name for name in self.list_display if isinstance(name, str))}
+        columns = {"overview", *(name for name in self.list_display if isinstance(name, str))}
         long = (models.TextField, models.JSONField)
         fields = self.model._meta.concrete_fields
-        return rows.defer(*(f.name for f in fields if isinstance(f, long) and f.name not in shown))
+        return rows.defer(
+            *(f.name for f in fields if isinstance(f, long) and f.name not in columns)
+        )
 
 
 class Scoped(OfDraft):
@@ -152,9 +154,9 @@ class DraftAdmin(Scoped):
     ) -> Any:
         """Return the form with what editing has just refused."""
         form: Any = super().get_form(request, obj, change=change, **kw)
-        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
+        field_names = flatten_fieldsets(self.get_fieldsets(request, obj))
         # None takes a declared field out: what the page does not show is not posted either.
-        hidden = {name: None for name in form.declared_fields if name not in shown}
+        hidden = {name: None for name in form.declared_fields if name not in field_names}
         return type(form)(form.__name__, (form,), {**hidden, "problems": refused(request)})
 
     def changeform_view(
@@ -319,20 +321,20 @@ def _become(entry: DraftEntry, saved: DraftEntry) -> None:
 @contextmanager
 def collected(problems: dict[str, Problems], form: DraftForm, about: str = "") -> Iterator[None]:
     """Note in ``problems`` what editing refuses, instead of raising it."""
-    found = problems.setdefault(form.prefix or "", {})
+    of_form = problems.setdefault(form.prefix or "", {})
     try:
         yield
     except editing.Invalid as error:
         for column, wrong in error.problems.items():
-            shown = [Problem.of(f"{about}: {one.text}") for one in wrong] if about else wrong
-            found.setdefault("" if about else column, []).extend(shown)
+            labelled = [Problem.of(f"{about}: {one.text}") for one in wrong] if about else wrong
+            of_form.setdefault("" if about else column, []).extend(labelled)
     except (editing.Stale, editing.OutOfScope) as error:
         text = sentence(str(error))
         if isinstance(error, editing.Stale):
             hint = [gettext(_TAKE_OVER)] if form.prefix or about else []
             text = " ".join([text, gettext("Nothing was saved."), *hint])
-        found.setdefault("", []).append(Problem.of(f"{about}: {text}" if about else text))
-    if not found:
+        of_form.setdefault("", []).append(Problem.of(f"{about}: {text}" if about else text))
+    if not of_form:
         del problems[form.prefix or ""]
 
 

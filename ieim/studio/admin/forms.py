@@ -65,9 +65,9 @@ class Categories(forms.MultipleChoiceField):
         keys = dict(dictionary)
         choices = [(key, f"{value} ({key})" if value else key) for key, value in dictionary]
         # What was chosen and is no more must be seen, to be taken out.
-        gone = [key for key in chosen if key not in keys]
+        missing = [key for key in chosen if key not in keys]
         over = gettext("{key} (no longer in the dictionary)")
-        choices += [(key, over.format(key=key)) for key in gone]
+        choices += [(key, over.format(key=key)) for key in missing]
         self._chosen = list(chosen)
         super().__init__(
             choices=choices,
@@ -99,11 +99,11 @@ class Fixed(forms.Widget):
         attrs: dict[str, Any] | None = None,
         renderer: BaseRenderer | None = None,
     ) -> SafeString:
-        shown = "" if value is None else value
+        text = "" if value is None else value
         output = (
             '<output class="readonly" id="{}">{}</output><input type="hidden" name="{}" value="{}">'
         )
-        return format_html(output, (attrs or {}).get("id", ""), shown, name, shown)
+        return format_html(output, (attrs or {}).get("id", ""), text, name, text)
 
 
 class Seen(forms.IntegerField):
@@ -168,16 +168,22 @@ class DraftForm(Base):
 
         What this form cannot fill (a row's agency, which may not exist yet) is left to the save.
         """
-        shown = self._shown() - self.errors.keys()
-        self.show_problems({column: found for column, found in wrong.items() if column in shown})
+        columns = self._shown() - self.errors.keys()
+        self.show_problems(
+            {
+                column: column_problems
+                for column, column_problems in wrong.items()
+                if column in columns
+            }
+        )
 
     def show_problems(self, problems: Problems) -> None:
         """Show problems at their field where that is shown, else above all fields."""
-        for column, found in problems.items():
+        for column, column_problems in problems.items():
             if column in self._shown():
-                self.add_error(column, [sentence(one.short) for one in found])
+                self.add_error(column, [sentence(one.short) for one in column_problems])
             else:
-                self.add_error(None, [sentence(one.text) for one in found])
+                self.add_error(None, [sentence(one.text) for one in column_problems])
 
     def _shown(self) -> set[str]:
         return {bound.name for bound in self.visible_fields()}
@@ -282,9 +288,9 @@ class AskedForm(DraftForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        asked: Any = self.instance
-        if "questions" in self.fields and asked.pk:
-            self.initial["questions"] = lines_of(asked)
+        instance: Any = self.instance
+        if "questions" in self.fields and instance.pk:
+            self.initial["questions"] = lines_of(instance)
 
     def question_lines(self, change: bool) -> tuple[list[str], list[str]]:
         """Return the questions as the page had them, and as they were typed."""
@@ -329,22 +335,22 @@ class ServiceForm(AskedForm):
         rows = Category.objects.filter(agency=agency) if agency else Category.objects.none()
         dictionary = list(rows.values_list("key", "value"))
         if not agency:
-            what = gettext("Save first, then choose them.")
+            help_text = gettext("Save first, then choose them.")
         elif dictionary:
-            what = gettext("From the agency's dictionary.")
+            help_text = gettext("From the agency's dictionary.")
         else:
-            what = gettext("The agency's dictionary is empty: add entries to it first.")
+            help_text = gettext("The agency's dictionary is empty: add entries to it first.")
         self.fields["categories"] = Categories(
-            dictionary, service.categories, label=gettext_lazy("Categories"), help_text=what
+            dictionary, service.categories, label=gettext_lazy("Categories"), help_text=help_text
         )
 
     def clean_next_services(self) -> list[str]:
         """Return the references; refuse those of which there is no service in the draft."""
         refs: list[str] = self.cleaned_data["next_services"]
         pairs = Service.objects.values_list("agency_id", "key") if refs else ()
-        there = {NO_NEXT, *(f"{agency}/{key}" for agency, key in pairs)}
+        references = {NO_NEXT, *(f"{agency}/{key}" for agency, key in pairs)}
         for ref in refs:
-            if ref not in there:
+            if ref not in references:
                 message = gettext("There is no service {name}: write agency/key.")
                 raise forms.ValidationError(message.format(name=ref[:200]))
         return refs
@@ -359,7 +365,7 @@ def _found(service: Service) -> str:
     links = shortlist_for(release).next_services(published)
     if not links:
         return gettext("Nothing is found in the current release.")
-    names = "; ".join(f"{link.service.reference} (“{link.said}”)" for link in links)
+    names = "; ".join(f"{link.service.reference} (“{link.sentence}”)" for link in links)
     return gettext("Found in the current release: {names}.").format(names=names)
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from conversations.turns.languages import written_in
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.people.models import User
-from ieim.pipeline.message.language import detectable, told_as
+from ieim.pipeline.message.language import detectable, detected_code
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problem, column_values
 from ieim.studio.models import Change, ExampleQuestion, Service, Situation
@@ -59,8 +59,8 @@ def save_lines(asked: Asked, before: Sequence[str], after: Sequence[str], by: Us
         problems = [
             _problem(new[index], problem.short)
             for index, columns in error.rows.items()
-            for found in columns.values()
-            for problem in found
+            for column_problems in columns.values()
+            for problem in column_problems
         ]
         raise editing.Invalid({"questions": problems}) from error
 
@@ -84,7 +84,7 @@ def _line(question: ExampleQuestion) -> str:
 def _values(asked: Asked, line: str) -> dict[str, Any]:
     named = _LANGUAGE.match(line)
     language, text = (named[1], line[named.end() :].strip()) if named else (written_in(), line)
-    if told_as(language) not in detectable():
+    if detected_code(language) not in detectable():
         message = gettext("there is no language “{code}”: write a code of ISO 639, such as fr")
         raise editing.Invalid({"questions": [_problem(line, message.format(code=language))]})
     return {**_place(asked), "language": language, "text": text}

@@ -14,7 +14,7 @@ from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.selectors import current_number
 from ieim.people.access import member
-from ieim.people.reading import note_listed
+from ieim.people.reading import record_listed
 from ieim.pipeline.message.screen import spelled
 from ieim.studio.admin.base import Refused, collected, refused
 from ieim.studio.admin.files import FilesAdmin
@@ -200,8 +200,8 @@ class TranslationAdmin(FilesAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the texts that what is translated has; all while that is not known."""
         source = obj.__dict__ if obj else request.GET
-        what = next((name for name in ("category", "service") if source.get(name)), "agency")
-        texts = TRANSLATED[what] if obj or what != "agency" else _EVERY_TEXT
+        level = next((name for name in ("category", "service") if source.get(name)), "agency")
+        texts = TRANSLATED[level] if obj or level != "agency" else _EVERY_TEXT
         return ["language", "agency", "category", "service", *texts, "position", "seen"]
 
 
@@ -293,7 +293,7 @@ class GoldenQuestionAdmin(OfGolden):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> Any:
         """Show a question, which is recorded: its words may have been a citizen's."""
-        note_listed(LISTED, "questions", [kwargs["obj"].name], member(request))
+        record_listed(LISTED, "questions", [kwargs["obj"].name], member(request))
         return super().render_change_form(request, context, *args, **kwargs)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

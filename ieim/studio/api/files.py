@@ -236,7 +236,8 @@ def _result(plan: Plan, confirmed: str | None) -> dict[str, Any]:
         "written": confirmed is not None,
         "digest": plan.fingerprint,
         **{
-            what: sum(table[what] for table in counts) for what in ("added", "changed", "unchanged")
+            change: sum(table[change] for table in counts)
+            for change in ("added", "changed", "unchanged")
         },
         "entries": [_planned(entry) for entry in plan.entries],
         "warnings": [],
@@ -259,8 +260,8 @@ def _check(problems: list[BundleProblem]) -> None:
     errors = []
     for problem in problems:
         error: dict[str, Any] = {"pointer": "", "detail": problem.message}
-        if place := problem.file.removeprefix(_FILE).removeprefix(", "):
-            error["place"] = place
+        if position := problem.file.removeprefix(_FILE).removeprefix(", "):
+            error["place"] = position
         if problem.line is not None:
             error["line"] = problem.line
         errors.append(error)

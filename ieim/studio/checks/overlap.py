@@ -119,8 +119,8 @@ def _name(entry: Category) -> str:
 
 def _close(service: Service, other: Service) -> Remark:
     if fold(service.name) == fold(other.name):
-        what = f"has the same name as {other.key}"
+        problem = f"has the same name as {other.key}"
     else:
-        what = f"is hard to tell from “{other.name[:120]}” ({other.key})"
-    sentence = f"It {what}: make their names differ by what sets them apart, or keep one."
+        problem = f"is hard to tell from “{other.name[:120]}” ({other.key})"
+    sentence = f"It {problem}: make their names differ by what sets them apart, or keep one."
     return warning("service.duplicate", "services", service, sentence)

@@ -137,14 +137,14 @@ def _dangling_in_agencies(bundle: Bundle) -> Iterator[Remark]:
             if row.agency not in agencies:
                 yield _dangling(table, row, "agency", row.agency)
             named = [("category", key) for key in getattr(row, "categories", ())]
-            named += [(what, getattr(row, what, "")) for what in keys]
-            for what, key in named:
-                if key and (row.agency, key) not in keys[what]:
-                    yield _dangling(table, row, what, key)
+            named += [(column, getattr(row, column, "")) for column in keys]
+            for column, key in named:
+                if key and (row.agency, key) not in keys[column]:
+                    yield _dangling(table, row, column, key)
 
 
-def _dangling(table: Table, row: Any, what: str, key: str) -> Remark:
-    sentence = f"It names the {what} “{key}”, which is not there: add it, or take it out here."
+def _dangling(table: Table, row: Any, column: str, key: str) -> Remark:
+    sentence = f"It names the {column} “{key}”, which is not there: add it, or take it out here."
     return _remark("reference.dangling", Severity.ERROR, table, row, sentence)
 
 
@@ -161,12 +161,12 @@ def golden_examples(bundle: Bundle, golden: Collection[str]) -> Iterator[Remark]
 
 def bare_situations(bundle: Bundle) -> Iterator[Remark]:
     """Yield situations without services, and those without questions to be found by."""
-    asked = {question.situation for question in bundle.questions}
+    with_questions = {question.situation for question in bundle.questions}
     for situation in bundle.situations:
         if not situation.services:
             sentence = "No service is in it, so it leads nowhere: add what to do, in order."
             yield warning("situation.empty", "situations", situation, sentence)
-        if situation.key not in asked:
+        if situation.key not in with_questions:
             sentence = (
                 "It has no example questions, and by them it is found: write five or more, as "
                 "people say it."

@@ -123,8 +123,8 @@ class Entries:
             elif before is not None and index in new:
                 message = gettext("there is {name} already: {what}")
             if message:
-                what = last_change(self.table, name) if before else ""
-                text = message.format(name=repr(name), what=what)
+                version = last_change(self.table, name) if before else ""
+                text = message.format(name=repr(name), what=version)
                 problems.setdefault(column, []).append(Problem.of(text))
             if problems:
                 wrong[index] = problems
@@ -239,8 +239,8 @@ def _references(
         references.services = services | set(rows)
     if "agency" not in IDENTITY[table]:
         return references
-    place = IDENTITY[table].index("agency")
-    agencies = {identity[place] for identity in identities}
+    position = IDENTITY[table].index("agency")
+    agencies = {identity[position] for identity in identities}
     is_few = len(agencies) <= _FEW
     owners = Agency.objects.filter(pk__in=agencies) if is_few else Agency.objects
     references.agencies = set(owners.values_list("pk", flat=True))

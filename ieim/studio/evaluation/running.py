@@ -18,7 +18,7 @@ from conversations.turns import languages, running
 from ieim.administration import selectors as administration
 from ieim.knowledge import crisis
 from ieim.knowledge.notices import selectors as notices
-from ieim.knowledge.vectors import made_for
+from ieim.knowledge.vectors import prepared_shortlist
 from ieim.pipeline import talk, work
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
@@ -212,7 +212,7 @@ class QuestionRunner:
             model or running.current_model(),
             release,
             running.options(persona=administration.current().persona),
-            search=made_for,
+            search=prepared_shortlist,
             runtime_directive=notices.runtime_directive(
                 release.original or release, timezone.now()
             ),
@@ -239,7 +239,7 @@ class QuestionRunner:
             options=self.options,
         )
         if risks is None:
-            risks = crisis.look_patiently(text, self.release.risk_examples).risks
+            risks = crisis.screen_fully(text, self.release.risk_examples).risks
         turn = work.Turn(
             # Not the case's id, from which a model could learn what is expected; as long as a real
             # id, because both are sent and counted.

@@ -206,8 +206,8 @@ def _read_book(reader: Reader, table: Table, book: Workbook) -> None:
     names = [sheet.title for sheet in book.worksheets]
     matches = [name for name in names if name.strip().lower() == table]
     if not matches and len(names) != 1:
-        shown = ", ".join(names[:10]) or "none"
-        reader.problem(None, f"has the sheets {shown}: call the one to read {table!r}")
+        sheet_names = ", ".join(names[:10]) or "none"
+        reader.problem(None, f"has the sheets {sheet_names}: call the one to read {table!r}")
         return
     sheet = book[(matches or names)[0]]
     reader.file = f"sheet {sheet.title!r}"

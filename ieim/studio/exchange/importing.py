@@ -189,12 +189,12 @@ def table_problems(table: Table, source: Reader, plan: Plan, file: str) -> list[
         )
     new = {entry.name for entry in plan.entries if entry.is_new}
     for _, index, owner in plan.out_of_scope:
-        what = f"you do not work for {owner!r}" if owner else "these entries are for every agency"
+        reason = f"you do not work for {owner!r}" if owner else "these entries are for every agency"
         if table == "agencies" and owner in new:
-            what = f"you may not add the agency {owner!r}"
+            reason = f"you may not add the agency {owner!r}"
         row = source.rows[index]
         line = row.line_of("id" if table == "agencies" else "agency")
-        message = f"{what}: leave the row out, or ask somebody who may"
+        message = f"{reason}: leave the row out, or ask somebody who may"
         problems.append(BundleProblem(row.file, line, message))
     named = (
         replace(problem, file=f"{file}, {problem.file}" if problem.file else file)

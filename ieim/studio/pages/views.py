@@ -66,7 +66,7 @@ def checks(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         if result.run is None:
             return HttpResponseClientRefresh()
-        return render(request, "studio/pages/parts/checking.html", {"run": result.run})
+        return render(request, "studio/pages/_parts.html#checking", {"run": result.run})
     remarks = presenters.remark_list(
         result.remarks,
         request.GET,
@@ -91,7 +91,7 @@ def checks_summary(request: HttpRequest) -> HttpResponse:
     result = checking.checked_draft(drafts.draft())
     errors = len(result.errors)
     context = {"errors": errors, "warnings": len(result.remarks) - errors, "run": result.run}
-    return render(request, "studio/pages/parts/summary.html", context)
+    return render(request, "studio/pages/_parts.html#summary", context)
 
 
 @require_safe
@@ -228,7 +228,7 @@ def propose(request: HttpRequest) -> HttpResponse:
     errors = len(result.errors)
     context: dict[str, Any] = {"run": result.run, "warnings": len(result.remarks) - errors}
     if request.headers.get("HX-Request"):
-        return render(request, "studio/pages/parts/checking.html", context)
+        return render(request, "studio/pages/_parts.html#checking", context)
     changes = compared(status.release, draft.release)
     context |= {
         "status": status,

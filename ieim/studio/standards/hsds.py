@@ -272,8 +272,8 @@ def _location(location: Node, reader: Reader) -> Iterator[str]:
     addresses = _each(
         location, reader, _address, "addresses", "physical_addresses", "physical_address"
     )
-    place = "; ".join(dict.fromkeys(addresses)) or reader.text(location, "url")
-    yield pair(one_line(reader.text(location, "name")), place)
+    address = "; ".join(dict.fromkeys(addresses)) or reader.text(location, "url")
+    yield pair(one_line(reader.text(location, "name")), address)
     yield from (reader.text(location, name) for name in ("description", "transportation"))
     yield from _direct(location, reader)
     yield from _hours(location, reader)

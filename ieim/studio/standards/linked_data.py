@@ -375,8 +375,8 @@ def _contact(node: Node, reader: Reader) -> str:
         for point in reader.nodes(channel, *_NUMBERS):
             lines += _point(point, reader)
         lines += reader.texts(channel, *_NUMBERS)
-        for place in reader.nodes(channel, "serviceLocation"):
-            lines += [*reader.texts(place, *NAMES), *_ways(place, reader)]
+        for location in reader.nodes(channel, "serviceLocation"):
+            lines += [*reader.texts(location, *NAMES), *_ways(location, reader)]
         languages = reader.labels(channel, "availableLanguage")
         lines.append(labelled("Languages", ", ".join(languages)))
     return joined(lines)

@@ -63,8 +63,8 @@ def read_json(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         if text.lstrip().startswith("<"):
             raise _refusal(_MARKUP) from error
-        what = f"is not JSON: {error.msg}" if text.strip() else "is empty"
-        raise _refusal(f"{what} (line {error.lineno}, column {error.colno})") from error
+        problem = f"is not JSON: {error.msg}" if text.strip() else "is empty"
+        raise _refusal(f"{problem} (line {error.lineno}, column {error.colno})") from error
     except RecursionError as error:
         raise _refusal(f"is nested more than {MAX_DEPTH} levels deep") from error
     value, findings = strict_json.parse(f'{{"":{text}}}')

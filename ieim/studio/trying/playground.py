@@ -14,7 +14,7 @@ from conversations.queueing import queue_after_commit
 from conversations.turns import running
 from ieim.knowledge import crisis
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.crisis import Looked
+from ieim.knowledge.crisis import Screening
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Model, Ranked
 from ieim.pipeline.stages.base import Inputs
@@ -58,7 +58,7 @@ class Side:
     which: Which
     text: str
     runner: QuestionRunner
-    screening: Looked
+    screening: Screening
     run: QuestionRun
 
     def shortlists(self, stage: str) -> list[dict[str, Any]]:
@@ -177,5 +177,5 @@ def _prepare(which: Which, release: Release, text: str, model: Model) -> Side:
     # The language is the text's, so no other view is searched.
     language = language_of(text, (), release)
     runner = QuestionRunner.of_site(release.in_language(language), model)
-    screening = crisis.look_stored(text, release.risk_examples)
+    screening = crisis.screen_with_stored(text, release.risk_examples)
     return Side(which, text, runner, screening, QuestionRun(runner.release, language))

@@ -39,7 +39,7 @@ class GoldenError(Exception):
 
 
 @transaction.atomic
-def keep(
+def store(
     *, case: Mapping[str, Any], by: User, turn_id: UUID | None = None
 ) -> tuple[GoldenQuestion, bool]:
     """Store an evaluation case as a golden question; return it, and whether it is new.
@@ -98,13 +98,13 @@ def add_example(
         raise GoldenError(message.format(reason=str(error).rstrip("."))) from error
 
 
-def said_in(turn_id: UUID) -> str:
+def name_for_turn(turn_id: UUID) -> str:
     """Return the name of the golden question that began with the words of a turn."""
     return f"said-{turn_id}"
 
 
 @transaction.atomic
-def keep_written(
+def store_written(
     *, text: str, expected: dict[str, Any], note: str, by: User, turn_id: UUID | None = None
 ) -> tuple[GoldenQuestion, bool]:
     """Store a question written by hand; return it, and whether it is new.
@@ -118,7 +118,7 @@ def keep_written(
     # No digest of the words: names stay in the audit record when the words are gone.
     case = redacted(
         {
-            "id": said_in(turn_id) if turn_id else f"written-{uuid4()}",
+            "id": name_for_turn(turn_id) if turn_id else f"written-{uuid4()}",
             "lang": "und",
             "text": text.strip(),
             "history": [],
@@ -135,7 +135,7 @@ def keep_written(
         message = gettext("This cannot be kept. {reason}.")
         raise GoldenError(message.format(reason=error)) from error
     same = GoldenQuestion.objects.filter(case__text=case["text"], case__history=[]).first()
-    return (same, False) if same else keep(case=case, by=by, turn_id=turn_id)
+    return (same, False) if same else store(case=case, by=by, turn_id=turn_id)
 
 
 def redacted(case: Mapping[str, Any]) -> dict[str, Any]:

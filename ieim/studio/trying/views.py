@@ -19,7 +19,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
 from ieim.people.models import User
-from ieim.people.reading import note_listed
+from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.pipeline.message.screen import refusal
 from ieim.studio.models import GoldenQuestion, Proposal
@@ -67,7 +67,7 @@ def golden(request: HttpRequest, proposal: int) -> HttpResponse:
     stored = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
     page = selectors.golden_page(stored, member(request))
     names = (row["name"] for kind in page["kinds"] for row in kind["rows"] if row["text"])
-    note_listed(selectors.LISTED, "questions", names, member(request))
+    record_listed(selectors.LISTED, "questions", names, member(request))
     return render(request, "studio/trying/golden.html", {"page": page})
 
 
@@ -90,7 +90,7 @@ def questions(request: HttpRequest) -> HttpResponse:
     release = knowledge.current_release()
     rows = [selectors.question_row(question, release) for question in page]
     names = (question.name for question in page)
-    note_listed(selectors.LISTED, "questions", names, member(request))
+    record_listed(selectors.LISTED, "questions", names, member(request))
     return render(request, "studio/trying/questions.html", {"page": page, "rows": rows})
 
 
@@ -143,7 +143,7 @@ def _save(
         services.add_example(text=text, agency=agency, service=service, by=user, turn_id=turn_id)
         return gettext("The question is an example question of the service, in the draft.")
     note = data.get("note", "")[:500]
-    _, is_new = services.keep_written(
+    _, is_new = services.store_written(
         text=text, expected=expected, note=note, by=user, turn_id=turn_id
     )
     if is_new:
@@ -158,7 +158,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
     if not selectors.visible(question, agencies_of(request.user)):
         raise Http404
     if request.method != "POST":
-        note_listed(selectors.LISTED, "questions", [question.name], member(request))
+        record_listed(selectors.LISTED, "questions", [question.name], member(request))
         row = selectors.question_row(question, knowledge.current_release())
         return render(request, "studio/trying/question_remove.html", {"row": row})
     services.remove(question=question, by=member(request))

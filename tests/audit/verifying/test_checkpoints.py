@@ -145,10 +145,10 @@ def test_it_compares_any_number_in_the_same_memory() -> None:
         of_nothing = {"at": at, "chains": 0, "digest": sha256().hexdigest()}
         taken = [AuditCheckpoint(number=number, **of_nothing) for number in numbers]
         AuditCheckpoint.objects.bulk_create(taken, batch_size=500)
-        says = {"chain": SYSTEM_CHAIN, "kind": KIND, "actor": "system", "at": at}
+        fields = {"chain": SYSTEM_CHAIN, "kind": KIND, "actor": "system", "at": at}
         events = [
-            AuditEvent(seq=each.number, payload=canonical(summary(each)).decode(), **says)
-            for each in taken
+            AuditEvent(seq=entry.number, payload=canonical(summary(entry)).decode(), **fields)
+            for entry in taken
         ]
         AuditEvent.objects.bulk_create(events, batch_size=500)
 
@@ -218,8 +218,8 @@ def test_it_takes_checkpoints_while_others_write(
     def look() -> list[str]:
         return [fault for _ in range(10) for fault in faults()]
 
-    found = in_threads([write, write, checkpoint, checkpoint, look, look])
-    assert found == [[]] * 6
+    results = in_threads([write, write, checkpoint, checkpoint, look, look])
+    assert results == [[]] * 6
 
     def problems() -> tuple[int, list[ChainReport], list[str]]:
         broken = [report for report in check_all() if not report.ok]

@@ -78,10 +78,10 @@ def test_writers_wait_for_no_more_than_what_is_suspected(
         return done
 
     with connection.execute_wrapper(meanwhile):
-        found = comparing.second_look(PEOPLE_CHAIN)
+        result = comparing.second_look(PEOPLE_CHAIN)
     assert changed
     # What changed with an event meanwhile is no fault, and who was not suspected is not read again.
-    assert [each.id for each in found] == [str(ada.pk)]
+    assert [entry.id for entry in result] == [str(ada.pk)]
     assert [set(params) for params in accounts] == [set(), {ada.pk, ben.pk}]
     assert eva.pk not in accounts[-1]
 
@@ -91,11 +91,11 @@ def test_it_says_that_rows_without_digests_are_not_vouched_for(db: None) -> None
     turn = make_turn()
     with transaction.atomic():
         record(chain=turn.session_id, kind="turn.received", payload={}, actor="citizen")
-    found = comparing.second_look(turn.session_id)
-    assert [(each.kind, each.id, each.fault) for each in found] == [
+    result = comparing.second_look(turn.session_id)
+    assert [(entry.kind, entry.id, entry.fault) for entry in result] == [
         ("turn_text", str(turn.pk), "unvouched")
     ]
-    assert "is not vouched for" in found[0].message
+    assert "is not vouched for" in result[0].message
 
 
 def test_no_honest_change_hides_one_that_no_event_tells_of(db: None) -> None:
@@ -109,16 +109,16 @@ def test_no_honest_change_hides_one_that_no_event_tells_of(db: None) -> None:
     assert f"changed account {ada.pk}, which was not then as the record had it" in problem.message
     # The event about ben names no row any more: ada's has named both.
     do("UPDATE people_user SET is_superuser = TRUE WHERE username = 'ben'")
-    assert [each.id for each in comparing.second_look(PEOPLE_CHAIN)] == [str(ben.pk)]
+    assert [entry.id for entry in comparing.second_look(PEOPLE_CHAIN)] == [str(ben.pk)]
 
 
 def test_what_was_there_before_is_vouched_for_once(published: None) -> None:
     """As at the end of ``migrate`` on a database of a version that did not vouch for it."""
     Vector.objects.create(embedder="e", sha256="a", value=b"x")
     turn, erased = make_turn(), make_turn("Another one")
-    for each in (turn, erased):
-        rows = [TEXT.row(each), SIGNS.row(each)]
-        chain = each.session_id
+    for entry in (turn, erased):
+        rows = [TEXT.row(entry), SIGNS.row(entry)]
+        chain = entry.session_id
         with transaction.atomic():
             record(chain=chain, kind="turn.received", payload={}, actor="citizen", rows=rows)
     erasing.erase_session(session_id=erased.session_id)
@@ -132,8 +132,10 @@ def test_what_was_there_before_is_vouched_for_once(published: None) -> None:
         assert comparing.second_look(chain) == []
     do("UPDATE conversations_session SET link_sha256 = 'forged' WHERE link_sha256 = ''")
     assert verify(turn.session_id).ok
-    found = comparing.second_look(turn.session_id)
-    assert [(each.kind, each.fault, each.event) for each in found] == [("session", "changed", 2)]
+    result = comparing.second_look(turn.session_id)
+    assert [(entry.kind, entry.fault, entry.event) for entry in result] == [
+        ("session", "changed", 2)
+    ]
     # Another such event does not make an account one of before.
     User.objects.filter(pk=user.pk).update(is_superuser=True)
     rows = [ACCOUNT.row(ACCOUNT.rows().get(pk=user.pk))]
@@ -180,6 +182,6 @@ def test_it_compares_many_chains_in_a_few_queries(
     out = StringIO()
     with django_assert_max_num_queries(60):
         call_command("verify_audit", "--json", stdout=out)
-    said = json.loads(out.getvalue())
-    assert said["chains"] == 152
-    assert said["rows"] > turn.stages.count()
+    data = json.loads(out.getvalue())
+    assert data["chains"] == 152
+    assert data["rows"] > turn.stages.count()

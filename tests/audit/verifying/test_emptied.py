@@ -50,7 +50,7 @@ def test_what_stays_of_the_conversation_is_still_missed(ask: Ask) -> None:
     with triggers_lifted():
         Turn.objects.filter(session=chain, number=2).delete()
         Session.objects.filter(pk=chain).update(secret_sha256="0" * 64)
-    kinds = {(found.kind, str(found.fault)) for found in second_look(chain)}
+    kinds = {(entry.kind, str(entry.fault)) for entry in second_look(chain)}
     assert kinds >= {("turn_text", "missing"), ("session", "unvouched")}
 
 
@@ -79,8 +79,8 @@ def test_what_was_recorded_before_there_were_salts_stays_and_holds(
 
 def test_nothing_is_emptied_before_an_erasure_nor_filled_after_it(ask: Ask) -> None:
     living = ask(VISA, secret="b").session_id
-    gone = erased(ask)
-    event = AuditEvent.objects.filter(chain=gone).earliest("seq")
+    result = erased(ask)
+    event = AuditEvent.objects.filter(chain=result).earliest("seq")
     for which, change in (
         (AuditEvent.objects.filter(chain=living), {"payload": "{}", "salt": ""}),
         (AuditEvent.objects.filter(pk=event.pk), {"payload": '{"a":1}'}),

@@ -38,11 +38,11 @@ NOT_STORED = (
 @pytest.fixture
 def chains(db: None) -> list[UUID]:
     """Chains of five events."""
-    found = [uuid4() for _ in range(POSITIONS)]
-    for chain in found:
+    results = [uuid4() for _ in range(POSITIONS)]
+    for chain in results:
         for number in range(LENGTH):
             append(chain, number=number)
-    return found
+    return results
 
 
 @pytest.fixture
@@ -62,9 +62,9 @@ def verified(*options: str) -> dict[str, Any]:
     out = StringIO()
     with suppress(CommandError):
         call_command("verify_audit", "--json", *options, stdout=out)
-    said: dict[str, Any] = json.loads(out.getvalue())
-    assert said["ok"] is not bool(said["broken"] or said["differing"] or said["faults"])
-    return said
+    data: dict[str, Any] = json.loads(out.getvalue())
+    assert data["ok"] is not bool(data["broken"] or data["differing"] or data["faults"])
+    return data
 
 
 def rewrite(chain: UUID, start: int) -> None:
@@ -88,16 +88,16 @@ def forget_checkpoints() -> None:
 
 
 def test_it_holds_and_goes_on(chains: list[UUID], digest: str) -> None:
-    said = verified("--expect", digest, "--nothing-since")
-    assert (said["ok"], said["since"]) == (True, 0)
+    result = verified("--expect", digest, "--nothing-since")
+    assert (result["ok"], result["since"]) == (True, 0)
     append(chains[3])
     append(uuid4())
     later = take_checkpoint().digest
     append(chains[3])
-    said = verified("--expect", digest)
-    assert (said["ok"], said["since"]) == (True, 4)  # with the later checkpoint's own event
-    said = verified("--expect", later.upper())
-    assert (said["ok"], said["since"]) == (True, 1)
+    result = verified("--expect", digest)
+    assert (result["ok"], result["since"]) == (True, 4)  # with the later checkpoint's own event
+    result = verified("--expect", later.upper())
+    assert (result["ok"], result["since"]) == (True, 1)
 
 
 def test_it_finds_chains_written_anew_with_good_hashes(chains: list[UUID], digest: str) -> None:
@@ -105,7 +105,7 @@ def test_it_finds_chains_written_anew_with_good_hashes(chains: list[UUID], diges
         for position, chain in enumerate(chains):
             rewrite(chain, position % LENGTH)
     broken = verified("--expect", digest)["broken"]
-    assert {(each["chain"], each["break"]) for each in broken} == {
+    assert {(entry["chain"], entry["break"]) for entry in broken} == {
         (str(chain), "checkpoint") for chain in chains
     }
 
@@ -157,8 +157,8 @@ def test_it_finds_a_truncated_tail(chains: list[UUID], digest: str) -> None:
             heads = AuditHead.objects.filter(chain=chain)
             heads.update(seq=to, hash=last.hash) if last else heads.delete()
         CheckpointHead.objects.filter(chain__in=chains)._raw_delete("default")
-    said = verified("--expect", digest)
-    assert said["faults"] == [
+    result = verified("--expect", digest)
+    assert result["faults"] == [
         *["checkpoint 1 does not follow from the heads that are stored with it"] * 2
     ]
 

@@ -67,25 +67,30 @@ def verified(*options: str) -> dict[str, Any]:
     out = StringIO()
     with suppress(CommandError):
         call_command("verify_audit", "--json", *options, stdout=out)
-    said: dict[str, Any] = json.loads(out.getvalue())
-    return said
+    data: dict[str, Any] = json.loads(out.getvalue())
+    return data
 
 
 def differing(*options: str) -> set[tuple[str, str, str]]:
     """The rows that differ: kind, id, and what is wrong."""
-    said = verified(*options)
-    assert said["ok"] is not bool(said["differing"] or said["broken"] or said["faults"])
-    return {(each["kind"], each["id"], each["fault"]) for each in said["differing"]}
+    result = verified(*options)
+    assert result["ok"] is not bool(result["differing"] or result["broken"] or result["faults"])
+    return {(entry["kind"], entry["id"], entry["fault"]) for entry in result["differing"]}
 
 
 @pytest.mark.both_databases
 def test_it_reports_nothing_on_a_sound_database(digest: str) -> None:
-    said = verified("--expect", digest, "--nothing-since")
-    assert (said["ok"], said["broken"], said["differing"], said["faults"]) == (True, [], [], [])
+    result = verified("--expect", digest, "--nothing-since")
+    assert (result["ok"], result["broken"], result["differing"], result["faults"]) == (
+        True,
+        [],
+        [],
+        [],
+    )
     events = AuditEvent.objects.values_list("payload", flat=True)
-    told = {row[0] for event in events for row in json.loads(event).get("rows", ())}
+    results = {row[0] for event in events for row in json.loads(event).get("rows", ())}
     # Every kind is there, or the tests below would show nothing.
-    assert told == {vouched.kind for vouched in registered()} - {GRANT.kind}  # of older events
+    assert results == {vouched.kind for vouched in registered()} - {GRANT.kind}  # of older events
 
 
 def test_there_are_fourteen_kinds() -> None:
@@ -110,18 +115,20 @@ def test_it_finds_what_was_deleted(
         chains = dict(Turn.objects.values_list("pk", "session_id"))
         keys = [at(position, table, where)[0] for position in range(POSITIONS)]
         with triggers_lifted():
-            gone = [delete(key) for key in keys]
-        found = differing()
-        kind = gone[0][0]
-        assert {each for each in found if each[0] == kind} == {(*each, "missing") for each in gone}
+            results = [delete(key) for key in keys]
+        result = differing()
+        kind = results[0][0]
+        assert {entry for entry in result if entry[0] == kind} == {
+            (*entry, "missing") for entry in results
+        }
         if kind == "turn_text":
             # All that hung on it went along, and only that.
-            touched = {str(chains[UUID(key)]) for _, key in gone}
-            assert {each["chain"] for each in verified()["differing"]} == touched
+            touched = {str(chains[UUID(key)]) for _, key in results}
+            assert {entry["chain"] for entry in verified()["differing"]} == touched
         elif kind == "span":
-            assert {each[0] for each in found} == {"span", "stage"}
+            assert {entry[0] for entry in result} == {"span", "stage"}
         else:
-            assert len(found) == POSITIONS
+            assert len(result) == POSITIONS
 
 
 @pytest.mark.parametrize("add", ADDITIONS)
@@ -156,7 +163,7 @@ def test_it_finds_a_deleted_release() -> None:
         with triggers_lifted():
             do("DELETE FROM knowledge_publication WHERE release_id = 2")
             do("DELETE FROM knowledge_release WHERE number = 2")
-        assert {each[::2] for each in differing()} == {
+        assert {entry[::2] for entry in differing()} == {
             ("publication", "missing"),
             ("release", "missing"),
         }
@@ -189,7 +196,7 @@ def test_it_finds_what_else_is_vouched_for(statement: str, kind: str, fault: str
     with tampering():
         with triggers_lifted():
             do(statement)
-        assert {(each[0], each[2]) for each in differing()} == {(kind, fault)}
+        assert {(entry[0], entry[2]) for entry in differing()} == {(kind, fault)}
 
 
 @pytest.mark.both_databases
@@ -200,7 +207,7 @@ def test_it_finds_what_was_done_to_who_may_what(done: str) -> None:
         with triggers_lifted():
             for statement in statements:
                 do(statement)
-        assert {(each[0], each[2]) for each in differing()} == {(kind, fault)}
+        assert {(entry[0], entry[2]) for entry in differing()} == {(kind, fault)}
 
 
 @pytest.mark.both_databases
@@ -215,8 +222,8 @@ def test_it_finds_a_second_factor_that_was_exchanged_and_then_used(after: str) -
 
 def test_it_finds_a_turn_that_moved_to_another_conversation() -> None:
     with tampering():
-        found = rows("SELECT id, session_id FROM conversations_turn WHERE text <> ''")
-        turn, other = found[0][0], found[-1][1]
+        result = rows("SELECT id, session_id FROM conversations_turn WHERE text <> ''")
+        turn, other = result[0][0], result[-1][1]
         move = "UPDATE conversations_turn SET session_id = %s, number = 9 WHERE id = %s"
         with triggers_lifted():
             do(move, other, turn)
@@ -229,9 +236,9 @@ def test_it_finds_a_conversation_that_no_event_tells_of() -> None:
         # Of one that the assistant answered: a message to a person has no stages.
         chain = Attempt.objects.values_list("stage__turn__session_id", flat=True)[0]
         rewind(chain, to=0)
-        found = differing()
-        assert {fault for _, _, fault in found} == {"unvouched"}
-        assert {kind for kind, _, _ in found} >= {"turn_text", "stage", "attempt"}
+        result = differing()
+        assert {fault for _, _, fault in result} == {"unvouched"}
+        assert {kind for kind, _, _ in result} >= {"turn_text", "stage", "attempt"}
 
 
 @pytest.mark.parametrize("position", sample(range(POSITIONS), keep=2))
@@ -285,14 +292,14 @@ def test_no_later_event_can_vouch_for_another_past(
         with triggers_lifted():
             do(f"UPDATE {table} SET {change} WHERE id = %s", key)  # noqa: S608 - our own names
         ((chain, row),) = [
-            found
-            for found in kind.rows_of_chains([*Session.objects.values_list("pk", flat=True)])
-            if str(found[1].pk) == name(key)
+            result
+            for result in kind.rows_of_chains([*Session.objects.values_list("pk", flat=True)])
+            if str(result[1].pk) == name(key)
         ]
         # As one would who wrote the next event of the record, with its hash and its head.
         record(chain=chain, kind="turn.answered", payload={}, actor="system", rows=[kind.row(row)])
-        said = verified("--expect", digest)
-        assert "which never changes" in json.dumps(said["broken"])
+        results = verified("--expect", digest)
+        assert "which never changes" in json.dumps(results["broken"])
         assert (kind.kind, name(key), "changed") in {
-            (each["kind"], each["id"], each["fault"]) for each in said["differing"]
+            (entry["kind"], entry["id"], entry["fault"]) for entry in results["differing"]
         }

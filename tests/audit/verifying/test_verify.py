@@ -72,9 +72,9 @@ def test_it_finds_a_changed_event(
 ) -> None:
     with lifted():
         assert AuditEvent.objects.filter(chain=chain, seq=seq).update(**change) == 1
-    found = broken(chain)
-    assert found[0] is code
-    assert message in found[2]
+    result = broken(chain)
+    assert result[0] is code
+    assert message in result[2]
 
 
 @pytest.mark.parametrize(("seq", "expected"), [(3, (Break.LINK, 4)), (5, (Break.HEAD, 5))])

@@ -73,8 +73,8 @@ def test_a_fresh_city_has_a_good_page_without_touching_a_file(
     expect(citizen).to_have_title(f"Ask about a public service – {name.removeprefix('City of ')}")
     brand = citizen.locator(".app-header__own")
     expect(brand).to_have_css("color", "rgb(122, 31, 92)")
-    shown = citizen.locator(".app-header__logo")
-    assert shown.bounding_box() is not None
+    locator = citizen.locator(".app-header__logo")
+    assert locator.bounding_box() is not None
     checked_at_both_widths(citizen)
     citizen.get_by_role("link", name="Talk to a person").first.click()
     expect(citizen.get_by_role("link", name="+49 30 901820").first).to_be_visible()

@@ -71,9 +71,9 @@ def test_who_chooses_nothing_of_it_is_led_to_what_happens_now(quiet_page: Page) 
     connected(page)
     ask(page, "passport")
     page.get_by_role("button", name="None of these").press("Enter")
-    held = page.get_by_role("heading", name="A person will answer this question")
-    expect(held).to_be_focused()
-    expect(held).to_be_in_viewport()
+    element = page.get_by_role("heading", name="A person will answer this question")
+    expect(element).to_be_focused()
+    expect(element).to_be_in_viewport()
     expect(page.locator("#status")).to_have_text("Question 1: The assistant asks you to choose.")
 
 
@@ -91,12 +91,12 @@ def test_who_goes_on_writing_after_a_choice_is_left_there(quiet_page: Page) -> N
 
 @pytest.mark.whole
 def test_what_the_socket_brings_first_stays_when_the_form_is_answered(page: Page) -> None:
-    held = page.get_by_role("heading", name="A person will answer this question")
+    element = page.get_by_role("heading", name="A person will answer this question")
 
     def late(route: Route) -> None:
         response = route.fetch()
         # A click of the driver's own would wait for this request.
-        held.wait_for()
+        element.wait_for()
         route.fulfill(response=response)
 
     page.goto("/")
@@ -106,7 +106,7 @@ def test_what_the_socket_brings_first_stays_when_the_form_is_answered(page: Page
         page.get_by_role("button", name="None of these").click()
     answered.value.finished()
     page.evaluate("new Promise((settled) => setTimeout(settled, 100))")
-    expect(held).to_be_visible()
+    expect(element).to_be_visible()
 
 
 @pytest.mark.whole

@@ -100,13 +100,13 @@ def test_enter_that_ends_a_composition_sends_nothing(
 
 def test_what_is_typed_after_enter_is_the_next_question(quiet_page: Page) -> None:
     page = quiet_page
-    held: list[str | bytes] = []
+    records: list[str | bytes] = []
     routes: list[WebSocketRoute] = []
     slow = False
 
     def wire(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
-        server.on_message(lambda text: held.append(text) if slow else route.send(text))
+        server.on_message(lambda text: records.append(text) if slow else route.send(text))
         routes.append(route)
 
     page.route_web_socket("**/ws/chat/**", wire)
@@ -120,8 +120,8 @@ def test_what_is_typed_after_enter_is_the_next_question(quiet_page: Page) -> Non
     expect(box).to_have_value("And the fee?")
     expect(page.locator(".turn")).to_have_count(0)
     slow = False
-    while held:
-        routes[-1].send(held.pop(0))
+    while records:
+        routes[-1].send(records.pop(0))
     expect_answer(page)
     expect(page.locator(".message__text")).to_have_text(VISA)
     expect(box).to_have_value("And the fee?")
@@ -143,7 +143,7 @@ def test_on_a_small_telephone_it_takes_a_sixth_of_the_height(
     box = page.locator("#ask").bounding_box()
     assert box is not None
     assert box["height"] <= height / 6
-    typed, send = (page.locator(each).bounding_box() for each in ("#question", "#ask-button"))
+    typed, send = (page.locator(entry).bounding_box() for entry in ("#question", "#ask-button"))
     assert typed is not None
     assert send is not None
     assert abs(typed["y"] - send["y"]) < 4

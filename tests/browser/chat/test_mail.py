@@ -36,11 +36,11 @@ def house(
 def link_of(mails: PostOffice, number: int) -> str:
     """Wait for a message (from 1); returns the first link in it."""
     with mails.arrived:
-        came = mails.arrived.wait_for(lambda: len(mails.inbox) >= number, timeout=30)
-    assert came, "the message did not come"
-    found = re.search(r"http://\S+", mails.inbox[number - 1].get_content())
-    assert found is not None
-    return found.group()
+        result = mails.arrived.wait_for(lambda: len(mails.inbox) >= number, timeout=30)
+    assert result, "the message did not come"
+    match = re.search(r"http://\S+", mails.inbox[number - 1].get_content())
+    assert match is not None
+    return match.group()
 
 
 @pytest.mark.whole

@@ -51,13 +51,13 @@ def hosted(folder: Path) -> Iterator[Host]:
 def _pages(ieim: str) -> Iterator[int]:
     class Pages(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked = parse_qs(urlsplit(self.path).query)
-            language = asked.get("lang", ["en"])[0]
+            query = parse_qs(urlsplit(self.path).query)
+            language = query.get("lang", ["en"])[0]
             direction = "rtl" if language == "ar" else "ltr"
             page = PAGE.format(ieim=ieim, language=language, direction=direction)
             if urlsplit(self.path).path == "/framing":
                 # What a site does that is not let in and does not ask the script.
-                page = f'<!doctype html><title>F</title><iframe src="{asked["src"][0]}"></iframe>'
+                page = f'<!doctype html><title>F</title><iframe src="{query["src"][0]}"></iframe>'
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             policy = f"default-src 'none'; script-src {ieim}; frame-src {ieim}"

@@ -38,11 +38,11 @@ def framed(page: Page) -> Frame:
 @pytest.mark.whole
 def test_it_costs_an_agencys_page_one_script(browser: Browser, host: Host) -> None:
     page = browser.new_context().new_page()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    records: list[str] = []
+    page.on("request", lambda request: records.append(request.url))
     page.goto(host.allowed)
     expect(page.get_by_role("button", name=ASK)).to_be_visible()
-    assert [url for url in asked if url.startswith(host.ieim)] == [f"{host.ieim}/embed.js"]
+    assert [url for url in records if url.startswith(host.ieim)] == [f"{host.ieim}/embed.js"]
     assert page.context.cookies() == []
     page.context.close()
 
@@ -151,12 +151,12 @@ def test_a_site_that_is_not_let_in_has_neither_button_nor_frame(
     browser: Browser, host: Host
 ) -> None:
     page = browser.new_context().new_page()
-    said: list[str] = []
-    page.on("console", lambda told: said.append(told.text))
+    records: list[str] = []
+    page.on("console", lambda told: records.append(told.text))
     page.goto(host.foreign)
     page.wait_for_load_state("networkidle")
     expect(page.get_by_role("button", name=ASK)).to_have_count(0)
-    assert any("is not among the other sites" in each for each in said)
+    assert any("is not among the other sites" in entry for entry in records)
     for path, may in (("/embed/", False), ("/", False), ("/staff/login/", False)):
         page.goto(f"{host.foreign}/framing?src={host.ieim}{path}")
         assert shows(page) == may, path

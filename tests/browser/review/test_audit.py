@@ -69,9 +69,9 @@ def test_it_works_without_javascript_and_gives_the_file(browser: Browser, live_s
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_role("heading", name="Somebody logged in").first).to_be_visible()
     page.locator(".audit-event__by").first.get_by_role("link").first.click()
-    with page.expect_download() as got:
+    with page.expect_download() as result:
         page.get_by_role("button", name="Download this chain").click()
-    lines = Path(got.value.path()).read_text(encoding="utf-8").splitlines()
+    lines = Path(result.value.path()).read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
     page.goto("/audit/?kind=audit.exported")
     expect(page.get_by_role("heading", name="Events were downloaded")).to_be_visible()

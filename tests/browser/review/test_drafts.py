@@ -43,8 +43,8 @@ def expect_draft(page: Page) -> None:
 
 def drafts(page: Page) -> list[str]:
     """The names under which the browser keeps drafts."""
-    found = page.evaluate("Object.keys(localStorage).filter((n) => n.startsWith('ieim-draft:'))")
-    return list(found)
+    result = page.evaluate("Object.keys(localStorage).filter((n) => n.startsWith('ieim-draft:'))")
+    return list(result)
 
 
 def expect_no_draft(page: Page) -> None:
@@ -113,9 +113,9 @@ def test_nobody_else_sees_a_draft_in_the_same_browser(office: Office) -> None:
     end_session(page)
     log_in(page, "caseworker")
     page.goto(address)
-    kept = page.locator(KEPT)
-    expect(kept).to_contain_text(REPLY)
-    expect(kept).not_to_contain_text("Mine")
+    locator = page.locator(KEPT)
+    expect(locator).to_contain_text(REPLY)
+    expect(locator).not_to_contain_text("Mine")
     checked_at_both_widths(page)
 
 

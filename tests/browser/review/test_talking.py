@@ -24,10 +24,10 @@ def asks(page: Page, *, checked: bool = False) -> None:
     page.locator("#ask-person").get_by_role("link", name="Talk to a person").click()
     page.get_by_label("In your own words").fill(HELP)
     # What one way asks for shows once it is chosen.
-    for way, asked in (("By e-mail", "Your e-mail address"), ("Call me back", "When?")):
-        expect(page.get_by_label(asked)).to_be_hidden()
+    for way, result in (("By e-mail", "Your e-mail address"), ("Call me back", "When?")):
+        expect(page.get_by_label(result)).to_be_hidden()
         page.get_by_label(way, exact=True).check()
-        expect(page.get_by_label(asked)).to_be_visible()
+        expect(page.get_by_label(result)).to_be_visible()
     if checked:
         checked_at_both_widths(page)
     page.get_by_role("button", name="Ask for a person").click()

@@ -125,9 +125,9 @@ def test_a_notice_stands_above_the_answer_until_it_is_ended(people: Open) -> Non
     connected(citizen)
     ask(citizen, VISA)
     expect_answer(citizen)
-    shown = citizen.locator(".agency-notice")
-    expect(shown).to_contain_text(NOTICE)
-    notice, first = shown.bounding_box(), citizen.get_by_text("What to do first").bounding_box()
+    locator = citizen.locator(".agency-notice")
+    expect(locator).to_contain_text(NOTICE)
+    notice, first = locator.bounding_box(), citizen.get_by_text("What to do first").bounding_box()
     assert notice is not None
     assert first is not None
     assert notice["y"] < first["y"]
@@ -136,10 +136,10 @@ def test_a_notice_stands_above_the_answer_until_it_is_ended(people: Open) -> Non
     editor.get_by_role("button", name="End now").click()
     expect(editor.get_by_text("The notice has ended.")).to_be_visible()
     citizen.reload()
-    expect(shown).to_have_count(1)
+    expect(locator).to_have_count(1)
     ask(citizen, "How long does it take to extend my tourist visa?")
     expect_answer(citizen, 2)
-    expect(shown).to_have_count(1)
+    expect(locator).to_have_count(1)
 
 
 @pytest.mark.whole

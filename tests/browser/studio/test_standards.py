@@ -81,5 +81,5 @@ def test_an_editor_imports_a_standard(
 
 def shown(page: Page, site: str, name: str) -> bool:
     """Whether the draft has a service of that name."""
-    found = page.request.get(f"{site}/api/v1/knowledge/services/", params={"q": name}).json()
-    return name in {entry["name"] for entry in found["items"]}
+    data = page.request.get(f"{site}/api/v1/knowledge/services/", params={"q": name}).json()
+    return name in {entry["name"] for entry in data["items"]}

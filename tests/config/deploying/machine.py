@@ -185,7 +185,7 @@ class Machine:
         # What is built, of ours: an environment has catalogues of its own.
         files += (file for name in top for file in (ROOT / name).rglob("django.mo"))
         with tarfile.open(self.root / f"ieim-{version}.tar.gz", "w:gz", compresslevel=1) as tar:
-            for file in dict.fromkeys(each for each in files if each.is_file()):
+            for file in dict.fromkeys(result for result in files if result.is_file()):
                 content = file.read_bytes()
                 if file.is_relative_to(ROOT / "deploy"):
                     content = self.here(content.decode()).encode()

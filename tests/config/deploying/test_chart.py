@@ -80,19 +80,19 @@ def helm(*arguments: str, given: dict[str, Any], folder: Path) -> subprocess.Com
 def rendered(given: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     done = helm("template", "site", "ieim", given=given, folder=folder)
     assert done.returncode == 0, done.stderr
-    return [each for each in yaml.safe_load_all(done.stdout) if each]
+    return [entry for entry in yaml.safe_load_all(done.stdout) if entry]
 
 
 def pods(objects: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """The specifications of all pods, by the name of their only container."""
-    found = {}
-    for each in objects:
-        spec = each.get("spec", {})
+    fields = {}
+    for result in objects:
+        spec = result.get("spec", {})
         spec = spec.get("jobTemplate", {}).get("spec", spec)
         if pod := spec.get("template", {}).get("spec"):
             (container,) = pod["containers"]
-            found[container["name"]] = pod
-    return found
+            fields[container["name"]] = pod
+    return fields
 
 
 @with_helm
@@ -104,7 +104,7 @@ def test_helm_finds_nothing_to_say(given: dict[str, Any], tmp_path: Path) -> Non
 
 @with_helm
 def test_it_runs_every_process_and_what_is_asked_for(tmp_path: Path) -> None:
-    few = Counter(each["kind"] for each in rendered({}, tmp_path))
+    few = Counter(entry["kind"] for entry in rendered({}, tmp_path))
     assert few == {
         "Deployment": 3,
         "Job": 1,
@@ -113,16 +113,16 @@ def test_it_runs_every_process_and_what_is_asked_for(tmp_path: Path) -> None:
         "NetworkPolicy": 2,
         "PodDisruptionBudget": 2,
     }
-    all_of_it = Counter(each["kind"] for each in rendered(SET, tmp_path))
+    all_of_it = Counter(entry["kind"] for entry in rendered(SET, tmp_path))
     assert all_of_it - few == {"CronJob": 3, "Ingress": 1}
 
 
 @with_helm
 def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> None:
-    found = pods(rendered(SET, tmp_path))
-    assert found.keys() == {"web", "worker", "beat", "migrate", "seal", "verify", "backup"}
+    result = pods(rendered(SET, tmp_path))
+    assert result.keys() == {"web", "worker", "beat", "migrate", "seal", "verify", "backup"}
     own = {}
-    for name, pod in found.items():
+    for name, pod in result.items():
         (container,) = pod["containers"]
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -139,7 +139,7 @@ def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> Non
                 own[name] = variable["valueFrom"]["secretKeyRef"]["name"]
     audit = dict.fromkeys(("seal", "verify", "backup"), "ieim-seal")
     assert own == {"migrate": "ieim-owner", **audit}
-    keys = [name for name, pod in found.items() if '"key.pem"' in json.dumps(pod)]
+    keys = [name for name, pod in result.items() if '"key.pem"' in json.dumps(pod)]
     assert keys == ["seal"]
 
 
@@ -150,32 +150,32 @@ def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
 ) -> None:
     (container,) = pods(rendered(SET, tmp_path))[name]["containers"]
     assert "envFrom" not in container
-    env = {each["name"]: each.get("value", "postgresql://a/b") for each in container["env"]}
-    code, said = django(tmp_path, {"IEIM_ENV": "production", **env}, "check")
-    assert code == 0, said
+    env = {entry["name"]: entry.get("value", "postgresql://a/b") for entry in container["env"]}
+    code, result = django(tmp_path, {"IEIM_ENV": "production", **env}, "check")
+    assert code == 0, result
 
 
 @with_helm
 def test_it_verifies_against_the_seals_that_it_keeps(tmp_path: Path) -> None:
-    def told(given: dict[str, Any]) -> Any:
+    def arguments_of(given: dict[str, Any]) -> Any:
         (container,) = pods(rendered(given, tmp_path))["verify"]["containers"]
         arguments = container["args"][3:]
         parser = verify_audit.Command().create_parser("manage.py", "verify_audit")
-        told = parser.parse_args(arguments)
-        assert told.record
-        return told.seals, told.public_key
+        result = parser.parse_args(arguments)
+        assert result.record
+        return result.seals, result.public_key
 
-    assert told(SET) == (Path("/seals/seals"), Path("/key/public.pem"))
-    assert told({**SET, "seal": {"claim": ""}}) == (None, None)
+    assert arguments_of(SET) == (Path("/seals/seals"), Path("/key/public.pem"))
+    assert arguments_of({**SET, "seal": {"claim": ""}}) == (None, None)
 
 
 @with_helm
 def test_a_changed_variable_starts_processes_anew(tmp_path: Path) -> None:
     def sums(given: dict[str, Any]) -> list[str]:
         return [
-            each["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
-            for each in rendered(given, tmp_path)
-            if each["kind"] == "Deployment"
+            entry["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+            for entry in rendered(given, tmp_path)
+            if entry["kind"] == "Deployment"
         ]
 
     assert len(set(sums({}))) == 1

@@ -122,15 +122,15 @@ def ask(url: str, folder: Path, **headers: str) -> tuple[int, dict[str, str]]:
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
 def test_the_proxy_passes_on_what_the_site_needs_and_no_probe(tmp_path: Path) -> None:
     with proxy(tmp_path) as (plain, secure):
-        status, told = ask(f"{plain}/help/?a=b", tmp_path, Host="elsewhere.example")
-        assert (status, told["Location"]) == (301, f"{PUBLIC}/help/?a=b")
-        status, told = ask(
+        status, result = ask(f"{plain}/help/?a=b", tmp_path, Host="elsewhere.example")
+        assert (status, result["Location"]) == (301, f"{PUBLIC}/help/?a=b")
+        status, result = ask(
             f"{secure}/ws/chat/", tmp_path, Upgrade="websocket", **{"X-Forwarded-For": "192.0.2.1"}
         )
         assert status == 200
-        assert told["Got-X-Forwarded-Proto"] == "https"
-        assert told["Got-X-Forwarded-For"] == "192.0.2.1, 127.0.0.1"
-        assert (told["Got-Upgrade"], told["Got-Connection"]) == ("websocket", "upgrade")
+        assert result["Got-X-Forwarded-Proto"] == "https"
+        assert result["Got-X-Forwarded-For"] == "192.0.2.1, 127.0.0.1"
+        assert (result["Got-Upgrade"], result["Got-Connection"]) == ("websocket", "upgrade")
         for path in ("livez", "readyz", "metrics"):
             assert ask(f"{secure}/{path}", tmp_path)[0] == 404
         ask(f"{secure}/c/a-secret/", tmp_path)
@@ -176,25 +176,26 @@ def test_the_roles_get_their_passwords_and_a_backup_has_its_seals(tmp_path: Path
             connection.execute("GRANT SELECT ON audit_auditcheckpoint TO PUBLIC")
             connection.execute("INSERT INTO audit_auditcheckpoint VALUES (2, 'b'), (1, 'a')")
         seals = [
-            json.dumps({"key": "a", "number": each}, separators=(",", ":")) for each in range(1, 5)
+            json.dumps({"key": "a", "number": entry}, separators=(",", ":"))
+            for entry in range(1, 5)
         ]
-        kept = tmp_path / "seals"
-        kept.write_text("".join(f"{line}\n" for line in seals[:2]), encoding="utf-8")
+        result = tmp_path / "seals"
+        result.write_text("".join(f"{line}\n" for line in seals[:2]), encoding="utf-8")
         (tmp_path / "bin").mkdir()
         shim = tmp_path / "bin/pg_dump"
         shim.write_text(
             "#!/bin/sh\nset -e\n"
-            f"echo '{seals[2]}' >> {kept}\n"
+            f"echo '{seals[2]}' >> {result}\n"
             f"psql -q -f {tmp_path}/third.sql {owner}\n"
             f'{shutil.which("pg_dump")} "$@"\n'
-            f"echo '{seals[3]}' >> {kept}\n",
+            f"echo '{seals[3]}' >> {result}\n",
             encoding="utf-8",
         )
         shim.chmod(0o755)
         (tmp_path / "third.sql").write_text("INSERT INTO audit_auditcheckpoint VALUES (3, 'c')")
         (tmp_path / "backups").mkdir()
-        said = subprocess.run(
-            ["sh", DEPLOY / "backup.sh", f"{tmp_path}/backups", kept],
+        stdout = subprocess.run(
+            ["sh", DEPLOY / "backup.sh", f"{tmp_path}/backups", result],
             env=os.environ
             | {
                 "DATABASE_URL_FILE": f"{tmp_path}/database-audit",
@@ -204,7 +205,7 @@ def test_the_roles_get_their_passwords_and_a_backup_has_its_seals(tmp_path: Path
             capture_output=True,
             text=True,
         ).stdout
-    dump = Path(said.strip())
+    dump = Path(stdout.strip())
     assert dump.read_bytes().startswith(b"PGDMP")
     assert re.fullmatch(r"ieim-\d{8}T\d{6}Z\.dump", dump.name)
     assert dump.with_suffix(".seals").read_text(encoding="utf-8").splitlines() == seals[:3]

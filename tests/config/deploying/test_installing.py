@@ -26,12 +26,12 @@ BLOCK = re.compile(
 def steps() -> list[tuple[str, str]]:
     """Return the commands that are marked, each with its heading."""
     document = (ROOT / "docs/installing.md").read_text(encoding="utf-8")
-    found, heading = [], ""
+    result, heading = [], ""
     for block in BLOCK.finditer(document):
         heading = block["heading"] or heading
         if block["commands"]:
-            found.append((heading, block["commands"]))
-    return found
+            result.append((heading, block["commands"]))
+    return result
 
 
 def wrong(said: str) -> set[str]:
@@ -54,14 +54,14 @@ def test_an_empty_server_comes_to_its_first_answer_and_to_a_new_version_and_back
         for heading, commands in steps():
             if allowed:
                 commands = commands.replace("doctor site", "doctor site || true")
-            said = server.run(commands)
+            completed = server.run(commands)
             if "doctor site" in commands:
-                assert wrong(said) == allowed, said
+                assert wrong(completed) == allowed, completed
             match heading:
                 case "Tables, files, people, knowledge":
                     _keeps_its_triggers(server)
                 case "The first answer":
-                    assert "passport" in said.lower()
+                    assert "passport" in completed.lower()
                 case "nginx" if server.nginx:
                     _asked_from_outside(server)
                 case "Seals of the record":
@@ -70,7 +70,7 @@ def test_an_empty_server_comes_to_its_first_answer_and_to_a_new_version_and_back
                 case "Backups, and whether they can be restored":
                     assert len(list((tmp_path / "var/backups/ieim").glob("*.dump"))) == 1
         versions = {
-            each: (tmp_path / "opt/ieim" / each).resolve().name for each in ("current", "before")
+            entry: (tmp_path / "opt/ieim" / entry).resolve().name for entry in ("current", "before")
         }
         assert versions == {"current": "0.2.0", "before": "0.3.0"}
 

@@ -63,10 +63,10 @@ def test_the_bill_of_materials_names_what_a_server_installs(tmp_path: Path) -> N
         subprocess.run(command, check=True, capture_output=True)
     bom = json.loads(file.read_text(encoding="utf-8"))
     assert bom["bomFormat"] == "CycloneDX"
-    assert {(each["name"], each["version"]) for each in bom["components"]} == PINNED
-    for each in bom["components"]:
-        hashes = [found["hashes"] for found in each["externalReferences"] if "hashes" in found]
-        assert hashes, each["name"]
+    assert {(entry["name"], entry["version"]) for entry in bom["components"]} == PINNED
+    for entry in bom["components"]:
+        hashes = [result["hashes"] for result in entry["externalReferences"] if "hashes" in result]
+        assert hashes, entry["name"]
 
 
 def test_what_the_documents_name_is_there() -> None:

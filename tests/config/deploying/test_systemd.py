@@ -106,16 +106,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "commands").write_text(f"{commands}{AFTER}", encoding="utf-8")
     unit = root / "etc/systemd/system/commands.service"
     unit.write_text(UNIT, encoding="utf-8")
-    wanted = unit.parent / "multi-user.target.wants"
-    wanted.mkdir(exist_ok=True)
-    (wanted / unit.name).symlink_to(unit.name)
+    parent = unit.parent / "multi-user.target.wants"
+    parent.mkdir(exist_ok=True)
+    (parent / unit.name).symlink_to(unit.name)
     run("unshare", "--mount", "--propagation=private", "sh", "-eu", "-c", BOOT, "sh", str(root))
     return root
 
 
 def test_sealing_and_verification_run_under_their_account(server: Path) -> None:
-    said = (server / "said").read_text(encoding="utf-8")
-    assert (server / "passed").exists(), said[-6000:]
+    text = (server / "said").read_text(encoding="utf-8")
+    assert (server / "passed").exists(), text[-6000:]
     owners = (server / "owners").read_text(encoding="utf-8").splitlines()
     assert owners == [
         "ieim:ieim 750 /var/lib/ieim",

@@ -70,24 +70,24 @@ def test_a_value_may_stand_in_a_file_and_nowhere_beside(read: Read, tmp_path: Pa
     file = tmp_path / "key"
     file.write_text("secret\n", encoding="utf-8")
     assert read(IEIM_MODEL_API_KEY_FILE=str(file)).IEIM_MODEL_API_KEY == "secret"
-    found = problems(
+    result = problems(
         read,
         {"IEIM_MODEL_API_KEY": "a", "IEIM_MODEL_API_KEY_FILE": str(file)},
         IEIM_EMBEDDINGS_API_KEY_FILE=f"{file}.gone",
     )
-    assert found["IEIM_MODEL_API_KEY"].startswith("is set, and IEIM_MODEL_API_KEY_FILE too.")
-    assert "from IEIM_EMBEDDINGS_API_KEY_FILE" in found["IEIM_EMBEDDINGS_API_KEY"]
+    assert result["IEIM_MODEL_API_KEY"].startswith("is set, and IEIM_MODEL_API_KEY_FILE too.")
+    assert "from IEIM_EMBEDDINGS_API_KEY_FILE" in result["IEIM_EMBEDDINGS_API_KEY"]
 
 
 def test_every_problem_is_told_at_once(read: Read) -> None:
     variables = {"IEIM_ENV": "production", "PORT": "ten", "IEIM_SEALED": "perhaps"}
-    found = problems(read, variables)
+    result = problems(read, variables)
     needed = ("IEIM_SECRET_KEY", "IEIM_ALLOWED_HOSTS", "IEIM_PUBLIC_URL")
     for name in (*needed, "DATABASE_URL", "REDIS_URL"):
-        assert found.pop(name).startswith("is not set, and IEIM_ENV is production. (production)")
-    assert found.keys() == {"PORT", "IEIM_SEALED"}
-    assert found["PORT"].startswith("is 'ten'")
-    assert "Set it to true or false" in found["IEIM_SEALED"]
+        assert result.pop(name).startswith("is not set, and IEIM_ENV is production. (production)")
+    assert result.keys() == {"PORT", "IEIM_SEALED"}
+    assert result["PORT"].startswith("is 'ten'")
+    assert "Set it to true or false" in result["IEIM_SEALED"]
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_it_names_the_variable_that_cannot_be_used(read: Read, name: str, value:
 def test_it_says_what_is_wrong(
     read: Read, base: dict[str, str], name: str, value: str, problem: str
 ) -> None:
-    found = problems(read, base | {name: value})
-    assert problem in found.get(name, "")
-    assert len(found) == 1
+    result = problems(read, base | {name: value})
+    assert problem in result.get(name, "")
+    assert len(result) == 1
 
 
 def test_it_reads_what_is_set(read: Read) -> None:
@@ -236,8 +236,8 @@ def test_production_asks_strong_roles_for_a_second_factor(read: Read) -> None:
     ],
 )
 def test_what_leaves_the_machine_is_encrypted(read: Read, name: str, value: str) -> None:
-    found = problems(read, PRODUCTION | {name: value})
-    assert re.match(r"leads to \S+ without TLS", found[name])
+    result = problems(read, PRODUCTION | {name: value})
+    assert re.match(r"leads to \S+ without TLS", result[name])
     read(PRODUCTION | {name: value, "IEIM_PRIVATE_NETWORK": "true"})
     read({name: value})  # development asks for nothing
 

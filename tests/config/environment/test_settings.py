@@ -41,24 +41,24 @@ def django(folder: Path, environment: dict[str, str], *command: str) -> tuple[in
 
 
 def test_it_needs_nothing_in_development(tmp_path: Path) -> None:
-    shown = values(tmp_path, {})
-    assert shown["DEBUG"] is True
-    assert shown["IEIM_EMBEDDED"] is True
-    assert shown["CELERY_BROKER_URL"] == "memory://localhost/"
-    assert shown["DATABASES"]["default"]["NAME"] == str(tmp_path / "ieim.sqlite3")
-    assert shown["IEIM_MODEL"]["BASE_URL"] == ""
+    result = values(tmp_path, {})
+    assert result["DEBUG"] is True
+    assert result["IEIM_EMBEDDED"] is True
+    assert result["CELERY_BROKER_URL"] == "memory://localhost/"
+    assert result["DATABASES"]["default"]["NAME"] == str(tmp_path / "ieim.sqlite3")
+    assert result["IEIM_MODEL"]["BASE_URL"] == ""
 
 
 def test_it_starts_in_production_with_everything_set(tmp_path: Path) -> None:
-    shown = values(tmp_path, PRODUCTION)
-    assert shown["DEBUG"] is False
-    assert shown["IEIM_EMBEDDED"] is False
-    assert shown["ALLOWED_HOSTS"] == ["ask.example.org"]
-    assert shown["IEIM_WEBSOCKET_ORIGINS"] == ["https://ask.example.org"]
-    assert shown["SESSION_COOKIE_SECURE"]
-    assert shown["CSRF_COOKIE_SECURE"]
-    assert shown["SECURE_SSL_REDIRECT"]
-    assert shown["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
+    result = values(tmp_path, PRODUCTION)
+    assert result["DEBUG"] is False
+    assert result["IEIM_EMBEDDED"] is False
+    assert result["ALLOWED_HOSTS"] == ["ask.example.org"]
+    assert result["IEIM_WEBSOCKET_ORIGINS"] == ["https://ask.example.org"]
+    assert result["SESSION_COOKIE_SECURE"]
+    assert result["CSRF_COOKIE_SECURE"]
+    assert result["SECURE_SSL_REDIRECT"]
+    assert result["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
 
 
 @pytest.mark.parametrize("query", ["", "?ssl_ca_certs=/ca.pem"])
@@ -73,12 +73,12 @@ def test_celery_checks_the_certificate_of_redis(tmp_path: Path, query: str) -> N
 
 def test_production_takes_cookies_from_this_host_alone(tmp_path: Path) -> None:
     for environment, prefix in ((PRODUCTION, "__Host-"), ({}, "")):
-        shown = values(tmp_path, environment)
+        result = values(tmp_path, environment)
         for kind, name in (("SESSION", "sessionid"), ("CSRF", "csrftoken")):
-            assert shown[f"{kind}_COOKIE_NAME"] == f"{prefix}{name}"
-            assert shown[f"{kind}_COOKIE_SECURE"] is bool(prefix)
-        assert shown["LANGUAGE_COOKIE_NAME"] == f"{prefix}ieim_language"
-        assert shown["IEIM_COOKIE_PREFIX"] == prefix
+            assert result[f"{kind}_COOKIE_NAME"] == f"{prefix}{name}"
+            assert result[f"{kind}_COOKIE_SECURE"] is bool(prefix)
+        assert result["LANGUAGE_COOKIE_NAME"] == f"{prefix}ieim_language"
+        assert result["IEIM_COOKIE_PREFIX"] == prefix
 
 
 def test_it_believes_no_header_without_a_proxy(tmp_path: Path) -> None:
@@ -98,18 +98,18 @@ def test_it_gives_no_turn_out_twice_while_it_may_still_run(tmp_path: Path) -> No
 @pytest.mark.whole
 def test_it_checks_out_for_deployment(tmp_path: Path) -> None:
     check = ("check", "--deploy", "--fail-level", "WARNING")
-    code, said = django(tmp_path, PRODUCTION, *check)
-    assert code == 0, said
+    code, result = django(tmp_path, PRODUCTION, *check)
+    assert code == 0, result
     offline = {k: v for k, v in PRODUCTION.items() if not k.startswith("IEIM_MODEL")}
-    code, said = django(tmp_path, offline, *check)
+    code, result = django(tmp_path, offline, *check)
     assert code == 1
-    assert "the offline engine answers" in said
+    assert "the offline engine answers" in result
 
 
 def test_it_refuses_without_a_traceback(tmp_path: Path) -> None:
-    code, said = django(tmp_path, {"IEIM_ENV": "production"}, "check")
+    code, result = django(tmp_path, {"IEIM_ENV": "production"}, "check")
     assert code == 1
-    assert said.startswith("IEIM cannot start with these environment variables:")
+    assert result.startswith("IEIM cannot start with these environment variables:")
 
 
 @pytest.mark.both_databases
@@ -141,9 +141,9 @@ def test_it_reads_the_embedder(tmp_path: Path) -> None:
         "IEIM_EMBEDDINGS_MODEL": "small",
         "IEIM_EMBEDDINGS_QUERY_PREFIX": "query: ",
     }
-    found = values(tmp_path, served)["IEIM_EMBEDDINGS"]
-    assert (found["MODEL"], found["DEADLINE"]) == ("small", 2)
-    assert (found["QUERY_PREFIX"], found["DOCUMENT_PREFIX"]) == ("query: ", "")
+    result = values(tmp_path, served)["IEIM_EMBEDDINGS"]
+    assert (result["MODEL"], result["DEADLINE"]) == ("small", 2)
+    assert (result["QUERY_PREFIX"], result["DOCUMENT_PREFIX"]) == ("query: ", "")
 
 
 def test_it_warns_where_the_embedded_model_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

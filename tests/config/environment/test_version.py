@@ -23,11 +23,11 @@ SHOWN = re.compile(r"<footer.*<li>IEIM ([^<]+)</li>.*</footer>", re.DOTALL)
 
 
 def version() -> str:
-    said = re.findall(
+    matches = re.findall(
         r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
     )
-    assert len(said) == 1
-    return str(said[0])
+    assert len(matches) == 1
+    return str(matches[0])
 
 
 def test_the_image_has_the_file_that_says_it() -> None:

@@ -32,9 +32,9 @@ def test_a_line_is_one_object_and_holds_nothing_else_of_its_record() -> None:
         logs.Ids().filter(record)
     line = logs.JsonLine().format(record)
     assert "\n" not in line
-    found = json.loads(line)
-    assert found.pop("time").endswith("+00:00")
-    assert found == {
+    data = json.loads(line)
+    assert data.pop("time").endswith("+00:00")
+    assert data == {
         "level": "INFO",
         "logger": "ieim.x",
         "message": "two\nlines of it",
@@ -47,22 +47,22 @@ def test_a_line_is_one_object_and_holds_nothing_else_of_its_record() -> None:
 
 def lines(folder: Path) -> list[dict[str, Any]]:
     """What server and worker have written."""
-    found = [name.read_text() for name in folder.glob("*.log")]
-    return [json.loads(line) for text in found for line in text.splitlines() if line[:1] == "{"]
+    texts = [name.read_text() for name in folder.glob("*.log")]
+    return [json.loads(line) for text in texts for line in text.splitlines() if line[:1] == "{"]
 
 
 def calls(folder: Path, *, of: str) -> list[dict[str, Any]]:
     """The lines of model calls with a request's id, as soon as there are any."""
     deadline = time.monotonic() + SECONDS
-    found: list[dict[str, Any]] = []
-    while not found and time.monotonic() < deadline:
+    records: list[dict[str, Any]] = []
+    while not records and time.monotonic() < deadline:
         time.sleep(0.1)  # between two looks
-        found = [
+        records = [
             line
             for line in lines(folder)
             if line["message"].startswith("model call") and line.get("request") == of
         ]
-    return found
+    return records
 
 
 @pytest.mark.both_databases
@@ -105,10 +105,10 @@ def test_the_ids_go_from_request_and_socket_to_the_model_call(tmp_path: Path) ->
         (by_socket,) = others
         assert re.fullmatch("[0-9a-f]{32}", by_socket)
 
-        asked = urllib.request.Request(
+        result = urllib.request.Request(
             f"{site.base_url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}
         )
-        with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
+        with urllib.request.urlopen(result, timeout=SECONDS) as answer:
             figures = answer.read().decode()
         assert re.search(r"^ieim_processes\{kind=\"web\"\} 1\.0$", figures, re.MULTILINE)
     written = "".join(name.read_text() for name in tmp_path.glob("*.log"))

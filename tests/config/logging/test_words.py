@@ -44,12 +44,12 @@ def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
 
 def told(log: io.StringIO, *words: str) -> str:
     """Return all that was written: these words, and nothing of the citizen's."""
-    said = log.getvalue()
+    output = log.getvalue()
     for word in words:
-        assert word in said
+        assert word in output
     for word in (CANARY, "measles", "tourist visa"):
-        assert word not in said
-    return said
+        assert word not in output
+    return output
 
 
 @shared_task(name="tests.fails")

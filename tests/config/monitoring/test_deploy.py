@@ -27,24 +27,24 @@ PANELS: list[dict[str, Any]] = [each for each in DASHBOARD["panels"] if each["ty
 
 
 def test_alerts_and_dashboard_ask_for_what_is_told(db: None) -> None:
-    told: dict[str, set[str]] = {}
+    fields: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(serving.encode_metrics()[0].decode()):
         kinds = ("_bucket", "_sum", "_count") if family.type == "histogram" else ("",)
         end = "_total" if family.type == "counter" else ""
         labels = {name for sample in family.samples for name in sample.labels}
-        told |= {f"{family.name}{end}{kind}": labels for kind in kinds}
-    asked = [rule["expr"] for rule in RULES]
-    asked += [target["expr"] for panel in PANELS for target in panel["targets"]]
-    assert len(asked) > 30
-    names = {name for each in asked for name in re.findall(r"\bieim_\w+", each)}
-    assert names - told.keys() == set()
-    for each in asked:
-        for name, chosen in re.findall(r"\b(ieim_\w+)\{(\w+)", each):
-            assert not told[name] or chosen in told[name], each
-    everything = {name.removesuffix("_bucket") for name in told if not name.endswith("_count")}
+        fields |= {f"{family.name}{end}{kind}": labels for kind in kinds}
+    exprs = [rule["expr"] for rule in RULES]
+    exprs += [target["expr"] for panel in PANELS for target in panel["targets"]]
+    assert len(exprs) > 30
+    names = {name for entry in exprs for name in re.findall(r"\bieim_\w+", entry)}
+    assert names - fields.keys() == set()
+    for entry in exprs:
+        for name, chosen in re.findall(r"\b(ieim_\w+)\{(\w+)", entry):
+            assert not fields[name] or chosen in fields[name], entry
+    everything = {name.removesuffix("_bucket") for name in fields if not name.endswith("_count")}
     documented = (ROOT / "docs" / "operating.md").read_text("utf-8")
-    wanted = {name for name in everything if not name.endswith(("_sum", "_oldest_seconds"))}
-    assert [name for name in sorted(wanted) if f"`{name}`" not in documented] == []
+    result = {name for name in everything if not name.endswith(("_sum", "_oldest_seconds"))}
+    assert [name for name in sorted(result) if f"`{name}`" not in documented] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule["alert"]))
@@ -78,8 +78,8 @@ def test_promtool_takes_them(arguments: list[str], db: None) -> None:
 
 
 def test_the_scrape_names_the_alerts_and_a_token_file() -> None:
-    found = yaml.safe_load((FOLDER / "prometheus.yaml").read_text("utf-8"))
-    assert [Path(name).name for name in found["rule_files"]] == ["alerts.yaml"]
-    (job,) = found["scrape_configs"]
+    result = yaml.safe_load((FOLDER / "prometheus.yaml").read_text("utf-8"))
+    assert [Path(name).name for name in result["rule_files"]] == ["alerts.yaml"]
+    (job,) = result["scrape_configs"]
     assert job["job_name"] == "ieim"
     assert "credentials_file" in job["authorization"]

@@ -41,14 +41,14 @@ def scraped() -> dict[str, float]:
     """Every sample, as a scrape reads it."""
     body, kind = serving.encode_metrics()
     assert kind.startswith("text/plain; version=0.0.4")
-    found: dict[str, float] = {}
+    fields: dict[str, float] = {}
     for family in text_string_to_metric_families(body.decode()):
         for sample in family.samples:
             labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
             name = f"{sample.name}{{{labels}}}" if labels else sample.name
-            assert name not in found
-            found[name] = sample.value
-    return found
+            assert name not in fields
+            fields[name] = sample.value
+    return fields
 
 
 def test_stages_that_prepared_words_answered_are_counted(published: None) -> None:

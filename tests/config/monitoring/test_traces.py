@@ -53,15 +53,15 @@ class Spans(dict[str, list[Span]]):
         for head, body in list(collector.requests):
             assert head.startswith("POST /v1/traces ")
             for of_process in ExportTraceServiceRequest.FromString(body).resource_spans:
-                told = {
+                by_key = {
                     attribute.key: attribute.value.string_value
                     for attribute in of_process.resource.attributes
                 }
-                assert told["service.name"] == "the-house"
+                assert by_key["service.name"] == "the-house"
                 for span in (span for scope in of_process.scope_spans for span in scope.spans):
                     self.setdefault(span.name, []).append(span)
                     self._by_id[span.span_id] = span
-                    self.processes[span.span_id] = told["service.instance.id"]
+                    self.processes[span.span_id] = by_key["service.instance.id"]
 
     def above(self, span: Span) -> list[str]:
         """The names of the spans that a span is in, from the nearest to the first."""
@@ -84,10 +84,10 @@ def _value(value: Any) -> Any:
 def wait_until(true: Callable[[], Any], what: str) -> Any:
     """Return what ``true`` says as soon as that is something."""
     deadline = time.monotonic() + SECONDS
-    while not (found := true()):
+    while not (result := true()):
         assert time.monotonic() < deadline, f"waited for {what}"
         time.sleep(0.05)  # between two looks
-    return found
+    return result
 
 
 def post(base_url: str, path: str, token: str = "", **body: str) -> dict[str, Any]:
@@ -96,17 +96,17 @@ def post(base_url: str, path: str, token: str = "", **body: str) -> dict[str, An
         headers["Authorization"] = f"Bearer {token}"
     sent = urllib.request.Request(f"{base_url}{path}", json.dumps(body).encode(), headers)
     with urllib.request.urlopen(sent, timeout=SECONDS) as answer:
-        found: dict[str, Any] = json.loads(answer.read())
-        return found
+        data: dict[str, Any] = json.loads(answer.read())
+        return data
 
 
 def ended(base_url: str, session: dict[str, Any], turn: dict[str, Any]) -> str:
     """Wait until a turn runs no more; returns how it ended."""
     path = f"{base_url}/api/v1/turns/{turn['id']}/"
-    asked = urllib.request.Request(path, headers={"Authorization": f"Bearer {session['token']}"})
+    request = urllib.request.Request(path, headers={"Authorization": f"Bearer {session['token']}"})
 
     def state() -> str:
-        with urllib.request.urlopen(asked, timeout=SECONDS) as answer:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
             now = str(json.loads(answer.read())["state"])
         return "" if now in ("queued", "running") else now
 
@@ -163,7 +163,7 @@ def test_one_trace_from_request_and_socket_to_the_model_and_no_word_in_it(
     assert all(spans.above(call) in (whole, whole[1:]) for call in calls)
     assert told(calls[-1])["gen_ai.usage.output_tokens"] == 5
     if site.environment.get("REDIS_URL"):
-        processes = {spans.processes[each.span_id] for each in (first, spans[web][0])}
+        processes = {spans.processes[entry.span_id] for entry in (first, spans[web][0])}
         assert len(processes) == 2, "the worker is a process of its own"
     (stage,) = (s for s in spans["stage agency_detect_v1"] if s.trace_id == first.trace_id)
     events = {event.name: {e.key: e.value for e in event.attributes} for event in stage.events}
@@ -228,12 +228,12 @@ def test_doctor_sends_a_span(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", settings.IEIM_TRACES)
     monkeypatch.setenv("OTEL_SERVICE_NAME", "the-house")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
-    found = doctor.traces()
-    assert found.good
+    result = doctor.traces()
+    assert result.good
     (span,) = Spans(collector)["doctor"]
-    assert span.trace_id.hex() in found.text
+    assert span.trace_id.hex() in result.text
     settings.IEIM_TRACES = f"http://127.0.0.1:{free_port()}"
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", settings.IEIM_TRACES)
-    gone = doctor.traces()
-    assert not gone.good
-    assert "took no span. Check" in gone.text
+    results = doctor.traces()
+    assert not results.good
+    assert "took no span. Check" in results.text

@@ -133,13 +133,13 @@ def exchange(base_url: str, parts: Iterator[bytes]) -> bytes:
                 sent.sendall(part)
         except OSError:
             pass  # It has closed: the answer is there.
-        told = b""
+        value = b""
         try:
-            while b"\r\n\r\n" not in told and (more := sent.recv(65536)):
-                told += more
+            while b"\r\n\r\n" not in value and (more := sent.recv(65536)):
+                value += more
         except ConnectionResetError:
             pass
-    return told
+    return value
 
 
 @pytest.mark.parametrize("chunked", [False, True])
@@ -152,9 +152,9 @@ def test_the_real_server_answers_and_closes(live_site: str, chunked: bool) -> No
         yield part
         yield part[:1000]
 
-    told = exchange(live_site, parts())
-    assert told.startswith(b"HTTP/1.1 413 ")
-    assert b"connection: close" in told.lower()
+    result = exchange(live_site, parts())
+    assert result.startswith(b"HTTP/1.1 413 ")
+    assert b"connection: close" in result.lower()
 
 
 def test_small_requests_go_through(client: Client, published: None) -> None:

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.both_databases
 
 
 def test_it_answers_a_question(live_site: str) -> None:
-    shown = Visitor(live_site).ask("I want to extend my tourist visa")
-    assert "Extend a tourist visa" in shown
-    assert "https://immigration.example/visit/extend" in shown
+    turn = Visitor(live_site).ask("I want to extend my tourist visa")
+    assert "Extend a tourist visa" in turn
+    assert "https://immigration.example/visit/extend" in turn
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example.org", "https://[", "null", None])

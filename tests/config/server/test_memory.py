@@ -41,8 +41,8 @@ libc.fclose(ctypes.c_void_p(told))
 def arenas(how: str) -> int:
     """Return how many arenas six threads of a new process come to."""
     command = [sys.executable, "-c", COUNT, how]
-    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-    return told.count("<heap nr")
+    stdout = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return stdout.count("<heap nr")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only glibc has arenas to share")

@@ -36,11 +36,11 @@ def started(folder: Path, command: tuple[str, ...], more: Mapping[str, str]) -> 
 
 @pytest.mark.parametrize("command", [(*WEB, "0"), WORKER], ids=["web", "worker"])
 def test_it_does_not_start_without_tables(tmp_path: Path, command: tuple[str, ...]) -> None:
-    code, said = started(tmp_path, command, {"IEIM_EMBEDDINGS": "none"})
+    code, result = started(tmp_path, command, {"IEIM_EMBEDDINGS": "none"})
     assert code != 0
-    assert "Run `manage.py migrate`, then start again." in said
-    assert "Traceback" not in said
-    assert said.count("migrations have not been run") == 1
+    assert "Run `manage.py migrate`, then start again." in result
+    assert "Traceback" not in result
+    assert result.count("migrations have not been run") == 1
 
 
 def test_it_does_not_start_without_the_pages_files(tmp_path: Path) -> None:
@@ -49,10 +49,10 @@ def test_it_does_not_start_without_the_pages_files(tmp_path: Path) -> None:
     # Nothing listens on the database's port: that is no reason not to start.
     database = {"DATABASE_URL": f"postgresql://ieim@127.0.0.1:{free_port()}/ieim"}
     production = {**PRODUCTION, **database, "IEIM_EMBEDDINGS": "none"}
-    code, said = started(tmp_path, (*WEB, "0"), production)
+    code, result = started(tmp_path, (*WEB, "0"), production)
     assert code != 0
-    assert "Run `manage.py collectstatic --noinput`, then start again." in said
-    assert "Traceback" not in said
+    assert "Run `manage.py collectstatic --noinput`, then start again." in result
+    assert "Traceback" not in result
 
 
 @pytest.mark.parametrize("laid_out", [True, False])

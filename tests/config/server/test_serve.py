@@ -44,19 +44,19 @@ def serve(folder: Path, port: int, *, until: signal.Signals) -> tuple[int, float
 
 def test_it_serves_and_ends_at_once(tmp_path: Path) -> None:
     port = free_port()
-    code, took, said = serve(tmp_path, port, until=signal.SIGINT)
-    assert code == 0, said
+    code, took, result = serve(tmp_path, port, until=signal.SIGINT)
+    assert code == 0, result
     assert took < STOP_WITHIN
-    assert f"http://127.0.0.1:{port}/" in said
-    assert "Publishing the demo knowledge" in said
-    assert re.search(r"caseworker +demo-caseworker", said)
-    assert "Traceback" not in said
+    assert f"http://127.0.0.1:{port}/" in result
+    assert "Publishing the demo knowledge" in result
+    assert re.search(r"caseworker +demo-caseworker", result)
+    assert "Traceback" not in result
 
     # The second start finds everything there.
-    code, took, said = serve(tmp_path, port, until=signal.SIGTERM)
-    assert code == 0, said
+    code, took, result = serve(tmp_path, port, until=signal.SIGTERM)
+    assert code == 0, result
     assert took < STOP_WITHIN
-    assert "Publishing" not in said
+    assert "Publishing" not in result
 
 
 def test_it_says_that_the_port_is_taken(tmp_path: Path) -> None:

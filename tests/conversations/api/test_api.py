@@ -78,9 +78,9 @@ def test_it_shows_a_held_message_without_what_staff_see(client: Integrator) -> N
     with scripted_model({"agency_detect_v1": BAD}) as (model, _):
         run(turn, model)
     response = client.get(f"/api/v1/turns/{turn}/")
-    held = response.json()
-    assert (held["state"], held["reply"]) == ("needs_review", None)
-    assert [step["status"] for step in held["steps"]][:2] == ["done", "stopped"]
+    data = response.json()
+    assert (data["state"], data["reply"]) == ("needs_review", None)
+    assert [step["status"] for step in data["steps"]][:2] == ["done", "stopped"]
     for staff_only in ("json.syntax", "no json", "agency_detect_v1", "attempt"):
         assert staff_only not in response.content.decode()
 

@@ -38,9 +38,9 @@ def finish() -> None:
 
 
 def test_it_shows_the_options_and_takes_one(client: Integrator, turn: str) -> None:
-    shown = client.get(turn).json()
-    assert (shown["state"], shown["reply"]) == ("asking", None)
-    options = shown["choice"]["options"]
+    data = client.get(turn).json()
+    assert (data["state"], data["reply"]) == ("asking", None)
+    options = data["choice"]["options"]
     assert [option["number"] for option in options] == list(range(1, len(options) + 1))
     response = client.call("PUT", f"{turn}choice/", {"choice": 2})
     assert (response.status_code, response.json()["state"]) == (200, "running")
@@ -89,19 +89,19 @@ def test_it_takes_several_where_several_were_wished() -> None:
     client.ask(TWO)
     running.run_turn(turn_id=Turn.objects.get().pk, model=unsure_of_service())
     address = f"/api/v1/turns/{Turn.objects.get().pk}/"
-    shown = client.get(address).json()["choice"]
-    assert shown["several"]
+    choice = client.get(address).json()["choice"]
+    assert choice["several"]
     response = client.call("PUT", f"{address}choice/", {"choice": [4, 1]})
     assert (response.status_code, response.json()["state"]) == (200, "running")
     finish()
     cards = client.get(address).json()["reply"]["cards"]
     assert [card["title"] for card in cards] == [
-        shown["options"][number - 1]["name"] for number in (1, 4)
+        choice["options"][number - 1]["name"] for number in (1, 4)
     ]
 
 
 def test_it_is_not_there_for_others(client: Integrator, turn: str) -> None:
     other = Integrator()
     assert other.call("PUT", f"{turn}choice/", {"choice": 1}).status_code == 404
-    gone = client.call("PUT", f"/api/v1/turns/{uuid4()}/choice/", {"choice": 1})
-    assert gone.status_code == 404
+    result = client.call("PUT", f"/api/v1/turns/{uuid4()}/choice/", {"choice": 1})
+    assert result.status_code == 404

@@ -52,8 +52,8 @@ def test_json_has_every_turn_with_its_source_and_who_decided(ask: Ask) -> None:
     assert reply["sources"][0]["service"]
     assert reply["provenance"] == {"model": "ieim-offline", "release": 1, "person": "none"}
     decided = content["turns"][0]["decided"]
-    assert {(each["by"], each["what"]) for each in decided} == {("machine", "passed")}
-    assert {"judgement_v1", "service_select_v1"} <= {each["step"] for each in decided}
+    assert {(entry["by"], entry["what"]) for entry in decided} == {("machine", "passed")}
+    assert {"judgement_v1", "service_select_v1"} <= {entry["step"] for entry in decided}
 
 
 def test_what_a_person_decided_is_theirs_without_their_name() -> None:
@@ -62,7 +62,7 @@ def test_what_a_person_decided_is_theirs_without_their_name() -> None:
         assert NAME not in saved(f"/c/a/conversation.{form}").content.decode()
     [turn] = saved("/c/a/conversation.json").json()["turns"]
     assert turn["reply"]["provenance"]["person"] == "wrote"
-    by_people = [each for each in turn["decided"] if each["by"] == "person"]
+    by_people = [entry for entry in turn["decided"] if entry["by"] == "person"]
     assert [(person["step"], person["what"]) for person in by_people] == [("judgement_v1", "write")]
 
 
@@ -71,8 +71,8 @@ def test_what_the_citizen_chose_is_theirs(ask: Ask) -> None:
     browser = Client()
     browser.post("/c/a/")
     browser.post(f"/turns/{turn.pk}/choice/", {"choice": "1"})
-    [shown] = saved("/c/a/conversation.json").json()["turns"]
-    assert [each["what"] for each in shown["decided"] if each["by"] == "citizen"] == ["chosen"]
+    [result] = saved("/c/a/conversation.json").json()["turns"]
+    assert [entry["what"] for entry in result["decided"] if entry["by"] == "citizen"] == ["chosen"]
 
 
 def test_who_is_asked_back_is_not_told_of_a_person(ask: Ask) -> None:
@@ -126,8 +126,8 @@ def test_rest_gives_the_same(ask: Ask) -> None:
     running.run_turn(turn_id=Turn.objects.get().pk)
     over_rest = client.get(f"{client.path}export/").json()
     page = json.loads(saved(f"{client.link}conversation.json").content)
-    for each in (over_rest, page):
-        del each["exported_at"]
+    for entry in (over_rest, page):
+        del entry["exported_at"]
     assert over_rest == page
     assert client.get(f"{client.path}export/html/")["Content-Type"].startswith("text/html")
     stranger = Integrator()

@@ -87,9 +87,9 @@ def test_it_is_not_there_for_others_or_for_other_answers(client: Integrator, tur
     first = Turn.objects.get(session_id=client.id, number=1)
     assert Integrator().call("POST", f"{turn}something-else/").status_code == 404
     for pk in (first.pk, uuid4()):
-        gone = client.call("POST", f"/api/v1/turns/{pk}/something-else/")
-        assert gone.status_code == 404
-        assert gone["Content-Type"] == "application/problem+json"
+        result = client.call("POST", f"/api/v1/turns/{pk}/something-else/")
+        assert result.status_code == 404
+        assert result["Content-Type"] == "application/problem+json"
     assert client.call("GET", f"{turn}something-else/").status_code == 405
     assert client.call("DELETE", client.path).status_code == 204
     assert client.call("POST", f"{turn}something-else/").status_code == 401

@@ -92,13 +92,13 @@ def test_it_keeps_to_its_document_with_its_own_ids(case: Any, answered: Integrat
 
 
 def test_it_documents_every_operation_and_its_errors() -> None:
-    found = {
+    by_key = {
         (operation.method.upper(), operation.path): set(operation.definition.raw["responses"])
         for result in documented.get_all_operations()
         for operation in [result.ok()]
     }
     session = "/api/v1/sessions/{session_id}/"
-    assert found == {
+    assert by_key == {
         ("POST", "/api/v1/sessions/"): {"201", "400", "411", "413", "415", "422", "429"},
         ("GET", session): {"200", "401", "404"},
         ("DELETE", session): {"204", "401", "404"},
@@ -135,16 +135,16 @@ def test_it_documents_every_operation_and_its_errors() -> None:
 
 def test_it_documents_what_a_webhook_is_told() -> None:
     document = documented.raw_schema
-    told = document["webhooks"]["turn"]["post"]
+    post = document["webhooks"]["turn"]["post"]
     [name] = [
         part["schema"]["$ref"].rpartition("/")[2]
-        for part in told["requestBody"]["content"].values()
+        for part in post["requestBody"]["content"].values()
     ]
     event = document["components"]["schemas"][name]["properties"]
     assert event.keys() == {"type", "timestamp", "data"}
     for header in ("webhook-id", "webhook-timestamp", "webhook-signature"):
-        assert header in told["description"]
-    assert told["responses"].keys() == {"204", "410"}
+        assert header in post["description"]
+    assert post["responses"].keys() == {"204", "410"}
 
 
 def test_it_serves_its_page_from_this_site_alone() -> None:

@@ -52,13 +52,14 @@ class Listener:
             return
         self.shown = now
         without_alert = turns_without_alert(before.turns, now.turns)
-        for each in now.turns:
+        for result in now.turns:
             html = render_to_string(
-                "conversations/reply/_contacts.html", {"turn": each, "without_alert": without_alert}
+                "conversations/reply/_contacts.html",
+                {"turn": result, "without_alert": without_alert},
             )
             if 'role="alert"' in html:
                 self.helped = html
-                self.said.append(each.named("Please get help now"))
+                self.said.append(result.named("Please get help now"))
         if words := announcement(before.turns, now.turns):
             self.said.append(words)
         if self.slow and turn is not None and turn.state == "running":
@@ -167,12 +168,12 @@ WAYS: dict[str, tuple[Callable[[User], object], list[str]]] = {
 def test_nobody_hears_more_than_three_things_and_each_says_of_which_question(
     page: Listener, eva: User, way: str
 ) -> None:
-    go, told = WAYS[way]
+    go, result = WAYS[way]
     go(eva)
     page.look()
-    assert page.said == told
-    assert len(told) <= 3
-    assert told[-1] == READY
+    assert page.said == result
+    assert len(result) <= 3
+    assert result[-1] == READY
 
 
 def test_help_lines_that_come_late_say_that_a_person_answers(page: Listener) -> None:

@@ -46,9 +46,9 @@ def test_it_reads_no_question_out_of_bytes() -> None:
 
 def test_it_announces_nothing_for_a_page_that_is_only_loaded(published: None) -> None:
     turn = services.receive(session="s", text=VISA, enqueue=False)[0]
-    shown = selectors.turn_view(turn.pk)
-    assert announcement((shown,), (shown,)) == ""
-    assert announcement((), (shown,)) == "Question 1: We have your question."
+    view = selectors.turn_view(turn.pk)
+    assert announcement((view,), (view,)) == ""
+    assert announcement((), (view,)) == "Question 1: We have your question."
 
 
 def test_it_grows_a_reply_part_by_part() -> None:

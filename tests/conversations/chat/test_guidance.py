@@ -73,21 +73,21 @@ def test_a_word_is_answered_in_its_language(
 
 def test_it_says_whose_words_these_are(published: None) -> None:
     for reply in (CLOSED, "You are welcome. If you have another question, ask it."):
-        shown = selectors.turn_view(told("thank you", reply).pk).reply
-        assert shown is not None
-        assert shown.whose == str(ORIGINS["prepared"])
-        assert shown.prepared
+        result = selectors.turn_view(told("thank you", reply).pk).reply
+        assert result is not None
+        assert result.origin_sentence == str(ORIGINS["prepared"])
+        assert result.prepared
 
 
 def test_under_guidance_nothing_is_put_together_from_a_list(ask: Ask) -> None:
     turn = ask("hello")
-    shown = selectors.turn_view(turn.pk).reply
-    assert shown is not None
-    assert (shown.kind, shown.offline) == ("guidance", True)
-    assert shown.whose == "This is a prepared text."
+    reply = selectors.turn_view(turn.pk).reply
+    assert reply is not None
+    assert (reply.kind, reply.offline) == ("guidance", True)
+    assert reply.origin_sentence == "This is a prepared text."
     answered = selectors.turn_view(ask("How do I extend my tourist visa?").pk).reply
     assert answered is not None
-    assert answered.whose == str(ORIGINS["offline"])
+    assert answered.origin_sentence == str(ORIGINS["offline"])
 
 
 def test_the_api_says_the_same(published: None) -> None:
@@ -102,9 +102,9 @@ def test_the_administration_may_show_a_models_own_words(published: None) -> None
     own = "You are very welcome, and good luck!"
     turn = told("thank you", own)
     assert (turn.reply.body["paragraphs"], turn.reply.origin) == ([own], "model")
-    shown = selectors.turn_view(turn.pk).reply
-    assert shown is not None
-    assert shown.whose == str(ORIGINS["guidance"])
+    reply = selectors.turn_view(turn.pk).reply
+    assert reply is not None
+    assert reply.origin_sentence == str(ORIGINS["guidance"])
     assert replay(turn).same
     # What no text of the administration's gives is not shown.
     turn = told("thank you", "Call +999 20 555 0999, it costs MRK 5.00.")

@@ -38,9 +38,9 @@ def closed(published: None) -> Directive:
 
 
 def asked(turn: Turn, contract: str) -> dict[str, Any]:
-    found = json.loads(Attempt.objects.get(stage__turn=turn, stage__contract=contract).asked_text)
-    assert isinstance(found, dict)
-    return found
+    data = json.loads(Attempt.objects.get(stage__turn=turn, stage__contract=contract).asked_text)
+    assert isinstance(data, dict)
+    return data
 
 
 def notices_of(turn: Turn) -> tuple[replies.Notice, ...]:
@@ -50,10 +50,10 @@ def notices_of(turn: Turn) -> tuple[replies.Notice, ...]:
 def test_every_stage_reads_it_and_the_reply_shows_it(closed: Directive, ask: Ask) -> None:
     turn = ask()
     contracts = [stage.contract for stage in turn.stages.all()]
-    (told,) = {asked(turn, contract)["runtime_directive"] for contract in contracts}
-    assert told.endswith(f": {CLOSED}")
+    (directive,) = {asked(turn, contract)["runtime_directive"] for contract in contracts}
+    assert directive.endswith(f": {CLOSED}")
     (notice,) = notices_of(turn)
-    assert (notice.agency_name, notice.text) == (told.removesuffix(f": {CLOSED}"), CLOSED)
+    assert (notice.agency_name, notice.text) == (directive.removesuffix(f": {CLOSED}"), CLOSED)
 
 
 def test_an_answer_of_another_agency_does_not(closed: Directive, ask: Ask) -> None:
@@ -112,10 +112,10 @@ def test_it_is_in_the_page_and_rest(closed: Directive, no_rates: None, client: C
     running.run_turn(turn_id=turn.pk)
     view = selectors.turn_view(turn.pk)
     assert view.reply is not None
-    shown = {"agency": view.reply.agency_notices[0].agency, "text": CLOSED}
-    assert program.get().json()["turns"][0]["reply"]["agency_notices"] == [shown]
+    fields = {"agency": view.reply.agency_notices[0].agency, "text": CLOSED}
+    assert program.get().json()["turns"][0]["reply"]["agency_notices"] == [fields]
     client.get(program.link)
     client.post(program.link)
     page = client.get("/").content.decode()
     assert cookies.NAME in client.cookies
-    assert page.index(f"Notice from {shown['agency']}") < page.index("What to do first")
+    assert page.index(f"Notice from {fields['agency']}") < page.index("What to do first")

@@ -27,8 +27,8 @@ async def opens(peer: str, secret: str | None = None) -> WebsocketCommunicator |
 
 async def how_many(peers: list[str], secrets: list[str | None]) -> int:
     """How many of the sockets open, one for each peer, while the others stay open."""
-    found = [await opens(peer, secret) for peer, secret in zip(peers, secrets, strict=True)]
-    opened = [socket for socket in found if socket is not None]
+    results = [await opens(peer, secret) for peer, secret in zip(peers, secrets, strict=True)]
+    opened = [socket for socket in results if socket is not None]
     for socket in opened:
         await socket.disconnect(timeout=10)
     assert not routing._open

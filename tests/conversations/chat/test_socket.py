@@ -60,8 +60,8 @@ async def test_it_follows_a_turn_to_its_answer(secret: str) -> None:
         await run_newest()
         await page.read_until("Why this answer")
         # Not each step of it: whoever listens would hear nothing else.
-        said = ["Question 1: We have your question.", "Question 1: Your answer is ready."]
-        assert page.said == said
+        values = ["Question 1: We have your question.", "Question 1: Your answer is ready."]
+        assert page.said == values
         chat = await view(secret)
         finished = render_to_string(
             "conversations/turn/_outcome.html", {"turn": chat.turns[0], "chat": chat}
@@ -79,8 +79,8 @@ async def test_it_shows_help_at_the_moment_that_a_model_flags_a_danger(secret: s
         assert "Please get help now" not in page.parts["live"]
         flag = {"label": "violence", "confidence": 0.9, "source": "model"}
         flag["spans"] = [{"start": 0, "end": 6}]
-        found = {"risk_flags": [flag], "disagreements": []}
-        await database_sync_to_async(flagged)(turn, found)
+        fields = {"risk_flags": [flag], "disagreements": []}
+        await database_sync_to_async(flagged)(turn, fields)
         await page.read_until("Please get help now")
         assert 'role="alert"' in page.parts[help_lines]
 

@@ -39,15 +39,15 @@ def test_it_is_the_pages_where_a_language_has_no_words(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_filipino_has_the_same_name_by_either_code(language: str) -> None:
-    said = words(language)
-    assert said.only_in("tl", whole=True) == said.only_in("fil", whole=True)
-    assert "agalog" not in said.only_in("tl", whole=True)
+    text = words(language)
+    assert text.only_in("tl", whole=True) == text.only_in("fil", whole=True)
+    assert "agalog" not in text.only_in("tl", whole=True)
 
 
 def test_it_writes_days_as_the_language_does() -> None:
     noon = datetime(2026, 11, 2, 12, 30, tzinfo=UTC)
-    said = {language: words(language).day(noon) for language in LANGUAGES}
-    assert said == {
+    by_key = {language: words(language).day(noon) for language in LANGUAGES}
+    assert by_key == {
         "en": "2 November 2026",
         "fr": "2 novembre 2026",
         "de": "2. November 2026",

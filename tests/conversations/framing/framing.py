@@ -24,13 +24,13 @@ def framed(**options: Any) -> Client:
 
 def form(html: str) -> dict[str, str]:
     """The token of a page's forms."""
-    found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', html)
-    assert found
-    return {"csrfmiddlewaretoken": found[1]}
+    match = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', html)
+    assert match
+    return {"csrfmiddlewaretoken": match[1]}
 
 
 def without_cookies(html: str) -> str:
     """Where the page says that its conversation goes on without cookies."""
-    found = re.search(r'data-without-cookies="([^"]*)"', html)
-    assert found
-    return found[1]
+    match = re.search(r'data-without-cookies="([^"]*)"', html)
+    assert match
+    return match[1]

@@ -51,13 +51,13 @@ def test_only_the_citizens_api_may_be_read_by_other_sites(
     for name in names:
         path = world.address(name, NAMES[name], root)
         for client in (browser(root), Client()):
-            for method, asked in (("OPTIONS", WANTS), ("GET", {}), ("POST", {})):
-                headers: Any = {"Origin": SITE, **asked}
+            for method, result in (("OPTIONS", WANTS), ("GET", {}), ("POST", {})):
+                headers: Any = {"Origin": SITE, **result}
                 answer = client.generic(method, path, headers=headers)
                 # The published index is for everybody, and says so itself.
-                said = answer.headers.get(ALLOWED, "").replace("*", "")
-                if said != (SITE if name in CITIZENS else ""):
-                    wrong.append(f"{method} {path}: {said!r}")
+                changed = answer.headers.get(ALLOWED, "").replace("*", "")
+                if changed != (SITE if name in CITIZENS else ""):
+                    wrong.append(f"{method} {path}: {changed!r}")
                 if "Access-Control-Allow-Credentials" in answer.headers:
                     wrong.append(f"{method} {path}: with cookies")
     assert not wrong, "\n".join(wrong)

@@ -45,9 +45,9 @@ IN_FRAMES = {
 
 def ancestors(response: Any) -> str:
     policy = response.headers.get("Content-Security-Policy", "")
-    found = re.search(r"frame-ancestors ([^;]*)", policy)
+    match = re.search(r"frame-ancestors ([^;]*)", policy)
     # What is no page of ours has none: the schema of a document, a picture with its own policy.
-    return found[1] if found else "'none'"
+    return match[1] if match else "'none'"
 
 
 @pytest.mark.parametrize("somebody", ["nobody", "superuser"])
@@ -65,14 +65,14 @@ def test_only_the_citizens_pages_below_embed_may_be_framed(
         for where, allowed in ((path, False), (f"/embed{path}", may)):
             client = browser(root) if somebody == "superuser" else Client()
             served = client.get(where)
-            said = (ancestors(served), served.headers.get("X-Frame-Options"))
-            if said != ((f"{SITE} {OTHER}", None) if allowed else ("'none'", "DENY")):
-                wrong.append(f"{where}: {served.status_code} {said}")
+            values = (ancestors(served), served.headers.get("X-Frame-Options"))
+            if values != ((f"{SITE} {OTHER}", None) if allowed else ("'none'", "DENY")):
+                wrong.append(f"{where}: {served.status_code} {values}")
     assert not wrong, "\n".join(wrong)
     assert {n for n in NAMES if n.startswith("conversations:")} == {
         *(f"conversations:{frame}" for frame in IN_FRAMES),
-        *(f"conversations:{each}" for each in ("resume", "offline", "worker")),
-        *(f"conversations:{each}" for each in ("mail_link", "mail_link_stop")),
+        *(f"conversations:{entry}" for entry in ("resume", "offline", "worker")),
+        *(f"conversations:{entry}" for entry in ("mail_link", "mail_link_stop")),
     }
 
 
@@ -113,9 +113,9 @@ def test_its_cookie_is_for_frames_alone(published: None) -> None:
     allow(SITE)
     response = framed().get("/embed/")
     assert list(response.cookies) == [framing.COOKIE]
-    said = response.cookies.output(header="")
+    result = response.cookies.output(header="")
     for flag in ("Path=/embed/", "SameSite=None", "Secure", "HttpOnly", "Partitioned"):
-        assert re.search(rf"; {flag}(;|$)", said), flag
+        assert re.search(rf"; {flag}(;|$)", result), flag
     for cookie in Client().get("/").cookies.values():
         assert cookie["samesite"] == "Lax"
         assert "Partitioned" not in cookie.OutputString()
@@ -127,9 +127,9 @@ def test_it_asks_and_comes_back_in_the_frame(published: None) -> None:
     page = client.get("/embed/").content.decode()
     assert 'action="/embed/ask/"' in page
     assert 'ws-connect="/embed/ws/chat/?' in page
-    asked = client.post("/embed/ask/", {**form(page), "text": VISA})
+    response = client.post("/embed/ask/", {**form(page), "text": VISA})
     turn = Turn.objects.get()
-    assert (asked.status_code, asked["Location"]) == (303, f"/embed/#turn-{turn.pk}")
+    assert (response.status_code, response["Location"]) == (303, f"/embed/#turn-{turn.pk}")
     page = client.get("/embed/").content.decode()
     assert turn.session.reference in page
     assert "data-unheard" not in page
@@ -187,9 +187,9 @@ def test_without_any_cookie_the_conversation_is_in_the_address(published: None) 
     html = page.content.decode()
     assert not page.cookies
     assert f'ws-connect="{place}ws/chat/?' in html
-    asked = client.post(f"{place}ask/", {**form(html), "text": VISA}, headers=OURS)
+    response = client.post(f"{place}ask/", {**form(html), "text": VISA}, headers=OURS)
     turn = Turn.objects.get()
-    assert asked["Location"] == f"{place}#turn-{turn.pk}"
+    assert response["Location"] == f"{place}#turn-{turn.pk}"
     assert turn.session.reference in client.get(place, headers=OURS).content.decode()
     chosen = {**form(html), "language": "fr", "next": f"{place}help/"}
     after = client.post(f"{place}language/", chosen, headers=OURS)["Location"]
@@ -210,8 +210,8 @@ def test_without_any_cookie_what_was_deleted_is_gone(published: None) -> None:
     reference = Session.objects.get().reference
     assert client.post(f"{place}delete/", token, headers=OURS).status_code == 200
     assert reference not in client.get(place, headers=OURS).content.decode()
-    asked = client.post(f"{place}ask/", {**token, "text": VISA}, headers=OURS)
-    assert asked.status_code == 303
+    response = client.post(f"{place}ask/", {**token, "text": VISA}, headers=OURS)
+    assert response.status_code == 303
     assert Session.objects.count() == 2
 
 

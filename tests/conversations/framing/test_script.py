@@ -13,9 +13,9 @@ from tests.conversations.framing.framing import SITE, allow
 
 
 def told(text: str) -> dict[str, Any]:
-    found = re.search(r"const settings = (\{.*\});", text)
-    assert found
-    return dict(json.loads(found[1]))
+    match = re.search(r"const settings = (\{.*\});", text)
+    assert match
+    return dict(json.loads(match[1]))
 
 
 def test_it_is_kept_by_browsers_and_sets_no_cookie(db: None) -> None:
@@ -38,12 +38,12 @@ def test_it_knows_the_sites_the_languages_and_the_colour(db: None) -> None:
     allow(SITE, "https://bücher.example")
     put("languages", offered="ar fr")
     put("colours", brand="#1f4e8c")
-    said = told(Client().get("/embed.js").content.decode())
-    assert said["sites"] == [SITE, "https://xn--bcher-kva.example"]
-    assert said["colour"] == "#1f4e8c"
-    assert list(said["words"]) == ["fr", "ar"]
-    assert said["words"]["ar"]["direction"] == "rtl"
-    assert said["words"]["fr"]["close"] == "Fermer"
+    result = told(Client().get("/embed.js").content.decode())
+    assert result["sites"] == [SITE, "https://xn--bcher-kva.example"]
+    assert result["colour"] == "#1f4e8c"
+    assert list(result["words"]) == ["fr", "ar"]
+    assert result["words"]["ar"]["direction"] == "rtl"
+    assert result["words"]["fr"]["close"] == "Fermer"
 
 
 def test_it_makes_no_markup_of_texts() -> None:

@@ -41,10 +41,10 @@ async def test_it_shows_the_conversation_that_the_frame_carries(published: None)
     ):
         page = socket(f"{path}?have=nothing", OWN, cookie=cookie)
         assert (await page.connect(timeout=PATIENCE))[0]
-        shown = await page.receive_from(timeout=PATIENCE)
-        assert str(turn.pk) in shown
-        assert f'href="{path.removesuffix("ws/chat/")}' in shown
-        assert 'href="/c/' in shown
+        result = await page.receive_from(timeout=PATIENCE)
+        assert str(turn.pk) in result
+        assert f'href="{path.removesuffix("ws/chat/")}' in result
+        assert 'href="/c/' in result
         await page.disconnect(timeout=PATIENCE)
 
 
@@ -56,5 +56,5 @@ async def test_the_pages_socket_takes_our_own_pages_alone(published: None, path:
         connected, _ = await socket(path, origin, cookie=cookie).connect(timeout=PATIENCE)
         assert not connected, origin
     # It speaks no subprotocol.
-    asked = socket(path, OWN, cookie=cookie, protocol="ieim.json.v1")
-    assert not (await asked.connect(timeout=PATIENCE))[0]
+    result = socket(path, OWN, cookie=cookie, protocol="ieim.json.v1")
+    assert not (await result.connect(timeout=PATIENCE))[0]

@@ -58,14 +58,14 @@ class _Reader(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        of_content = said.get("dir") == "auto" or said.get("lang", "en-gb") != "en-gb"
+        by_key = {name: value or "" for name, value in attrs}
+        of_content = by_key.get("dir") == "auto" or by_key.get("lang", "en-gb") != "en-gb"
         silent = (bool(self._open) and self._open[-1][1]) or tag in _SILENT or of_content
-        for name, value in said.items():
+        for name, value in by_key.items():
             pressed = (
                 tag == "input"
                 and name == "value"
-                and said.get("type") in ("submit", "button", "reset")
+                and by_key.get("type") in ("submit", "button", "reset")
             )
             # What is for scripts is JSON or one word; else it is a sentence.
             sentence = name.startswith("data-") and " " in value and not value.startswith("{")
@@ -112,8 +112,8 @@ def unmarked(html: str, data: Collection[str] = ()) -> set[str]:
     """Return what a page says in no marks, without ``data``."""
     left = set()
     for text in outside(html):
-        for each in sorted((word for word in data if word in text), key=len, reverse=True):
-            text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", " ", text)
+        for entry in sorted((word for word in data if word in text), key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(entry)}(?!\w)", " ", text)
         if re.search(r"[^\W\d_]{2}", text):
             left.add(text.strip())
     return left

@@ -23,14 +23,14 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of an element's language, and of what its attributes say."""
-        said = {name: value or "" for name, value in attrs}
+        by_key = {name: value or "" for name, value in attrs}
         _, language, skipped = self._open[-1] if self._open else ("", "", False)
-        language = said.get("lang", language)
-        own = any(name in said.get("class", "").split() for name in CITIZENS)
+        language = by_key.get("lang", language)
+        own = any(name in by_key.get("class", "").split() for name in CITIZENS)
         skipped = skipped or own or tag in ("script", "style")
-        for name, value in said.items():
-            told = name in TOLD or (name.startswith("data-") and " " in value)
-            if told and not skipped:
+        for name, value in by_key.items():
+            matches = name in TOLD or (name.startswith("data-") and " " in value)
+            if matches and not skipped:
                 self._add(value, language)
         if tag not in _VOID:
             self._open.append((tag, language, skipped))
@@ -54,4 +54,4 @@ class Reader(HTMLParser):
 
 def texts(html: str, language: str) -> set[str]:
     """Return the texts of a page that are marked as ``language``."""
-    return {text for text, told in Reader(html).found if told == language}
+    return {text for text, result in Reader(html).found if result == language}

@@ -156,7 +156,7 @@ def by_mail(citizen: Citizen) -> None:
     citizen.post(form, address="x")
     for state, address in (("asked", "a@example.org"), ("confirmed", "a@example.org"), *_OVER):
         MailRequest.objects.all().delete()
-        asked = MailRequest.objects.create(
+        mail_request = MailRequest.objects.create(
             turn=citizen.turn,
             session=citizen.turn.session,
             address=address,
@@ -171,7 +171,7 @@ def by_mail(citizen: Citizen) -> None:
     citizen.look(f"/mail/mail-{citizen.language}/stop/")
     citizen.post(f"/mail/mail-{citizen.language}/stop/")
     stranger = Client(headers=citizen.headers)
-    MailRequest.objects.filter(pk=asked.pk).update(state="told")
+    MailRequest.objects.filter(pk=mail_request.pk).update(state="told")
     citizen.seen.append(stranger.get(f"/mail/mail-{citizen.language}/").content.decode())
     citizen.look("/privacy/")
 
@@ -266,9 +266,9 @@ def test_no_english_is_left(
     assert len(english) > 10
     left = {}
     for language in OTHERS:
-        there = said(state, language, ask, monkeypatch)
-        assert len(there) > 10, language
-        over = there & english | {text for text in there if translated().fullmatch(text)}
+        result = said(state, language, ask, monkeypatch)
+        assert len(result) > 10, language
+        over = result & english | {text for text in result if translated().fullmatch(text)}
         own_words = {text for text in over if VISA in text or text == IBAN}
         left[language] = over - OURS - same(language) - own_words
     assert {language: over for language, over in left.items() if over} == {}

@@ -30,9 +30,9 @@ def html_of(page: Any) -> str:
 
 def frame(html: str) -> tuple[str, str]:
     """The language and the direction that a page says it is in."""
-    found = re.search(r'<html class="govuk-template" lang="([^"]+)" dir="([^"]+)">', html)
-    assert found
-    return found[1], found[2]
+    match = re.search(r'<html class="govuk-template" lang="([^"]+)" dir="([^"]+)">', html)
+    assert match
+    return match[1], match[2]
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ def test_pages_for_staff_stay_in_english(admin_client: Client) -> None:
 def test_what_a_citizen_writes_and_reads_is_marked_as_what_it_is(ask: Ask) -> None:
     ask(VISA, secret=SECRET)
     html = html_of(browser_with(SECRET, headers={"Accept-Language": "ar"}).get("/"))
-    found = dict(Reader(html).found)
-    assert found["سؤالك"] == "ar"  # the frame
-    assert found["What to do first"] == "en"  # the answer
+    by_key = dict(Reader(html).found)
+    assert by_key["سؤالك"] == "ar"  # the frame
+    assert by_key["What to do first"] == "en"  # the answer
     assert re.search(rf'<p lang="en" class="message__text" dir="auto">{VISA}</p>', html)
     first = html_of(Client(headers={"Accept-Language": "ar"}).get("/"))
     assert dict(Reader(first).found)[VISA] == "en"  # a question that is suggested
@@ -179,16 +179,16 @@ def test_the_page_offers_the_language_that_the_citizen_writes_in(ask: Ask) -> No
 
 
 def test_around_an_answer_everything_is_in_the_language_that_was_chosen(ask: Ask) -> None:
-    shown: dict[str, dict[str, str]] = {}
+    fields: dict[str, dict[str, str]] = {}
     for text, secret in ((VISA, "a"), (WIDE, "b")):
         ask(text, secret=secret)
         browser = browser_with(secret)
-        shown["en"] = dict(Reader(html_of(browser.get("/"))).found) | shown.get("en", {})
+        fields["en"] = dict(Reader(html_of(browser.get("/"))).found) | fields.get("en", {})
         browser.post("/language/", {"language": "de"})
         html = html_of(browser.get("/"))
         assert "&language=de&chosen=1" in html.replace("&amp;", "&")
-        shown["de"] = dict(Reader(html).found) | shown.get("de", {})
-    english, german = shown["en"], shown["de"]
+        fields["de"] = dict(Reader(html).found) | fields.get("de", {})
+    english, german = fields["en"], fields["de"]
     assert {english[w] for w in ("What to do first", "None of these", "Was this useful?")} == {"en"}
     assert {german[w] for w in ("Was Sie zuerst tun", "Nichts davon")} == {"de"}
     assert not {"What to do first", "None of these", "Was this useful?"} & german.keys()
@@ -208,13 +208,13 @@ def test_a_message_in_no_language_has_the_pages_words_around_it(published: None)
 
 
 def test_numbers_are_written_as_the_language_does(published: None) -> None:
-    said = {}
+    fields = {}
     for language in ("en", "fr", "de"):
         browser = Client(headers={"Accept-Language": language})
-        said[language] = html_of(browser.post("/ask/", {"text": "x" * 2001}))
-    assert "Your message is 2,001 characters long. We can take up to 2,000." in said["en"]
-    assert "Ihre Nachricht hat 2.001 Zeichen. Wir können bis zu 2.000 annehmen." in said["de"]
-    assert re.search(r"Votre message compte 2\s001 caractères", said["fr"])
+        fields[language] = html_of(browser.post("/ask/", {"text": "x" * 2001}))
+    assert "Your message is 2,001 characters long. We can take up to 2,000." in fields["en"]
+    assert "Ihre Nachricht hat 2.001 Zeichen. Wir können bis zu 2.000 annehmen." in fields["de"]
+    assert re.search(r"Votre message compte 2\s001 caractères", fields["fr"])
 
 
 @pytest.mark.both_databases
@@ -272,8 +272,8 @@ def test_a_refusal_has_its_name_in_every_language(published: None) -> None:
 
 def test_it_knows_page_languages_by_the_names_of_messages() -> None:
     for language in ("en", "fr", "de", "es", "zh", "ar", "fil"):
-        found = page_languages.find(language)
-        assert found is not None
-        assert page_languages.iso_code(found.code) == language
+        hits = page_languages.find(language)
+        assert hits is not None
+        assert page_languages.iso_code(hits.code) == language
     assert page_languages.find("tl") == page_languages.find("fil")
     assert page_languages.find("pl") is None

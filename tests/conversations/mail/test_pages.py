@@ -219,17 +219,17 @@ def test_so_does_an_address_and_nobody_is_told(
     same = [ADDRESS, "ANA@example.org", "ana+tag@example.org"]
     citizens = [Citizen() for _ in same]
     answers = [
-        each.browser.post(each.form, {"address": address})
-        for each, address in zip(citizens, same, strict=True)
+        result.browser.post(result.form, {"address": address})
+        for result, address in zip(citizens, same, strict=True)
     ]
     work()
     assert [answer.status_code for answer in answers] == [303] * 3
     assert len(office.inbox) == 2
-    shown = {
+    results = {
         citizen.browser.get("/").content.decode().split('class="mail"')[1].split("</p>")[0][-160:]
         for citizen in citizens
     }
-    assert len(shown) == 1
+    assert len(results) == 1
 
 
 def test_nobody_sends_to_many_from_one_place(

@@ -105,7 +105,7 @@ def test_a_send_that_was_cut_off_is_done_again_with_the_same_name(
     assert len(office.inbox) == 1  # somebody is at it, as far as one can tell
     MailRequest.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
     work()
-    assert len({each["Message-ID"] for each in office.inbox}) == 1
+    assert len({entry["Message-ID"] for entry in office.inbox}) == 1
     assert len(office.inbox) == 2
     assert Client().post(links(office.newest())[0]).status_code == 303
     assert fresh(request).state == "confirmed"

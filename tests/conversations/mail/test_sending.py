@@ -91,16 +91,16 @@ def test_no_word_of_the_conversation_is_in_a_message_or_an_event_or_a_log(
     citizen.answer()
     work()
     assert len(office.inbox) == 2
-    told = "".join(
-        "\n".join([*(f"{k}: {v}" for k, v in each.items()), str(each.get_content())])
-        for each in office.inbox
+    result = "".join(
+        "\n".join([*(f"{k}: {v}" for k, v in entry.items()), str(entry.get_content())])
+        for entry in office.inbox
     ).lower()
     public = {"my", "keeps", "the", "bring", "on", "monday"}
     for word in {*re.findall(r"\w+", f"{QUESTION} {ANSWER}".lower())} - public:
-        assert not re.search(rf"\b{word}\b", told), word
+        assert not re.search(rf"\b{word}\b", result), word
     turn = Turn.objects.get(pk=citizen.turn.pk)
     for own in (str(turn.pk), turn.session.reference, citizen.secret, str(turn.session_id)):
-        assert own.lower() not in told
+        assert own.lower() not in result
     mailed = AuditEvent.objects.filter(kind__startswith="mail.")
     recorded = json.dumps(list(mailed.values_list("payload", flat=True)))
     assert ADDRESS.partition("@")[0] not in recorded
@@ -108,8 +108,8 @@ def test_no_word_of_the_conversation_is_in_a_message_or_an_event_or_a_log(
     logged = "\n".join(r.getMessage() for r in caplog.records if not r.name.startswith("mail."))
     assert "451" in logged
     assert ADDRESS not in logged
-    for each in office.inbox:
-        assert all(link.split("/")[2] not in logged for link in links(each))
+    for entry in office.inbox:
+        assert all(link.split("/")[2] not in logged for link in links(entry))
 
 
 def test_both_are_in_the_language_that_they_were_asked_in(
@@ -120,7 +120,7 @@ def test_both_are_in_the_language_that_they_were_asked_in(
         with translation.override(code):
             citizen.wants(f"{code}@example.org")
         assert office.newest()["Content-Language"] == code
-    subjects = [str(each["Subject"]) for each in office.inbox]
+    subjects = [str(entry["Subject"]) for entry in office.inbox]
     assert len(set(subjects)) == len(settings.LANGUAGES)
 
 
@@ -185,14 +185,14 @@ def test_who_asked_for_a_person_is_told_with_their_first_line(
     published: None, office: PostOffice
 ) -> None:
     citizen = Citizen()
-    asked = wants(citizen.secret)
-    citizen.turn, question = asked.turn, citizen.turn
+    result = wants(citizen.secret)
+    citizen.turn, question = result.turn, citizen.turn
     request = citizen.confirmed(office)
     eva = desk.person("eva")
-    taken_over(asked, eva)
+    taken_over(result, eva)
     work()
     assert len(office.inbox) == 1
-    talking.say(item_id=item_of(asked).pk, actor=eva, text=ANSWER)
+    talking.say(item_id=item_of(result).pk, actor=eva, text=ANSWER)
     work()
     assert len(office.inbox) == 2
     assert (fresh(request).state, question.state) == ("told", "needs_review")
@@ -201,9 +201,9 @@ def test_who_asked_for_a_person_is_told_with_their_first_line(
 def test_a_line_is_no_reply_to_another_question(published: None, office: PostOffice) -> None:
     citizen = Citizen()
     request = citizen.confirmed(office)
-    asked, eva = wants(citizen.secret), desk.person("eva")
-    taken_over(asked, eva)
-    talking.say(item_id=item_of(asked).pk, actor=eva, text=ANSWER)
+    result, eva = wants(citizen.secret), desk.person("eva")
+    taken_over(result, eva)
+    talking.say(item_id=item_of(result).pk, actor=eva, text=ANSWER)
     work()
     assert fresh(request).state == "confirmed"
 

@@ -18,31 +18,31 @@ def worker(**headers: str) -> tuple[str, dict[str, Any]]:
     assert response["Content-Type"].startswith("text/javascript")
     assert "no-store" in response["Cache-Control"]
     script = response.content.decode()
-    found = re.search(r"^const content = (\{.*\});$", script, re.MULTILINE)
-    assert found
-    kept: dict[str, Any] = json.loads(found[1])
-    return script, kept
+    match = re.search(r"^const content = (\{.*\});$", script, re.MULTILINE)
+    assert match
+    data: dict[str, Any] = json.loads(match[1])
+    return script, data
 
 
 def test_the_worker_keeps_a_page_whose_parts_are_there(published: None) -> None:
-    _, kept = worker()
-    html = Client().get(kept["page"]).content.decode()
+    _, result = worker()
+    html = Client().get(result["page"]).content.decode()
     assert "No connection" in html
     assert "If a life is in danger" in html
     assert "112" in html
-    assert any("citizen" in part for part in kept["parts"])
-    assert any("connection" in part for part in kept["parts"])
-    assert all(part in html for part in kept["parts"])
+    assert any("citizen" in part for part in result["parts"])
+    assert any("connection" in part for part in result["parts"])
+    assert all(part in html for part in result["parts"])
 
 
 def test_it_stands_in_for_citizens_pages_only(published: None) -> None:
-    _, kept = worker()
-    assert "/" in kept["places"]
+    _, result = worker()
+    assert "/" in result["places"]
     assert not any(
         place.startswith(("/review", "/knowledge", "/admin", "/staff", "/c/", "/api"))
-        for place in kept["places"]
+        for place in result["places"]
     )
-    for place in kept["places"]:
+    for place in result["places"]:
         assert Client().get(place).status_code == 200
 
 
@@ -51,12 +51,12 @@ def test_a_browser_that_comes_again_has_nothing_new_to_keep(published: None) -> 
 
 
 def test_another_language_and_other_settings_are_kept_anew(published: None) -> None:
-    script, kept = worker()
+    script, result = worker()
     german = worker(**{"Accept-Language": "de"})[0]
     put("numbers", emergency="555")
     changed, _ = worker()
     assert len({script, german, changed}) == 3
-    html = Client(headers={"Accept-Language": "ar"}).get(kept["page"]).content.decode()
+    html = Client(headers={"Accept-Language": "ar"}).get(result["page"]).content.decode()
     assert 'dir="rtl"' in html
 
 

@@ -35,7 +35,7 @@ def work(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: An
 
     def work(**ago: timedelta) -> None:
         if ago:
-            Outage.objects.update(**{name: timezone.now() - each for name, each in ago.items()})
+            Outage.objects.update(**{name: timezone.now() - result for name, result in ago.items()})
         with django_capture_on_commit_callbacks(execute=True):
             sweeper.sweep()
 
@@ -44,9 +44,9 @@ def work(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: An
 
 
 def body(office: PostOffice) -> str:
-    found = office.newest().get_content()
-    assert isinstance(found, str)
-    return found
+    result = office.newest().get_content()
+    assert isinstance(result, str)
+    return result
 
 
 def test_operators_are_told_once_that_it_lasts_and_once_that_it_is_over(

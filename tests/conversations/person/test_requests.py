@@ -129,11 +129,11 @@ def test_the_contact_is_in_no_event_and_in_no_request_to_a_model(
     request = wants(SECRET, way="call", contact=NUMBER)
     assert request.contact == NUMBER
     turn = ask(VISA, secret=SECRET)
-    assert [each["text"] for each in selectors.history(turn)] == []
-    asked = "".join(attempt.asked_text for attempt in Attempt.objects.all())
+    assert [entry["text"] for entry in selectors.history(turn)] == []
+    text = "".join(attempt.asked_text for attempt in Attempt.objects.all())
     recorded = json.dumps(list(AuditEvent.objects.values_list("payload", flat=True)))
     for contact in (NUMBER, NUMBER[2:], HELP):
-        assert contact not in asked
+        assert contact not in text
     assert NUMBER[2:] not in recorded
 
 

@@ -53,8 +53,8 @@ def test_both_write_and_the_assistant_is_silent(request_: PersonRequest, eva: Us
     assert not Attempt.objects.exists()
     chat = selectors.chat_view(secret=SECRET)
     assert chat.with_person
-    said = [[line.kind for line in each.lines] for each in chat.turns]
-    assert said == [["joined", "said"], ["said"]]
+    results = [[line.kind for line in result.lines] for result in chat.turns]
+    assert results == [["joined", "said"], ["said"]]
     assert [line.text for line in chat.turns[1].lines] == ["I look it up."]
     assert holds(request_.session_id)
 
@@ -65,8 +65,8 @@ def test_every_message_is_audited(request_: PersonRequest, eva: User) -> None:
     send()
     desk_talk.hand_back(item_id=item_of(request_).pk, actor=eva)
     events_ = AuditEvent.objects.filter(chain=request_.session_id).order_by("seq")
-    found = [(e.kind, e.actor) for e in events_ if e.kind.startswith(("takeover", "turn."))]
-    assert found == [
+    results = [(e.kind, e.actor) for e in events_ if e.kind.startswith(("takeover", "turn."))]
+    assert results == [
         ("turn.received", "citizen"),
         ("takeover.begun", "staff:eva"),
         ("takeover.said", "staff:eva"),
@@ -205,12 +205,12 @@ def test_nobody_has_to_choose_while_a_person_is_there(request_: PersonRequest, e
 
 
 def test_one_caseworker_at_a_time(ask: Any, eva: User) -> None:
-    held = desk.ask(VISA, {"judgement_v1": desk.BAD}, secret=SECRET)
+    turn = desk.ask(VISA, {"judgement_v1": desk.BAD}, secret=SECRET)
     request = wants(SECRET)
     taken_over(request, eva)
     ivo = desk.person("ivo")
     with pytest.raises(CannotTalk, match="colleague"):
-        desk_talk.begin(item_id=desk.the_item(held).pk, actor=ivo)
+        desk_talk.begin(item_id=desk.the_item(turn).pk, actor=ivo)
     with pytest.raises(claims.ClaimTaken):
         desk_talk.say(item_id=item_of(request).pk, actor=ivo, text="Hello.")
     assert Takeover.objects.count() == 1
@@ -248,9 +248,9 @@ def test_it_all_goes_with_the_conversation(request_: PersonRequest, eva: User) -
 def test_a_decision_on_another_question_still_reaches_the_citizen(
     published: None, eva: User
 ) -> None:
-    held = desk.ask(VISA, {"judgement_v1": desk.BAD}, secret=SECRET)
+    turn = desk.ask(VISA, {"judgement_v1": desk.BAD}, secret=SECRET)
     taken_over(wants(SECRET), eva)
     ivo = desk.person("ivo")
-    desk.decide(desk.take(desk.the_item(held), ivo), ivo, Action.RETRY)
-    running.run_turn(turn_id=held.pk)
-    assert Turn.objects.get(pk=held.pk).state == "answered"
+    desk.decide(desk.take(desk.the_item(turn), ivo), ivo, Action.RETRY)
+    running.run_turn(turn_id=turn.pk)
+    assert Turn.objects.get(pk=turn.pk).state == "answered"

@@ -26,13 +26,13 @@ def turn(ask: Ask) -> Turn:
 
 def test_it_is_exactly_what_was_sent(turn: Turn) -> None:
     for attempt in Attempt.objects.filter(stage__turn=turn).select_related("stage"):
-        told, contract = asked(attempt), contracts.load(attempt.stage.contract)
-        assert told.exact
-        assert told.persona == contract.persona
+        result, contract = asked(attempt), contracts.load(attempt.stage.contract)
+        assert result.exact
+        assert result.persona == contract.persona
         short = attempt.number == 2
-        assert told.directive == (contract.short_directive if short else contract.directive)
-        assert json.loads(told.question)["contract"] == contract.id
-        assert told.schema == contract.schema
+        assert result.directive == (contract.short_directive if short else contract.directive)
+        assert json.loads(result.question)["contract"] == contract.id
+        assert result.schema == contract.schema
 
 
 def test_it_is_what_was_sent_then(turn: Turn, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,11 +55,11 @@ def test_it_says_when_it_is_not_what_was_sent(turn: Turn) -> None:
 def test_the_command_prints_every_attempt(turn: Turn) -> None:
     out = StringIO()
     call_command("asked", str(turn.pk), "--json", stdout=out)
-    told = json.loads(out.getvalue())
+    data = json.loads(out.getvalue())
     stored = Attempt.objects.filter(stage__turn=turn)
-    assert len(told) == stored.count()
-    detected = [each for each in told if each["stage"] == "agency_detect_v1"]
-    assert [(each["attempt"], each["exact"]) for each in detected] == [(1, True), (2, True)]
+    assert len(data) == stored.count()
+    detected = [entry for entry in data if entry["stage"] == "agency_detect_v1"]
+    assert [(entry["attempt"], entry["exact"]) for entry in detected] == [(1, True), (2, True)]
     assert len(detected[1]["directive"]) < len(detected[0]["directive"])
     out = StringIO()
     call_command("asked", str(turn.pk), stdout=out)
@@ -82,10 +82,10 @@ def test_every_call_begins_with_the_persona_of_the_settings(ask: Ask) -> None:
     )
     with scripted_model({"agency_detect_v1": ["no json"]}) as (model, _):
         turn = ask(VISA, model=model)
-    sent = [asked(each) for each in Attempt.objects.filter(stage__turn=turn)]
+    sent = [asked(result) for result in Attempt.objects.filter(stage__turn=turn)]
     assert len(sent) == 6
-    assert all(each.exact for each in sent)
-    (persona,) = {each.persona for each in sent}
+    assert all(result.exact for result in sent)
+    (persona,) = {result.persona for result in sent}
     assert persona.startswith(shipped.rstrip())
-    for said in ("Ada of Northport", "calm", "Say that we close at noon.\n\nBe brief."):
-        assert said in persona
+    for entry in ("Ada of Northport", "calm", "Say that we close at noon.\n\nBe brief."):
+        assert entry in persona

@@ -70,15 +70,15 @@ def test_prepared_words_answer_and_the_models_own_are_kept(
     assert {finding["code"] for finding in stage.findings} == {code}
     attempts = list(stage.attempts.all())
     assert [[f["code"] for f in attempt.findings] for attempt in attempts] == [[code]] * 2
-    said = json.loads(attempts[-1].raw_text)["assistantReply"]
+    assistant_reply = json.loads(attempts[-1].raw_text)["assistantReply"]
     assert stage.output is not None
-    assert stage.output["assistantReply"] == said
+    assert stage.output["assistantReply"] == assistant_reply
     body = turn.reply.body
-    assert said not in body["paragraphs"]
+    assert assistant_reply not in body["paragraphs"]
     assert FEE.strip() not in str(body)
     assert body["paragraphs"] == [GREETING] if contract == JUDGEMENT else body["cards"]
-    told = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.fallback")
-    assert [json.loads(event.payload)["codes"] for event in told] == [[code]]
+    audit_events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.fallback")
+    assert [json.loads(event.payload)["codes"] for event in audit_events] == [[code]]
     assert verify(turn.session_id).ok
     assert replay(turn).same
 
@@ -111,11 +111,11 @@ def test_console_rest_export_and_audit_say_so() -> None:
     item = ReviewItem.objects.get(turn=turn, stage="reply")
     eva = desk.person("eva", *desk.ALL)
     steps = rail(selectors.load(item.pk, eva).stages, "", languages.release_of(turn))
-    (step,) = [each for each in steps if each["contract"] == ANSWER]
+    (step,) = [result for result in steps if result["contract"] == ANSWER]
     assert (step["mark"], step["status"]) == ("stopped", "Failed, answered in prepared words")
-    assert "The citizen reads" in [said.heading for said in step["statements"]]
+    assert "The citizen reads" in [results.heading for results in step["statements"]]
     stages = Reviewer(eva).read(item).json()["stages"]
     assert [stage["status"] for stage in stages if stage["contract"] == ANSWER] == ["fallback"]
     decided = decisions(turn.session_id)[turn.pk]
-    assert [each.what for each in decided if each.step == ANSWER] == ["fallback"]
+    assert [result.what for result in decided if result.step == ANSWER] == ["fallback"]
     assert wording.sentence("stage.fallback") != "stage.fallback"

@@ -151,9 +151,9 @@ def test_it_has_every_trigger() -> None:
     }[connection.vendor]
     with connection.cursor() as cursor:
         cursor.execute(query)
-        there = {name for (name,) in cursor.fetchall()}
+        result = {name for (name,) in cursor.fetchall()}
     for table in GUARDS:
-        assert names(table, connection.vendor) <= there, table
+        assert names(table, connection.vendor) <= result, table
 
 
 def test_every_column_is_vouched_for_or_may_change() -> None:
@@ -169,8 +169,8 @@ def test_every_column_is_vouched_for_or_may_change() -> None:
 
 
 def test_the_documentation_names_what_may_change() -> None:
-    told = (Path(settings.BASE_DIR) / "docs" / "audit.md").read_text(encoding="utf-8")
-    table = told.partition("## What the database refuses")[2]
+    text = (Path(settings.BASE_DIR) / "docs" / "audit.md").read_text(encoding="utf-8")
+    table = text.partition("## What the database refuses")[2]
     told_of = (columns for kind, columns in MAY_CHANGE_UNSEEN.items() if "turn_" not in kind)
     for columns in (*told_of, *(g.may_change for g in GUARDS.values())):
         for column in set(columns) - {"id", "content"}:
@@ -183,9 +183,9 @@ def test_it_lets_go_only_what_an_erasure_was_recorded_for(answered: Turn) -> Non
     erase = "UPDATE conversations_turn SET text = '', language = '' WHERE text = %s"
     assert refused(erase, VISA)
     erasing.erase_session(session_id=answered.session_id)
-    kept = Turn.objects.get(pk=answered.pk)
-    assert (kept.text, kept.language, kept.risks) == ("", "", [])
-    assert not Attempt.objects.filter(stage__turn=kept).exists()
+    turn = Turn.objects.get(pk=answered.pk)
+    assert (turn.text, turn.language, turn.risks) == ("", "", [])
+    assert not Attempt.objects.filter(stage__turn=turn).exists()
     for model in (Reply, Attempt, Decision, SignOff):
         assert refused(f"DELETE FROM {model._meta.db_table}"), "another conversation's"
     assert refused("UPDATE conversations_turn SET text = 'again' WHERE text = ''")

@@ -64,7 +64,7 @@ def test_it_decides_the_same_again_where_an_output_budget_stopped_it(
     turn = ask(VISA, model=Wordy())
     desk.look_for_facts(turn, Wordy())
     stage = turn.stages.get(contract=contract)
-    assert [found["code"] for found in stage.findings] == ["budget.output"]
+    assert [finding["code"] for finding in stage.findings] == ["budget.output"]
     result = replay(turn)
     assert result.changes == ()
     assert result.same
@@ -96,10 +96,10 @@ def test_it_says_when_a_prompt_has_changed_though_the_decision_has_not(ask: Ask)
 
 def test_it_prints_both_hashes(ask: Ask) -> None:
     turn = ask(VISA)
-    told = json.loads(command(turn, "--json"))
-    assert told["same"] is True
-    assert told["stored_sha256"] == told["replayed_sha256"]
-    assert told["stored_sha256"] in command(turn)
+    data = json.loads(command(turn, "--json"))
+    assert data["same"] is True
+    assert data["stored_sha256"] == data["replayed_sha256"]
+    assert data["stored_sha256"] in command(turn)
 
 
 def test_it_knows_no_other_turn(db: None) -> None:

@@ -95,12 +95,12 @@ def test_it_counts_tokens_once_the_server_has_counted_ten_calls(
         return [json.loads(event.payload)["budget"] for event in events.order_by("seq")]
 
     with scripted_model({}) as (model, _):
-        before = [each for secret in "ab" for each in counted(secret)]
+        before = [entry for secret in "ab" for entry in counted(secret)]
         after = counted("c")
     assert len(before) == 10
-    assert all(each["input_bound"] == each["input_bytes"] for each in before)
+    assert all(entry["input_bound"] == entry["input_bytes"] for entry in before)
     # What the scripted server counts is far below a token a byte.
-    assert all(each["input_bound"] < each["input_bytes"] / 100 for each in after)
+    assert all(entry["input_bound"] < entry["input_bytes"] / 100 for entry in after)
 
 
 def test_a_turn_that_is_resumed_counts_as_it_began(ask: Ask) -> None:

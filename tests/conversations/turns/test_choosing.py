@@ -81,8 +81,8 @@ def flow_items(turn: Turn) -> Any:
 
 
 def kinds(turn: Turn) -> list[str]:
-    found = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq")
-    return [event.kind for event in found]
+    audit_events = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq")
+    return [event.kind for event in audit_events]
 
 
 def test_a_wide_word_gets_its_services_and_no_person(asking: Turn) -> None:
@@ -151,7 +151,7 @@ def test_who_asks_what_comes_next_has_chosen_nothing(
     assert turn.reply.origin == "index"
     view = selectors.turn_view(turn.pk)
     assert view.reply is not None
-    assert "You chose" not in view.reply.whose
+    assert "You chose" not in view.reply.origin_sentence
     assert not ReviewItem.objects.filter(turn=turn).exists()
 
 
@@ -213,14 +213,14 @@ def test_the_reply_of_a_choice_opens_with_what_was_asked(ask: Ask) -> None:
     pick(turn, 2)
     running.run_turn(turn_id=turn.pk)
     body = again(turn).reply.body
-    assert [each["field"] for each in body["sections"] if not each.get("folded")] == ["fees"]
+    assert [entry["field"] for entry in body["sections"] if not entry.get("folded")] == ["fees"]
     assert len(body["sections"]) > 3
 
 
 def test_a_choice_is_not_held_for_labels_that_the_model_is_unsure_of(ask: Ask) -> None:
     def unsure(answer: dict[str, Any]) -> None:
-        for each in (*answer["intents"], answer["product_line"], answer["urgency"]):
-            each["confidence"] = 0.2
+        for entry in (*answer["intents"], answer["product_line"], answer["urgency"]):
+            entry["confidence"] = 0.2
 
     model = desk.Scripted({"service_select_v1": [desk.unsure], "classify": [unsure]})
     turn = ask(VISA, model=model)
@@ -252,10 +252,10 @@ def test_several_are_answered_each_with_its_card(
     assert turn.reply.citations.count() == len(chosen)
     assert turn.choice.services == tuple(chosen)
     made = turn.stages.filter(status="chosen").order_by("order")
-    assert [each.contract for each in made][-1] == last
+    assert [entry.contract for entry in made][-1] == last
     event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.chosen")
-    told = json.loads(event.payload)
-    assert [told["chosen"], *told["also"]] == ["/".join(each) for each in chosen]
+    data = json.loads(event.payload)
+    assert [data["chosen"], *data["also"]] == ["/".join(entry) for entry in chosen]
     assert verify(turn.session_id).ok
     assert replay(turn).same
     with pytest.raises(ChoiceRefused):
@@ -380,8 +380,8 @@ def test_two_choices_at_once_are_one(
             return "late"
         return "taken"
 
-    told = in_threads([lambda n=n: attempt(*n) for n in ([1], [2], [])])  # type: ignore[misc]  # mypy cannot type a default
-    assert sorted(told) == ["late", "late", "taken"]
+    results = in_threads([lambda n=n: attempt(*n) for n in ([1], [2], [])])  # type: ignore[misc]  # mypy cannot type a default
+    assert sorted(results) == ["late", "late", "taken"]
     assert [event.kind for event in AuditEvent.objects.filter(kind="turn.chosen")] == [
         "turn.chosen"
     ]

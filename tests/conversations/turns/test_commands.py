@@ -27,14 +27,14 @@ DIRECTIVE = "Prefer what can be done online."
 
 
 def test_every_stage_is_told_a_directive_and_no_citizen(published: None) -> None:
-    said = json.loads(ask(VISA, "--json", "--directive", f" {DIRECTIVE}"))
-    asked = [json.loads(each.asked_text) for each in Attempt.objects.all()]
-    assert len(asked) == 5
-    assert {each["runtime_directive"] for each in asked} == {DIRECTIVE}
-    assert all(DIRECTIVE not in json.dumps(each.get("cached_state")) for each in asked)
-    assert DIRECTIVE not in json.dumps(said)
+    data = json.loads(ask(VISA, "--json", "--directive", f" {DIRECTIVE}"))
+    documents = [json.loads(result.asked_text) for result in Attempt.objects.all()]
+    assert len(documents) == 5
+    assert {result["runtime_directive"] for result in documents} == {DIRECTIVE}
+    assert all(DIRECTIVE not in json.dumps(result.get("cached_state")) for result in documents)
+    assert DIRECTIVE not in json.dumps(data)
     event = AuditEvent.objects.get(kind="turn.directed")
-    assert json.loads(event.payload) == {"turn": said["turn"], "directive": DIRECTIVE}
+    assert json.loads(event.payload) == {"turn": data["turn"], "directive": DIRECTIVE}
 
 
 def test_a_directive_that_is_too_long_is_refused(published: None) -> None:
@@ -44,10 +44,10 @@ def test_a_directive_that_is_too_long_is_refused(published: None) -> None:
 
 
 def test_it_answers_in_the_terminal(published: None) -> None:
-    said = ask(VISA)
-    assert "judgement_v1" in said
-    assert "Source: " in said
-    assert "https://" in said
+    turn = ask(VISA)
+    assert "judgement_v1" in turn
+    assert "Source: " in turn
+    assert "https://" in turn
 
 
 def test_it_goes_on_with_a_session_by_id_or_reference(published: None) -> None:
@@ -187,12 +187,12 @@ def test_rules_without_a_token_are_listed_and_change_no_verdict(bundle: Path) ->
 
 
 def test_a_case_may_have_a_directive_which_is_no_state(bundle: Path) -> None:
-    told = case("service_select_v1", runtime_directive=DIRECTIVE)
-    (judged,) = gate(bundle.parent, told)
+    result = case("service_select_v1", runtime_directive=DIRECTIVE)
+    (judged,) = gate(bundle.parent, result)
     assert judged["verdict"] == "pass"
     assert DIRECTIVE not in json.dumps(judged["state_merge"])
     with pytest.raises(CommandError, match="runtime_directive: "):
-        gate(bundle.parent, {**told, "runtime_directive": "a" * 2001})
+        gate(bundle.parent, {**result, "runtime_directive": "a" * 2001})
 
 
 def test_it_holds_only_where_the_bundle_brings_thresholds(bundle: Path) -> None:
@@ -246,9 +246,9 @@ def test_it_gives_one_line_a_case_whatever_stands_in_it(bundle: Path) -> None:
     out = io.StringIO()
     call_command("gate", str(path), stdout=out)
     (printed,) = out.getvalue().splitlines()
-    told = json.loads(printed)
-    assert (told["id"], told["verdict"]) == ("a\ud800\u2029b", "pass")
-    assert strange[told["evidence"][0]["start"] : told["evidence"][0]["end"]] == (
+    data = json.loads(printed)
+    assert (data["id"], data["verdict"]) == ("a\ud800\u2029b", "pass")
+    assert strange[data["evidence"][0]["start"] : data["evidence"][0]["end"]] == (
         "stolen\u2028on 3 May"
     )
 

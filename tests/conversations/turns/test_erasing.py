@@ -176,8 +176,8 @@ def test_it_stops_a_worker_that_is_at_it(
         assert [stage for stage, _ in server.asked if stage in ANSWERING][-1] == contract
     turn.refresh_from_db()
     assert (turn.state, turn.text, turn.lease, turn.runs) == ("closed", "", None, 0)
-    for held in HELD:
-        assert not held.objects.exists()
+    for entry in HELD:
+        assert not entry.objects.exists()
     kinds = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq")
     assert list(kinds.values_list("kind", flat=True))[-1] == "session.erased"
     assert verify(turn.session_id).ok
@@ -215,8 +215,8 @@ def test_it_erases_whenever_in_a_run_it_comes(
         turn.refresh_from_db()
         assert (turn.state, turn.text, turn.runs) == ("closed", "", 0)
         assert verify(turn.session_id).ok
-    for held in HELD:
-        assert not held.objects.exists()
+    for entry in HELD:
+        assert not entry.objects.exists()
     assert not connection.in_atomic_block
 
 

@@ -28,8 +28,8 @@ def in_use() -> int:
     pool = getattr(connection, "pool", None)
     if pool is None:
         return 0
-    found = pool.get_stats()
-    return int(found["pool_size"] - found["pool_available"])
+    result = pool.get_stats()
+    return int(result["pool_size"] - result["pool_available"])
 
 
 class Meeting:
@@ -63,7 +63,7 @@ def test_more_turns_wait_than_work_and_none_has_a_connection(
 ) -> None:
     monkeypatch.setattr(executor, "working", threading.Semaphore(2))
     turns = [
-        services.receive(session=f"s{each}", text=VISA, enqueue=False)[0] for each in range(TURNS)
+        services.receive(session=f"s{entry}", text=VISA, enqueue=False)[0] for entry in range(TURNS)
     ]
     connection.close()
     model = Meeting()
@@ -87,7 +87,7 @@ def test_more_turns_wait_than_work_and_none_has_a_connection(
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> None:
     """Another worker has it by then, as after a pause of the whole machine."""
-    asked = []
+    records = []
     turn = services.receive(session="s", text=VISA, enqueue=False)[0]
 
     class Late:
@@ -95,7 +95,7 @@ def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> Non
         reads = False
 
         def complete(self, request: Any, *, deadline: float) -> Any:
-            asked.append(request.contract)
+            records.append(request.contract)
             Turn.objects.filter(pk=turn.pk).update(lease=uuid.uuid4())
             leases.renew()
             connection.close()
@@ -103,7 +103,7 @@ def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> Non
 
     running.run_turn(turn_id=turn.pk, model=Late())
     turn.refresh_from_db()
-    assert asked == ["judgement_v1"]
+    assert records == ["judgement_v1"]
     assert turn.state == "running"
     assert not turn.stages.get().attempts.exists()
 
@@ -114,22 +114,22 @@ def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
 ) -> None:
     monkeypatch.setattr(executor, "LONGER", 0.0)
     turn = services.receive(session="s", text=VISA, enqueue=False)[0]
-    told: list[bool] = []
+    records: list[bool] = []
 
     class Slow:
         name = "slow"
         reads = False
 
         def complete(self, request: Any, *, deadline: float) -> Any:
-            if not told:
+            if not records:
                 while not selectors.turn_view(turn.pk).longer:
                     connection.close()
-                told.append(True)
+                records.append(True)
                 connection.close()
             return OfflineModel().complete(request, deadline=deadline)
 
     running.run_turn(turn_id=turn.pk, model=Slow())
-    assert told == [True]
+    assert records == [True]
     view = selectors.turn_view(turn.pk)
     assert (view.state, view.longer) == ("answered", False)
 

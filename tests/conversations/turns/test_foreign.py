@@ -163,12 +163,12 @@ def test_the_command_says_why(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> N
     call_command("ask", POLISH)
     assert "read your question as being in Polish" in capsys.readouterr().out
     call_command("ask", POLISH, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert (told["choice_reason"], len(told["choice"]) >= 2) == ("language", True)
-    assert "Polish" in told["choice_notice"]
+    data = json.loads(capsys.readouterr().out)
+    assert (data["choice_reason"], len(data["choice"]) >= 2) == ("language", True)
+    assert "Polish" in data["choice_notice"]
     call_command("ask", bilingual.PLOT, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert (told["choice"], told["choice_reason"], told["choice_notice"]) == (None, None, None)
+    data = json.loads(capsys.readouterr().out)
+    assert (data["choice"], data["choice_reason"], data["choice_notice"]) == (None, None, None)
 
 
 @pytest.mark.parametrize("text", ["asdf qwer zxcv", "hjkasd kjhasd kjhasd", "ytqwei uqu qiyp kfsh"])

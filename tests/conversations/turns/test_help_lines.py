@@ -67,8 +67,8 @@ def test_norwegian_has_them_by_either_of_its_codes(code: str) -> None:
     text = "Jeg orker ikke mer og vil ikke leve lenger"
     release = knowledge.current_release()
     assert release is not None
-    found = contacts(["self_harm"], release, language.best(text, {"no"}), text=text)
-    assert [(each.language, each.text) for each in found] == [
+    result = contacts(["self_harm"], release, language.best(text, {"no"}), text=text)
+    assert [(entry.language, entry.text) for entry in result] == [
         ("no", "Du er ikke alene. Ring 113 med en gang.")
     ]
 

@@ -133,14 +133,14 @@ def test_it_takes_the_first_language_for_that_of_the_knowledge(
 
 
 def test_it_says_what_it_is_still_about_in_the_citizens_words(ask: Ask) -> None:
-    for asked, name, lang in (
+    for result, name, lang in (
         (bilingual.PLOT, "Louer un jardin familial", ""),
         (bilingual.KAYAK, "Get a kayak permit", ' lang="en"'),
     ):
-        ask(asked, secret=asked)
-        turn = ask("Et quel est le prix pour cela ?", secret=asked)
+        ask(result, secret=result)
+        turn = ask("Et quel est le prix pour cela ?", secret=result)
         assert reply_of(turn).still_about == name
-        page = browser_with(asked).get("/").content.decode()
+        page = browser_with(result).get("/").content.decode()
         assert f'Toujours au sujet de : <strong{lang} dir="auto">{name}</strong>' in page
         assert "Autre chose</button>" in page
 
@@ -166,8 +166,8 @@ def _page(client: Client, text: str) -> str:
 
 
 def test_it_tells_the_api_which_language_is_which(ask: Ask) -> None:
-    said = ReplySerializer(reply_of(ask(bilingual.KAYAK))).data
-    assert said["language"] == "fr"
-    assert said["languages"] == {"title": "en", "lead": "en"}
-    assert said["notice"].startswith("Ces informations")
-    assert {fact["language"] for fact in said["facts"]} == {"en"}
+    data = ReplySerializer(reply_of(ask(bilingual.KAYAK))).data
+    assert data["language"] == "fr"
+    assert data["languages"] == {"title": "en", "lead": "en"}
+    assert data["notice"].startswith("Ces informations")
+    assert {fact["language"] for fact in data["facts"]} == {"en"}

@@ -108,5 +108,5 @@ def test_a_waiting_question_is_explained_in_french(ask: Ask, secret: str) -> Non
     assert "Votre question est en attente" in page
     assert "Vérifier si la réponse est là" in page
     before = selectors.turn_view(turn.pk)
-    said = announcement((), (before,))
-    assert said == f"Question 1 : {words('fr').translate(ANNOUNCED['awaiting_model'])}"
+    result = announcement((), (before,))
+    assert result == f"Question 1 : {words('fr').translate(ANNOUNCED['awaiting_model'])}"

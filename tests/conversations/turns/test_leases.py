@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True
 
 def claimed(number: int) -> list[Turn]:
     turns = []
-    for each in range(number):
-        turn = services.receive(session=f"s{each}", text=VISA, enqueue=False)[0]
+    for entry in range(number):
+        turn = services.receive(session=f"s{entry}", text=VISA, enqueue=False)[0]
         taken = take_lease(turn_id=turn.pk)
         assert taken is not None
         turns.append(taken)
@@ -37,9 +37,9 @@ def test_it_renews_all_of_them_with_as_many_queries_as_one(
     django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]],
 ) -> None:
     leases = Leases(Heartbeat(every=60))
-    with ExitStack() as held:
+    with ExitStack() as context:
         for turn in claimed(number):
-            held.enter_context(leases.holding(turn))
+            context.enter_context(leases.holding(turn))
         now = timezone.now()
         with django_assert_max_num_queries(5):  # two of them begin and commit
             leases.renew()
@@ -49,10 +49,10 @@ def test_it_renews_all_of_them_with_as_many_queries_as_one(
 def test_it_notes_which_lease_is_lost_and_only_that(published: None) -> None:
     leases = Leases(Heartbeat(every=60))
     mine, other = claimed(2)
-    with leases.holding(mine) as kept, leases.holding(other) as lost:
+    with leases.holding(mine) as context, leases.holding(other) as lost:
         Turn.objects.filter(pk=other.pk).update(lease=uuid.uuid4())
         leases.renew()
-        kept.check()
+        context.check()
         with pytest.raises(LeaseLost):
             lost.check()
     until = Turn.objects.get(pk=other.pk).leased_until

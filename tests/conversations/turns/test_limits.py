@@ -39,8 +39,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     monkeypatch.setattr(limits, "time", lambda: now[0])
     monkeypatch.setattr(limits, "cache", LocMemCache("clock", {}))
     for module in ("base", "locmem"):
-        told = SimpleNamespace(time=lambda: now[0])
-        monkeypatch.setattr(f"django.core.cache.backends.{module}.time", told)
+        namespace = SimpleNamespace(time=lambda: now[0])
+        monkeypatch.setattr(f"django.core.cache.backends.{module}.time", namespace)
     return now
 
 
@@ -81,9 +81,9 @@ def test_the_networks_of_one_customer_count_together(monkeypatch: pytest.MonkeyP
 def test_an_address_is_the_one_that_the_proxy_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, address="1/hour")
     monkeypatch.setattr(settings, "IEIM_TRUSTED_PROXIES", 1)
-    came = ["9.9.9.1, 192.0.2.1", "9.9.9.2, 192.0.2.1", "9.9.9.3, 192.0.2.2"]
+    values = ["9.9.9.1, 192.0.2.1", "9.9.9.2, 192.0.2.1", "9.9.9.3, 192.0.2.2"]
     answers = [
-        Client(headers={"X-Forwarded-For": name}).post("/ask/", {"text": VISA}) for name in came
+        Client(headers={"X-Forwarded-For": name}).post("/ask/", {"text": VISA}) for name in values
     ]
     assert [answer.status_code for answer in answers] == [303, 429, 303]
 

@@ -37,14 +37,14 @@ def test_a_change_counts_and_the_same_again_does_not(turn: Turn) -> None:
 def test_an_open_page_says_so_and_keeps_what_was_typed(turn: Turn) -> None:
     client = browser_with(SECRET)
     client.post(address(turn), {"useful": "no"})
-    said = {"useful": "no", f"text-{turn.pk}": DANGER}
-    told = client.post(address(turn), said, headers=HTMX)
-    html = told.content.decode()
-    assert told["HX-Reswap"] == "none"
+    fields = {"useful": "no", f"text-{turn.pk}": DANGER}
+    response = client.post(address(turn), fields, headers=HTMX)
+    html = response.content.decode()
+    assert response["HX-Reswap"] == "none"
     assert f'id="connection" hx-swap-oob="innerHTML"><span lang="en">{TOO_MANY}' in html
     # What is not taken shows its help lines all the same.
     assert html.index("Listening Line") < html.index(TOO_MANY)
-    page = client.post(address(turn), said).content.decode()
+    page = client.post(address(turn), fields).content.decode()
     assert page.index("Listening Line") < page.index(TOO_MANY)
     assert not turn.review_items.exists()
 

@@ -43,11 +43,11 @@ def nobody_works(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 @sync_to_async
 def traces(words: str) -> list[str]:
     """Where in the whole database ``words`` stand."""
-    found = []
+    records = []
     for model in apps.get_models():
         rows: Any = model._default_manager.all()
-        found += [model.__name__ for row in rows if words in stored(row)]
-    return found
+        records += [model.__name__ for row in rows if words in stored(row)]
+    return records
 
 
 def stored(row: Model) -> str:
@@ -72,17 +72,17 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
     way: Way, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    asked: list[str] = []
-    look = crisis.look
+    records: list[str] = []
+    look = crisis.screen
 
-    def looking(text: str) -> crisis.Looked:
-        asked.append(text)
+    def looking(text: str) -> crisis.Screening:
+        records.append(text)
         return look(text)
 
     monkeypatch.setattr(crisis, "look", looking)
-    said = await way(TEXT, None)
-    assert said.asked
-    assert asked  # for danger, and for nothing else
+    result = await way(TEXT, None)
+    assert result.asked
+    assert records  # for danger, and for nothing else
     assert await turns() == []
     for words in (CARD, "I paid with card"):
         assert await traces(words) == []
@@ -93,8 +93,8 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_without_them(way: Way) -> None:
-    said = await way(TEXT, "remove")
-    assert not said.asked
+    result = await way(TEXT, "remove")
+    assert not result.asked
     assert await turns() == [SHORTER]
     assert await traces(CARD) == []
     assert [event["personal_data"] for event in await received()] == [
@@ -106,8 +106,8 @@ async def test_it_goes_without_them(way: Way) -> None:
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
-    said = await way(TEXT, "send")
-    assert not said.asked
+    result = await way(TEXT, "send")
+    assert not result.asked
     assert await turns() == [TEXT]
     (event,) = await received()
     assert event["personal_data"] == {"chosen": "send", "kinds": ["card"]}
@@ -118,8 +118,8 @@ async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_in_danger_is_held_up(way: Way) -> None:
-    said = await way(DANGER, None)
-    assert not said.asked
+    result = await way(DANGER, None)
+    assert not result.asked
     assert await turns() == [DANGER]
 
 
@@ -154,7 +154,7 @@ def test_a_program_is_told_where_they_stand(published: None) -> None:
     response = Integrator().ask(text)
     problem = response.json()
     assert response["Content-Type"] == "application/problem+json"
-    assert [(each["kind"], text[each["start"] : each["end"]]) for each in problem["found"]] == [
+    assert [(entry["kind"], text[entry["start"] : entry["end"]]) for entry in problem["found"]] == [
         ("card", CARD),
         ("account", "DE89 3704 0044 0532 0130 00"),
     ]

@@ -46,15 +46,15 @@ class Listening:
 
 
 def keys(*said: tuple[str, str, str]) -> str:
-    found = [{"key_type": t, "key_value": v, "evidence_snippets": [q]} for t, v, q in said]
-    return json.dumps({"keys": found})
+    results = [{"key_type": t, "key_value": v, "evidence_snippets": [q]} for t, v, q in said]
+    return json.dumps({"keys": results})
 
 
 def keys_of(turn: Turn) -> list[dict[str, Any]]:
     result = Stage.objects.get(turn=turn, contract="identity_assist").result
     assert result is not None
-    found: list[dict[str, Any]] = result["keys"]
-    return found
+    results: list[dict[str, Any]] = result["keys"]
+    return results
 
 
 def test_it_sends_no_model_what_it_takes_for_personal_data(ask: Ask) -> None:
@@ -109,13 +109,13 @@ def test_it_stops_a_quote_of_what_the_model_was_not_given(ask: Ask) -> None:
 
 def test_it_shows_no_citizen_a_placeholder(ask: Ask) -> None:
     model = Listening()
-    said = {
+    fields = {
         "judgements": {"inquiry": False},
         "assistantReply": "We will write to [EMAIL_1].",
         "nextStep": "session_end",
     }
     plain = json.loads(OfflineModel().complete(_judgement(ask), deadline=1).raw)
-    model.said["judgement_v1"] = json.dumps({**plain, **said})
+    model.said["judgement_v1"] = json.dumps({**plain, **fields})
     turn = ask("hello, I am at jane.doe@example.org", model=model)
     assert turn.state == "answered"
     assert "EMAIL" not in str(turn.reply.body)
@@ -123,7 +123,7 @@ def test_it_shows_no_citizen_a_placeholder(ask: Ask) -> None:
 
 def _judgement(ask: Ask) -> ModelRequest:
     """Return a request for judgement_v1, as the runner makes it, for what is no inquiry."""
-    found: list[ModelRequest] = []
+    records: list[ModelRequest] = []
 
     class Catching:
         name = "catching"
@@ -131,11 +131,11 @@ def _judgement(ask: Ask) -> ModelRequest:
 
         def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
             if request.contract == "judgement_v1":
-                found.append(request)
+                records.append(request)
             return OfflineModel().complete(request, deadline=deadline)
 
     ask("hello", model=Catching())
-    return found[0]
+    return records[0]
 
 
 def test_it_asks_no_model_when_redaction_fails(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,8 +72,10 @@ def holds(turn: Turn) -> bool:
 
 
 def received(turn: Turn) -> list[dict[str, Any]]:
-    found = AuditEvent.objects.filter(chain=turn.session_id, kind="turn.received").order_by("seq")
-    return [json.loads(event.payload) for event in found]
+    audit_events = AuditEvent.objects.filter(chain=turn.session_id, kind="turn.received").order_by(
+        "seq"
+    )
+    return [json.loads(event.payload) for event in audit_events]
 
 
 def test_a_follow_up_says_what_it_is_still_about(talk: Turn) -> None:
@@ -119,7 +121,7 @@ def test_the_audit_says_which_turn_it_replaces(talk: Turn) -> None:
     assert [row[0] for row in third["rows"]][-1] == "replacement"
     other = Turn.objects.get(session=talk.session, number=1)
     Replacement.objects.filter(by=new).update(turn=other)
-    differing = [(each.kind, each.fault) for each in second_look(talk.session_id)]
+    differing = [(entry.kind, entry.fault) for entry in second_look(talk.session_id)]
     assert differing == [("replacement", "changed")]
 
 
@@ -138,8 +140,8 @@ def test_what_comes_after_it_knows_nothing_of_the_talk_before(talk: Turn, ask: A
 
 def test_a_turn_between_them_loses_the_answer_that_was_turned_away(talk: Turn, ask: Ask) -> None:
     between = ask("how long does it take?", secret=SECRET)
-    told = [item["role"] for item in selectors.history(between)]
-    assert told == ["user", "assistant", "user", "assistant"]
+    roles = [item["role"] for item in selectors.history(between)]
+    assert roles == ["user", "assistant", "user", "assistant"]
     again(talk)
     items = selectors.history(between)
     assert [item["role"] for item in items] == ["user", "assistant", "user"]
@@ -168,9 +170,9 @@ def test_taps_at_once_are_one(
         new, is_new = ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
         return new.pk, is_new
 
-    told = in_threads([tap, tap, tap])
-    assert sorted(is_new for _, is_new in told) == [False, False, True]
-    assert len({pk for pk, _ in told}) == 1
+    results = in_threads([tap, tap, tap])
+    assert sorted(is_new for _, is_new in results) == [False, False, True]
+    assert len({pk for pk, _ in results}) == 1
     assert holds(turn)
 
 
@@ -195,12 +197,12 @@ def test_its_words_are_screened_for_risks(ask: Ask) -> None:
 def test_what_has_no_answer_cannot_be_about_something_else(ask: Ask) -> None:
     ask(VISA, secret=SECRET)
     with scripted_model({"judgement_v1": BAD}) as (model, _):
-        held = ask(FEE, secret=SECRET, model=model)
-    assert held.state == "needs_review"
+        result = ask(FEE, secret=SECRET, model=model)
+    assert result.state == "needs_review"
     asking = ask("passport", secret="b")
     assert asking.state == "asking"
     queued = services.receive(session="c", text=VISA, enqueue=False)[0]
-    for turn in (held, asking, queued):
+    for turn in (result, asking, queued):
         with pytest.raises(NotAnswered):
             again(turn)
     assert not Replacement.objects.exists()

@@ -91,8 +91,8 @@ def test_it_marks_the_words_that_led_to_a_staff_answer(stopped: Turn) -> None:
     source = Source(
         "immigration", "Immigration", "immigration.extend-tourist-visa", "Extend a visa", ""
     )
-    said = replies.Reply("answer", "", "", ("Come to us.",), (), (source,))
-    stored = resuming.answer(turn=stopped, reply=said, by=BY)
+    reply = replies.Reply("answer", "", "", ("Come to us.",), (), (source,))
+    stored = resuming.answer(turn=stopped, reply=reply, by=BY)
     assert "visa" in {VISA[start:end] for start, end in stored.marked}
     assert stored.origin == "staff"
 

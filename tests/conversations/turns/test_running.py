@@ -38,7 +38,7 @@ def test_it_answers_the_visa_question_with_its_source(ask: Ask) -> None:
     assert "visa" in turn.reply.body["title"].lower()
     assert turn.reply.body["sources"][0]["url"].startswith("https://")
     assert sorted(server.asked) == sorted((stage, 1) for stage in [*LOW, "classify"])
-    assert [each for each in server.asked if each[0] in LOW] == [(stage, 1) for stage in LOW]
+    assert [entry for entry in server.asked if entry[0] in LOW] == [(stage, 1) for stage in LOW]
     assert [stage.status for stage in turn.stages.all()] == ["passed"] * 5
     assert {"extend", "visa"} <= {VISA[start:end] for start, end in turn.reply.marked}
 
@@ -48,8 +48,8 @@ def test_it_keeps_what_the_server_had_cached(ask: Ask) -> None:
         turn = ask(VISA, model=model)
     attempt = Attempt.objects.get(stage__turn=turn, stage__contract="judgement_v1")
     assert (attempt.prompt_tokens, attempt.cached_tokens, attempt.completion_tokens) == (10, 4, 5)
-    told = [json.loads(e.payload) for e in AuditEvent.objects.filter(kind="stage.attempt")]
-    assert {payload["cached_tokens"] for payload in told} == {4}
+    documents = [json.loads(e.payload) for e in AuditEvent.objects.filter(kind="stage.attempt")]
+    assert {payload["cached_tokens"] for payload in documents} == {4}
 
 
 def test_it_opens_one_review_item_when_a_stage_fails_closed(ask: Ask) -> None:
@@ -134,11 +134,11 @@ def test_it_reminds_it_of_what_waits_for_a_person_but_not_of_danger(ask: Ask) ->
     model = desk.Scripted({"service_select_v1": [desk.unsure]})
     waiting = ask("How do I renew my passport?", secret="a", model=model)
     flag = {"code": "minor_at_risk", "start": 0, "end": 4}
-    for source, told in (("hint", True), ("unsure", True), ("rule", False)):
+    for source, result in (("hint", True), ("unsure", True), ("rule", False)):
         risks = [{**flag, "source": source}]
         Turn.objects.filter(pk=waiting.pk).update(state="needs_review", risks=risks)
         later = Turn(session_id=waiting.session_id, number=2)
-        assert bool(selectors.history(later)) == told
+        assert bool(selectors.history(later)) == result
 
 
 def test_it_queues_a_turn_again_after_an_error_of_ours_and_then_asks_a_person(
@@ -182,8 +182,8 @@ def test_it_records_what_ranked_the_candidates(
     running.run_turn(turn_id=turn.pk)
     events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.attempt")
     payloads = [json.loads(event.payload) for event in events]
-    told = {payload["stage"]: payload["retrieval"] for payload in payloads}
+    by_key = {payload["stage"]: payload["retrieval"] for payload in payloads}
     ranked = "words" if down else "ideas/1"
-    assert told["judgement_v1"] == ""
-    assert told["agency_detect_v1"] == ranked
+    assert by_key["judgement_v1"] == ""
+    assert by_key["agency_detect_v1"] == ranked
     assert replay(turn).same

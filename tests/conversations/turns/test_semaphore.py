@@ -55,9 +55,9 @@ def test_a_seat_of_a_killed_process_is_free_once_its_call_would_be_over() -> Non
 
 def test_a_call_does_not_wait_for_ever() -> None:
     held_by_another(timedelta(minutes=5))
-    with pytest.raises(ModelUnavailable) as told, SharedSemaphore(1, keep=60).held(patience=0.01):
+    with pytest.raises(ModelUnavailable) as raised, SharedSemaphore(1, keep=60).held(patience=0.01):
         pytest.fail("there was no seat")
-    assert not told.value.passing
+    assert not raised.value.passing
 
 
 def test_a_seat_that_was_lost_is_not_given_back_for_its_new_holder() -> None:

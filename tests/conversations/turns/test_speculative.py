@@ -54,15 +54,15 @@ def test_what_was_in_vain_is_audited_and_counts_against_the_budgets(ask: Ask) ->
     with scripted_model({"judgement_v1": [NOT_AN_INQUIRY]}) as (model, _):
         turn = ask(VISA, model=model)
     assert turn.state == "answered"
-    unused = {each.contract: each for each in Unused.objects.all()}
+    unused = {result.contract: result for result in Unused.objects.all()}
     assert unused.keys() == {"agency_detect_v1", "category_select_v1"}
     assert TurnStore(turn, count_day=True).spent() == (
-        type(TurnStore(turn).spent())(*[15 + sum(each.tokens for each in unused.values())] * 2)
+        type(TurnStore(turn).spent())(*[15 + sum(result.tokens for result in unused.values())] * 2)
     )
     events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.unused")
-    told = [json.loads(event.payload) for event in events]
-    assert {each["stage"]: each["tokens"] for each in told} == {
-        contract: each.tokens for contract, each in unused.items()
+    documents = [json.loads(event.payload) for event in events]
+    assert {result["stage"]: result["tokens"] for result in documents} == {
+        contract: result.tokens for contract, result in unused.items()
     }
     assert not turn.stages.exclude(contract="judgement_v1").exists()
 
@@ -74,8 +74,8 @@ def check_free(turn: Turn) -> None:
     assert not Unused.objects.exists()
     assert (TurnStore(turn, count_day=True).spent()) == Spent()
     events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.unanswered")
-    told = {json.loads(event.payload)["stage"] for event in events}
-    assert told == {"judgement_v1", "agency_detect_v1", "category_select_v1"}
+    stages = {json.loads(event.payload)["stage"] for event in events}
+    assert stages == {"judgement_v1", "agency_detect_v1", "category_select_v1"}
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500])

@@ -44,8 +44,8 @@ async def by_page_socket(text: str, choice: str | None) -> Said:
         await open_page.send({"text": text, **({"personal_data": choice} if choice else {})})
         while "personal" not in open_page.parts:
             await open_page.read()
-        asked = "personal-check" in open_page.parts["personal"]
-        return Said(asked, "".join(open_page.frames))
+        matches = "personal-check" in open_page.parts["personal"]
+        return Said(matches, "".join(open_page.frames))
 
 
 @database_sync_to_async
@@ -54,9 +54,9 @@ def by_rest(text: str, choice: str | None) -> Said:
     more = {"personal_data": choice} if choice else {}
     response = Integrator().ask(text, client_id="m-1", **more)
     body = response.json()
-    asked = body.get("type") == "urn:ieim:problem:personal-data"
-    assert response.status_code == (422 if asked else 202)
-    return Said(asked, json.dumps(body, ensure_ascii=False))
+    matches = body.get("type") == "urn:ieim:problem:personal-data"
+    assert response.status_code == (422 if matches else 202)
+    return Said(matches, json.dumps(body, ensure_ascii=False))
 
 
 @database_sync_to_async

@@ -45,8 +45,10 @@ def test_it_says_so_where_no_opening_is_in_sight(ask: Ask, office_clock: Any) ->
     save("hours", {**HOURS, "closed": "2026-11-01 to 2027-12-31"})
     office_clock("2026-11-23 20:08")
     turn = ask(DANGER, secret=SECRET)
-    told = selectors.turn_view(turn.pk).held_when
-    assert told.startswith("Nobody may be reading here now: the office is closed. Please do not")
+    held_when = selectors.turn_view(turn.pk).held_when
+    assert held_when.startswith(
+        "Nobody may be reading here now: the office is closed. Please do not"
+    )
 
 
 def test_a_request_for_a_person_that_tells_of_danger_says_the_same(

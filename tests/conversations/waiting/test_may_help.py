@@ -56,7 +56,7 @@ def test_it_shows_three_services_with_their_own_words(ask: Ask) -> None:
     turn = stopped(ask)
     cards = found(turn)
     assert len(cards) == 3
-    known = {each.name: each for each in knowledge.release(1).services.values()}
+    known = {result.name: result for result in knowledge.release(1).services.values()}
     for card in cards:
         service = known[card.title]
         assert card.agency == knowledge.release(1).agencies[service.agency].name
@@ -69,21 +69,21 @@ def test_the_page_folds_them_and_says_that_they_are_no_answer(ask: Ask) -> None:
     turn = stopped(ask)
     page = browser_with(SECRET).get("/").content.decode()
     begin = page.index(f'<details class="govuk-details may-help" id="turn-{turn.pk}-may-help"')
-    shown = page[begin : page.index("</details>", begin)]
-    assert TITLE in shown
-    assert "This is not the answer to your question." in shown
-    assert shown.count("answer__card-title") == 3
-    assert " open" not in shown.partition(">")[0]
+    result = page[begin : page.index("</details>", begin)]
+    assert TITLE in result
+    assert "This is not the answer to your question." in result
+    assert result.count("answer__card-title") == 3
+    assert " open" not in result.partition(">")[0]
 
 
 def test_they_are_by_rest_too(ask: Ask) -> None:
     turn = stopped(ask)
     Session.objects.update(secret_sha256=turns.secret_digest("token"))
     response = Client().get(f"/api/v1/turns/{turn.pk}/", headers={"Authorization": "Bearer token"})
-    told = response.json()["may_help"]
-    assert [each["title"] for each in told] == titles(turn)
-    assert told[0]["facts"][0]["name"] == "contact"
-    assert told[0]["lead"] == ""
+    may_help = response.json()["may_help"]
+    assert [entry["title"] for entry in may_help] == titles(turn)
+    assert may_help[0]["facts"][0]["name"] == "contact"
+    assert may_help[0]["lead"] == ""
 
 
 def test_none_is_looked_for_where_none_is_stored(ask: Ask) -> None:
@@ -114,9 +114,9 @@ def test_no_request_for_a_person_gets_them(ask: Ask, eva: User) -> None:
     request = wants(SECRET, text=VISA)
     assert titles(request.turn) == []
     talking.begin(item_id=item_of(request).pk, actor=eva)
-    said = turns.receive(session=SECRET, text=VISA, enqueue=False)[0]
-    assert said.state == "with_person"
-    assert titles(said) == []
+    turn = turns.receive(session=SECRET, text=VISA, enqueue=False)[0]
+    assert turn.state == "with_person"
+    assert titles(turn) == []
 
 
 def test_what_nobody_chose_in_time_may_help(ask: Ask) -> None:
@@ -130,7 +130,7 @@ def test_what_the_citizen_refused_is_not_shown_again(ask: Ask) -> None:
     turn = ask("passport", secret=SECRET)
     choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[])
     assert titles(turn) == []
-    offered = {tuple(each) for each in Choice.objects.get().offered}
+    offered = {tuple(entry) for entry in Choice.objects.get().offered}
     services = knowledge.release(1).services
     later = stopped(ask, "I lost my passport. How do I get a new one?")
     assert not {services[key].name for key in offered} & set(titles(later))

@@ -119,7 +119,7 @@ def create_delivery() -> Delivery:
         release_number=1,
         queued_at=timezone.now(),
     )
-    outbox.tell(turn)
+    outbox.notify(turn)
     return Delivery.objects.get(turn=turn)
 
 

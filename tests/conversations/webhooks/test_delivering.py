@@ -130,7 +130,7 @@ def test_410_stops_the_webhook(office: Receiver) -> None:
     deliver(str(deliveries[0].pk))
     assert Webhook.objects.get().stopped_at is not None
     assert Delivery.objects.filter(given_up_at=None).count() == 0
-    outbox.tell(deliveries[0].turn)
+    outbox.notify(deliveries[0].turn)
     assert Delivery.objects.count() == 2
     assert [services.send_again(delivery_id=delivery.pk) for delivery in deliveries] == [
         False,

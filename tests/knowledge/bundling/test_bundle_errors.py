@@ -102,9 +102,9 @@ def test_it_reports_every_error_at_once(tmp_path: Path) -> None:
     content = changed("services", 0, fees=1, url="x", colour="red")
     content["agencies"].append({"name": "No id"})
     content["dictionary"][1]["agency"] = "nowhere"
-    found = errors(write(tmp_path, content))
-    assert len(found) == 5
-    assert [error.partition(":")[0] for error in found] == [
+    result = errors(write(tmp_path, content))
+    assert len(result) == 5
+    assert [error.partition(":")[0] for error in result] == [
         "agencies.jsonl",
         "services.jsonl",
         "services.jsonl",

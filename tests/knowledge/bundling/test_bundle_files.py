@@ -42,9 +42,9 @@ def test_it_refuses_lines_that_are_no_rows(tmp_path: Path, line: str, expected: 
     write(tmp_path, tables())
     with (tmp_path / "agencies.jsonl").open("a", encoding="utf-8") as file:
         file.write("\n" + line)
-    found = one_error(tmp_path)
-    assert found.startswith("agencies.jsonl:4: ")
-    assert expected in found
+    result = one_error(tmp_path)
+    assert result.startswith("agencies.jsonl:4: ")
+    assert expected in result
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_it_refuses_lines_that_are_no_rows(tmp_path: Path, line: str, expected: 
 def test_it_refuses_bad_yaml_with_its_line(tmp_path: Path, text: str, expected: str) -> None:
     folder = write(tmp_path, {"dictionary": [], "services": []})
     (folder / "agencies.yaml").write_text(text, encoding="utf-8")
-    found = errors(folder)[0]
-    assert found.startswith("agencies.yaml")
-    assert expected in found
+    result = errors(folder)[0]
+    assert result.startswith("agencies.yaml")
+    assert expected in result
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_it_refuses_bad_yaml_with_its_line(tmp_path: Path, text: str, expected: 
 def test_it_refuses_bad_csv_with_its_line(tmp_path: Path, text: str, expected: str) -> None:
     folder = write(tmp_path, {"dictionary": [], "services": []})
     (folder / "agencies.csv").write_text(text, encoding="utf-8")
-    found = errors(folder)[0]
-    assert found.startswith("agencies.csv")
-    assert expected in found
+    result = errors(folder)[0]
+    assert result.startswith("agencies.csv")
+    assert expected in result
 
 
 @pytest.mark.parametrize("threshold", ["x", "0.555", "2", "NaN", "1e999999999"])
@@ -136,9 +136,9 @@ def test_it_refuses_a_folder_with_too_few_or_too_many_files(
 def test_it_does_not_call_references_dangling_when_a_file_is_missing(tmp_path: Path) -> None:
     content = tables()
     del content["agencies"], content["dictionary"]
-    found = errors(write(tmp_path, content))
-    assert len(found) == 2
-    assert all("has no" in error for error in found)
+    result = errors(write(tmp_path, content))
+    assert len(result) == 2
+    assert all("has no" in error for error in result)
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ def texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from (text for each in value.values() for text in texts(each))
+        yield from (text for entry in value.values() for text in texts(entry))
     elif isinstance(value, list):
-        yield from (text for each in value for text in texts(each))
+        yield from (text for entry in value for text in texts(entry))
 
 
 def repeated(values: list[Any]) -> list[Any]:

@@ -58,7 +58,7 @@ def test_it_says_everything_of_the_services_that_are_asked_for_most() -> None:
 @pytest.mark.parametrize("name", SERVICE_TEXTS)
 def test_it_gives_the_same_figures_as_the_english(name: str) -> None:
     for key in french().translated:
-        texts = (getattr(each.services[key], name) for each in (french(), demo()))
+        texts = (getattr(entry.services[key], name) for entry in (french(), demo()))
         ours, theirs = (
             sorted(FIGURES.findall(text if isinstance(text, str) else "\n".join(text)))
             for text in texts
@@ -68,5 +68,5 @@ def test_it_gives_the_same_figures_as_the_english(name: str) -> None:
 
 @pytest.mark.parametrize(("question", "key"), QUESTIONS.items())
 def test_it_finds_by_a_question_in_french(question: str, key: str) -> None:
-    found = index_for(french()).rank(Query(question)).services(limit=1)
-    assert found[0].item.key == key
+    result = index_for(french()).rank(Query(question)).services(limit=1)
+    assert result[0].item.key == key

@@ -74,8 +74,8 @@ def test_it_has_an_index_for_each_language() -> None:
     question = "louer un jardin"
     assert index_for(FRENCH) is not index_for(RELEASE)
     assert index_for(FRENCH) is index_for(RELEASE.in_language("fr"))
-    found = index_for(FRENCH).rank(Query(question)).services(limit=1)
-    assert found[0].item == FRENCH.services[PLOT]
+    result = index_for(FRENCH).rank(Query(question)).services(limit=1)
+    assert result[0].item == FRENCH.services[PLOT]
     assert index_for(FRENCH).rank(Query(question)).first > 0.5
     assert index_for(RELEASE).rank(Query(question)).outside > 0.5
 
@@ -90,8 +90,8 @@ def test_it_finds_what_is_not_translated_by_the_words_of_its_category() -> None:
 
 def test_it_knows_an_entry_by_either_name() -> None:
     for text in ("Rent an allotment", "Louer un jardin familial"):
-        (found,) = named(f"Voyez {text}.", FRENCH).services
-        assert found.bearers == {PLOT}
+        (service,) = named(f"Voyez {text}.", FRENCH).services
+        assert service.bearers == {PLOT}
     assert named("Louer un jardin familial", RELEASE).services == ()
 
 

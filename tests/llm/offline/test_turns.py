@@ -44,10 +44,10 @@ def test_it_goes_on_with_what_the_talk_was_about() -> None:
 
 
 def test_it_answers_two_questions_to_two_agencies_with_both_sources() -> None:
-    told = ask("We had a baby. How do we register the birth and claim child benefit?")
-    assert services(told) == {"civil-registry.register-birth", "social-support.child-benefit"}
-    assert isinstance(told.outcome, Answered)
-    assert [card.lead for card in told.outcome.reply.cards] == [
+    turn = ask("We had a baby. How do we register the birth and claim child benefit?")
+    assert services(turn) == {"civil-registry.register-birth", "social-support.child-benefit"}
+    assert isinstance(turn.outcome, Answered)
+    assert [card.lead for card in turn.outcome.reply.cards] == [
         "Agree on the name of the child.",
         "Get the birth certificate first.",
     ]

@@ -60,7 +60,7 @@ def oracle(text: str, control_spaces: str = "") -> str:
     """Fold a whole string; ``control_spaces`` are the controls that count as white space."""
     text = re.sub(f"[{control_spaces}]", " ", text) if control_spaces else text
     invisible = "\u034f\u180e\ufe0e\ufe0f"
-    shown = []
+    records = []
     for c in text:
         white = c in "\t\n\r"
         if not white and (unicodedata.category(c) in {"Cc", "Cf"} or c in invisible):
@@ -68,8 +68,8 @@ def oracle(text: str, control_spaces: str = "") -> str:
         wide = re.match("<(wide|narrow)> ", unicodedata.decomposition(c))
         ligature = "\ufb00" <= c <= "\ufb17" or c in "Ĳĳ…"
         c = unicodedata.normalize("NFKC", c) if ligature else c
-        shown.append(unicodedata.decomposition(c).split()[1] if wide else c)
-    text = "".join(chr(int(c, 16)) if len(c) == 4 and c.isalnum() else c for c in shown)
+        records.append(unicodedata.decomposition(c).split()[1] if wide else c)
+    text = "".join(chr(int(c, 16)) if len(c) == 4 and c.isalnum() else c for c in records)
     for plain, fancy in {"'": "‘’‚‛ʼ‹›′", '"': "“”„‟«»", "-": "‐‑‒–—―−"}.items():
         text = re.sub(f"[{fancy}]", plain, text)
     text = unicodedata.normalize("NFC", text)
@@ -139,11 +139,11 @@ def test_it_finds_a_quote_in_other_dots_and_primes_and_between_quotation_marks(
     words: list[tuple[str, bool]], first: int, count: int, marks: str
 ) -> None:
     here = [word.format(*("′…" if fancy else ("'", "..."))) for word, fancy in words]
-    there = [word.format(*(("'", "...") if fancy else "′…")) for word, fancy in words]
+    results = [word.format(*(("'", "...") if fancy else "′…")) for word, fancy in words]
     first %= len(words)
     text = " | ".join(("start", " ".join(here[:first]), " ".join(here[first : first + count])))
     at = len(text) - len(" ".join(here[first : first + count]))
-    quote = " ".join(there[first : first + count])
+    quote = " ".join(results[first : first + count])
     assume(oracle(quote) not in oracle(text[:at]))
     assert locate(text, quote) == Span(at, len(text), 1)
     if not (quote[-1].isdigit() or oracle(marks[0] + quote + marks[1]) in oracle(text)):

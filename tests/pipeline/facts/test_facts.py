@@ -19,9 +19,9 @@ def values(text: str) -> list[tuple[str, str]]:
 
 
 def only(text: str) -> Fact:
-    found = facts(text)
-    assert len(found) == 1, found
-    return found[0]
+    result = facts(text)
+    assert len(result) == 1, result
+    return result[0]
 
 
 def covers(known: str, stated: str) -> bool:
@@ -47,8 +47,8 @@ def test_it_finds_no_fact_in_what_only_looks_like_one(text: str) -> None:
 
 @pytest.mark.parametrize(("known", "stated", "covered"), CASES["compared"], ids=ascii)
 def test_it_compares_facts(known: str, stated: str, covered: bool) -> None:
-    found = facts(stated)
-    assert (bool(found) and matches(found[0], facts(known))) is covered
+    result = facts(stated)
+    assert (bool(result) and matches(result[0], facts(known))) is covered
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_it_finds_both_ends_of_a_range(text: str, amounts: list[str]) -> None:
 
 def test_it_takes_currencies_that_no_standard_lists() -> None:
     assert facts("MRK 60 or 60 MRK") == []
-    found = facts("MRK 60 or 60.00 MRK", currencies={"MRK"})
-    assert [fact.value for fact in found] == ["MRK 60", "MRK 60"]
+    result = facts("MRK 60 or 60.00 MRK", currencies={"MRK"})
+    assert [fact.value for fact in result] == ["MRK 60", "MRK 60"]
 
 
 def test_it_leaves_open_whose_dollars_but_not_which_currency() -> None:
@@ -104,10 +104,10 @@ def test_it_finds_the_second_short_number() -> None:
 
 def test_it_gives_offsets_into_the_text_as_it_was() -> None:
     text = "\u200b  The  fée:\n€\u200b１２.50\u200b, or call +44\u00a020 7946 0000!"
-    found = facts(text)
+    result = facts(text)
     assert only("e.g.example.gov, please").text == "example.gov"
-    assert [fact.text for fact in found] == ["€\u200b１２.50", "+44\u00a020 7946 0000"]
-    assert all(text[fact.start : fact.end] == fact.text for fact in found)
+    assert [fact.text for fact in result] == ["€\u200b１２.50", "+44\u00a020 7946 0000"]
+    assert all(text[fact.start : fact.end] == fact.text for fact in result)
 
 
 def test_it_lets_the_longest_reading_win() -> None:
@@ -171,8 +171,8 @@ def test_it_finds_email_addresses(text: str) -> None:
     ],
 )
 def test_it_finds_an_amount_in_words(text: str, value: str) -> None:
-    found = facts(f"It costs {text}, or less.")
-    assert [(fact.kind, fact.value, fact.text) for fact in found] == [("money", value, text)]
+    result = facts(f"It costs {text}, or less.")
+    assert [(fact.kind, fact.value, fact.text) for fact in result] == [("money", value, text)]
 
 
 def test_it_compares_it_with_one_in_figures() -> None:
@@ -193,8 +193,8 @@ def test_it_compares_it_with_one_in_figures() -> None:
     ],
 )
 def test_it_finds_an_amount_that_is_called_one(text: str, value: str) -> None:
-    (found,) = facts(text, currencies={"MRK"})
-    assert (found.kind, found.value) == ("money", value)
+    (result,) = facts(text, currencies={"MRK"})
+    assert (result.kind, result.value) == ("money", value)
 
 
 def test_an_amount_may_leave_its_currency_out_but_not_bring_one() -> None:
@@ -220,9 +220,9 @@ _PIECES = [
     ).map("".join)
 )
 def test_it_takes_any_text_and_gives_ordered_places_in_it(text: str) -> None:
-    found = facts(text)
+    result = facts(text)
     ends = 0
-    for fact in found:
+    for fact in result:
         assert ends <= fact.start < fact.end
         assert text[fact.start : fact.end] == fact.text
         assert matches(fact, [fact])

@@ -219,8 +219,8 @@ def test_it_gives_the_evidence_with_offsets_into_the_text_as_sent() -> None:
 @pytest.mark.parametrize("good", ["0.9", "0.50", "5e-1", "1", "0", "1.00", "0.57", "0.500000"])
 def test_it_holds_two_decimals_by_value(good: str) -> None:
     raw = json.dumps(valid("service_select_v1")).replace("0.9", good)
-    found = judged("service_select_v1", raw).findings
-    assert Code.SCORE_PRECISION not in {finding.code for finding in found}
+    findings = judged("service_select_v1", raw).findings
+    assert Code.SCORE_PRECISION not in {finding.code for finding in findings}
 
 
 @pytest.mark.parametrize("bad", ["0.876", "0.5700000000000001", "5e-3", "0.50" + "0" * 40 + "1"])

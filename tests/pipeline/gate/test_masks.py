@@ -67,9 +67,9 @@ def test_the_model_is_told_which_types_are_masked() -> None:
         query=Query(TEXT),
         limits={},
     )
-    told = contracts.load("extract").stage.build_input(given)["labels"]["entity_types"]
-    assert told["person_name"].endswith("(mask it)")
-    assert not told["document"].endswith("(mask it)")
+    entity_types = contracts.load("extract").stage.build_input(given)["labels"]["entity_types"]
+    assert entity_types["person_name"].endswith("(mask it)")
+    assert not entity_types["document"].endswith("(mask it)")
 
 
 @pytest.mark.parametrize("of", ["bundles", "demo"])

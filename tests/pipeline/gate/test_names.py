@@ -77,8 +77,8 @@ def test_it_counts_whole_names_only(text: str) -> None:
 
 def test_it_gives_code_point_offsets() -> None:
     text = "🙂  You can extend  a visa."
-    (found,) = named(text, RELEASE).services
-    assert text[found.start : found.end] == "extend  a visa"
+    (service,) = named(text, RELEASE).services
+    assert text[service.start : service.end] == "extend  a visa"
 
 
 def test_it_composes_accents_but_keeps_them() -> None:
@@ -113,9 +113,9 @@ def test_it_knows_an_agency_without_its_short_form() -> None:
 
 
 def test_it_takes_a_name_of_both_for_the_agency() -> None:
-    found = named("Harbour Ports Authority", RELEASE)
-    assert [set(agency.bearers) for agency in found.agencies] == [{"ports", "police"}]
-    assert found.services == ()
+    result = named("Harbour Ports Authority", RELEASE)
+    assert [set(agency.bearers) for agency in result.agencies] == [{"ports", "police"}]
+    assert result.services == ()
 
 
 def test_it_keeps_what_it_built_for_one_release_object() -> None:
@@ -148,9 +148,9 @@ def test_it_is_fast_over_a_large_release() -> None:
     text = "Make an application for permit number 77 and an application for permits. " * 27
     named("warm up", release)
     started = time.perf_counter()
-    found = named(text, release)
+    result = named(text, release)
     assert time.perf_counter() - started < 0.5
-    assert {key for service in found.services for key in service.bearers} == {("a", "77")}
+    assert {key for service in result.services for key in service.bearers} == {("a", "77")}
 
 
 def test_it_takes_linear_time_over_repeated_beginnings() -> None:

@@ -37,7 +37,7 @@ def request(first: float = 0.9, talk: bool = False, key: str = "chosen", rank: i
 
 def codes(chosen: str, sent: Any, score: str | None = "0.99") -> list[str]:
     sure = None if score is None else Decimal(score)
-    return [each.code.value for each in subject.check("passports", chosen, sent, sure)]
+    return [entry.code.value for entry in subject.check("passports", chosen, sent, sure)]
 
 
 WRONG = ["route.subject"]
@@ -68,7 +68,9 @@ def test_in_a_first_message_the_search_is_believed_where_it_is_sure(sent: Any, w
 )
 def test_in_a_talk_a_sure_model_is_believed(sent: Any, score: str, wrong: bool) -> None:
     key = (
-        "talk" if any(each["serviceKey"] == "talk" for each in sent["service_index"]) else "chosen"
+        "talk"
+        if any(entry["serviceKey"] == "talk" for entry in sent["service_index"])
+        else "chosen"
     )
     assert codes(key, sent, score) == (WRONG if wrong else [])
 

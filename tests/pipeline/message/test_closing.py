@@ -38,9 +38,9 @@ SCRIPT = "\U0001d4c0\U0001d4be\U0001d4c1\U0001d4c1"  # kill
     ],
 )
 def test_it_finds_a_phrase_in_a_broken_spelling(text: str, words: str) -> None:
-    found = {each.code: each for each in risk.find(text)}
-    assert "self_harm" in found
-    assert words in text[found["self_harm"].start : found["self_harm"].end]
+    by_key = {entry.code: entry for entry in risk.find(text)}
+    assert "self_harm" in by_key
+    assert words in text[by_key["self_harm"].start : by_key["self_harm"].end]
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_no_ordinary_text_gets_loud_by_it(monkeypatch: pytest.MonkeyPatch) -> No
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_it_points_into_the_text_as_sent(before: str, after: str) -> None:
     text = f"{before}\n\nk i l l  m y s e l f\n\n{after}"
-    found = {each.code: each for each in risk.find(text)}["self_harm"]
-    assert 0 <= found.start < found.end <= len(text)
-    assert "self_harm" in {each.code for each in risk.find(text[found.start : found.end])}
+    flag = {entry.code: entry for entry in risk.find(text)}["self_harm"]
+    assert 0 <= flag.start < flag.end <= len(text)
+    assert "self_harm" in {entry.code for entry in risk.find(text[flag.start : flag.end])}
 
 
 @given(st.text())
@@ -93,6 +93,6 @@ def test_every_reading_leads_back(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["1!aaa ", "a ", "x!", "\u0301", "I|", "ﷺ"])
 def test_a_message_of_any_kind_has_few_readings(piece: str) -> None:
-    found = closing.readings((piece * MAX_CHARS)[:MAX_CHARS])
-    assert len(found) <= 4
-    assert sum(len(each.text) for each in found) <= 80 * MAX_CHARS
+    result = closing.readings((piece * MAX_CHARS)[:MAX_CHARS])
+    assert len(result) <= 4
+    assert sum(len(entry.text) for entry in result) <= 80 * MAX_CHARS

@@ -68,19 +68,19 @@ WORDS = st.sampled_from(["call me on", "it costs", "", "since", "my office is in
 
 @pytest.mark.parametrize(("text", "kind", "words"), ASKED)
 def test_it_finds_identity_card_and_account_numbers(text: str, kind: str, words: str) -> None:
-    assert [(each.kind, text[each.start : each.end]) for each in find(text)] == [(kind, words)]
+    assert [(entry.kind, text[entry.start : entry.end]) for entry in find(text)] == [(kind, words)]
 
 
 @pytest.mark.parametrize("number", DISGUISED)
 def test_it_finds_them_however_they_are_spelled(number: str) -> None:
     text = f"Please take it from {number} at once"
-    (found,) = find(text)
-    assert text[found.start : found.end] == number
+    (hit,) = find(text)
+    assert text[hit.start : hit.end] == number
 
 
 @pytest.mark.parametrize("text", LEFT)
 def test_it_leaves_what_only_looks_alike(text: str) -> None:
-    assert [text[each.start : each.end] for each in find(text)] == []
+    assert [text[entry.start : entry.end] for entry in find(text)] == []
 
 
 @given(
@@ -90,20 +90,20 @@ def test_it_leaves_what_only_looks_alike(text: str) -> None:
 )
 def test_nothing_of_them_is_left_without_them(before: str, number: str, after: str) -> None:
     text = f"{before}\nmy SSN {number}\n{after}"
-    found = find(text)
-    shorter = without(text, found, "[number removed]")
+    hits = find(text)
+    shorter = without(text, hits, "[number removed]")
     assert number not in shorter
     assert find(shorter) == ()
-    assert is_without(shorter, text, found)
-    assert all(0 <= each.start < each.end <= len(text) for each in found)
+    assert is_without(shorter, text, hits)
+    assert all(0 <= entry.start < entry.end <= len(text) for entry in hits)
 
 
 def in_words(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, list):
-        for each in value:
-            yield from in_words(each)
+        for entry in value:
+            yield from in_words(entry)
     elif isinstance(value, str):
         yield value
 

@@ -63,11 +63,11 @@ def test_it_stores_no_language_for_too_little_text() -> None:
 
 
 def test_it_gives_probabilities_with_the_likeliest_first() -> None:
-    found = detect("Wo kann ich mein Auto anmelden?")
-    values = list(found.values())
+    result = detect("Wo kann ich mein Auto anmelden?")
+    values = list(result.values())
     assert values == sorted(values, reverse=True)
     assert 0.95 < sum(values) <= 1.001
-    assert found["de"] > 0.9
+    assert result["de"] > 0.9
 
 
 @given(st.text(max_size=80))
@@ -120,13 +120,13 @@ HELPED = frozenset(["en", "fr", "de", "es", "pt", "ar", "zh"])
     ],
 )
 def test_the_likely_ones_of_a_short_text_hold_its_language(text: str, read: set[str]) -> None:
-    found = language.likely(text, HELPED)
-    assert read <= set(found)
-    assert len(found) <= language.MOST_LIKELY
+    result = language.likely(text, HELPED)
+    assert read <= set(result)
+    assert len(result) <= language.MOST_LIKELY
 
 
 @given(st.text(max_size=80))
 def test_the_likely_ones_are_always_among_those_given(text: str) -> None:
-    found = language.likely(text, HELPED)
-    assert set(found) <= HELPED
-    assert len(found) == len(set(found))
+    result = language.likely(text, HELPED)
+    assert set(result) <= HELPED
+    assert len(result) == len(set(result))

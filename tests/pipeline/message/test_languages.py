@@ -77,43 +77,43 @@ def test_it_gives_every_stage_the_names_in_the_citizens_language() -> None:
 
 
 def test_it_answers_in_the_citizens_language() -> None:
-    said = answered(bilingual.PLOT, "fr")
-    assert (said.language, said.original) == ("fr", ())
-    assert said.title == "Louer un jardin familial"
-    assert said.lead == "Remplissez le formulaire du jardin."
-    assert said.sources[0].agency_name == "Office des jardins"
+    result = answered(bilingual.PLOT, "fr")
+    assert (result.language, result.original) == ("fr", ())
+    assert result.title == "Louer un jardin familial"
+    assert result.lead == "Remplissez le formulaire du jardin."
+    assert result.sources[0].agency_name == "Office des jardins"
 
 
 def test_it_says_what_it_has_in_the_language_of_the_knowledge_only() -> None:
-    said = answered(bilingual.KAYAK, "fr")
-    assert said.title == "Get a kayak permit"
-    assert said.language == "fr"
-    sections = [section.field for section in said.sections]
-    assert list(said.original) == ["title", "lead", *sections]
+    result = answered(bilingual.KAYAK, "fr")
+    assert result.title == "Get a kayak permit"
+    assert result.language == "fr"
+    sections = [section.field for section in result.sections]
+    assert list(result.original) == ["title", "lead", *sections]
 
 
 def test_it_tells_the_translated_parts_of_an_answer_from_the_others() -> None:
-    said = answered(bilingual.FISHING, "fr")
-    assert (said.title, said.lead) == (
+    result = answered(bilingual.FISHING, "fr")
+    assert (result.title, result.lead) == (
         "Obtenir un permis de pêche",
         "Achetez le permis de pêche au quai.",
     )
-    assert {"overview", "fees"} <= set(said.original)
-    assert not {"title", "lead", "how_to_apply"} & set(said.original)
+    assert {"overview", "fees"} <= set(result.original)
+    assert not {"title", "lead", "how_to_apply"} & set(result.original)
 
 
 def test_it_counts_a_sum_as_no_language() -> None:
-    said = answered(bilingual.PLOT, "fr")
-    assert ("MRK 45.00",) in [section.items for section in said.sections]
+    result = answered(bilingual.PLOT, "fr")
+    assert ("MRK 45.00",) in [section.items for section in result.sections]
     assert "fees" not in FRENCH.translated["garden", "rent-plot"]
-    assert said.original == ()
+    assert result.original == ()
 
 
 def test_it_says_nothing_of_languages_to_whom_the_knowledge_speaks() -> None:
-    said = answered(bilingual.PLOT_IN_ENGLISH, "")
-    assert (said.language, said.original) == ("", ())
-    assert {"language", "original"}.isdisjoint(said.as_dict())
-    assert Reply.from_dict(said.as_dict()) == said
+    result = answered(bilingual.PLOT_IN_ENGLISH, "")
+    assert (result.language, result.original) == ("", ())
+    assert {"language", "original"}.isdisjoint(result.as_dict())
+    assert Reply.from_dict(result.as_dict()) == result
 
 
 @pytest.mark.parametrize(
@@ -126,15 +126,15 @@ def test_it_says_nothing_of_languages_to_whom_the_knowledge_speaks() -> None:
 )
 def test_it_hears_which_language_free_text_is_in(text: str, original: tuple[str, ...]) -> None:
     service = FRENCH.services["garden", "rent-plot"]
-    for said in (render_answer(text, [service], FRENCH), render_guidance(text)):
-        assert in_language(said, "fr", FRENCH).original == original
-        assert in_language(said, "", FRENCH) is said
+    for entry in (render_answer(text, [service], FRENCH), render_guidance(text)):
+        assert in_language(entry, "fr", FRENCH).original == original
+        assert in_language(entry, "", FRENCH) is entry
 
 
 def test_it_takes_no_translation_for_another_languages() -> None:
     """A German question over a release with French: nothing of it is in German."""
-    said = answered(bilingual.PLOT_IN_ENGLISH, "")
-    assert in_language(said, "de", RELEASE).original[:2] == ("title", "lead")
+    result = answered(bilingual.PLOT_IN_ENGLISH, "")
+    assert in_language(result, "de", RELEASE).original[:2] == ("title", "lead")
     # Even where the view that it was made from is a French one.
     french = answered(bilingual.PLOT, "fr")
     assert in_language(replace(french, original=()), "de", FRENCH).original[:2] == ("title", "lead")
@@ -160,10 +160,10 @@ def test_it_lets_no_name_of_the_other_language_through_the_gate() -> None:
     context = Context(1, TEXT, {"session_id": SESSION, **state}, FRENCH)
 
     def codes(value: str) -> list[Code]:
-        said = valid("category_select_v1")
-        said["categorySelection"]["candidates"] = {"plots": {"value": value, "score": 0.9}}
-        found = judge(load("category_select_v1"), ModelAnswer(json.dumps(said)), context)
-        return [finding.code for finding in found.findings]
+        result = valid("category_select_v1")
+        result["categorySelection"]["candidates"] = {"plots": {"value": value, "score": 0.9}}
+        judgement = judge(load("category_select_v1"), ModelAnswer(json.dumps(result)), context)
+        return [finding.code for finding in judgement.findings]
 
     assert codes("Jardins familiaux") == []
     assert codes("Allotments") == [Code.KNOWLEDGE_MISMATCH]

@@ -29,7 +29,7 @@ def risk_file() -> Path:
 
 @pytest.mark.parametrize(("codes", "text"), FOUND)
 def test_it_finds_what_people_say(codes: str, text: str) -> None:
-    assert "+".join(sorted(found.code for found in risk.find(text))) == codes
+    assert "+".join(sorted(entry.code for entry in risk.find(text))) == codes
 
 
 @pytest.mark.parametrize("text", TEXTS["nothing"])
@@ -39,8 +39,8 @@ def test_it_finds_nothing_in_ordinary_questions(text: str) -> None:
 
 def test_a_wish_for_a_person_points_at_the_words_as_sent() -> None:
     text = "Bonjour. Je veux parler, s’il vous plaît, à quelqu’un. Merci"
-    (found,) = risk.find(text)
-    assert text[found.start : found.end] == "Je veux parler, s’il vous plaît, à quelqu’un"
+    (hit,) = risk.find(text)
+    assert text[hit.start : hit.end] == "Je veux parler, s’il vous plaît, à quelqu’un"
 
 
 @pytest.mark.parametrize("piece", ["please ", "i want ", "mit jemandem ", "parler a ", "想和"])
@@ -57,9 +57,9 @@ def test_it_flags_no_demo_question() -> None:
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_it_points_at_the_words_as_sent(before: str, after: str) -> None:
     text = f"{before} . kill myself . {after}"
-    found = {item.code: item for item in risk.find(text)}["self_harm"]
-    assert 0 <= found.start < found.end <= len(text)
-    assert "self_harm" in {item.code for item in risk.find(text[found.start : found.end])}
+    flag = {item.code: item for item in risk.find(text)}["self_harm"]
+    assert 0 <= flag.start < flag.end <= len(text)
+    assert "self_harm" in {item.code for item in risk.find(text[flag.start : flag.end])}
 
 
 def flagged(*codes: str, source: risk.Source = "rule") -> list[Risk]:
@@ -72,7 +72,7 @@ def test_a_weak_flag_holds_nothing_where_it_shows_help_lines() -> None:
     asks = Label("risk_flags", "c", "C", "For a person.", effect="hold")
     labels = {label.code: label for label in (shows, mute, asks)}
     weak = flagged("a", "b", "c", "new", source="hint")
-    assert [found.code for found in risk.shown(weak, labels)] == ["a"]
+    assert [entry.code for entry in risk.shown(weak, labels)] == ["a"]
     assert len(risk.holds(weak, labels)) == 3
     assert risk.holds(weak[:1], labels) == []
     assert risk.shown(flagged("a"), labels) == []
@@ -128,7 +128,7 @@ def test_it_finds_each_of_its_phrases_inside_a_sentence() -> None:
     assert [
         sentence
         for code, sentence in sentences
-        if code not in {found.code for found in risk.find(sentence)}
+        if code not in {entry.code for entry in risk.find(sentence)}
     ] == []
 
 

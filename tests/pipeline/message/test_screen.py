@@ -54,23 +54,23 @@ def test_it_takes_any_str() -> None:
     ids=ascii,
 )
 def test_it_refuses_a_message_without_text(text: str) -> None:
-    told = refusal(text)
-    assert told is not None
-    assert str(told).startswith("There is no text")
+    result = refusal(text)
+    assert result is not None
+    assert str(result).startswith("There is no text")
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "a\ud800", "\udcff"], ids=ascii)
 def test_it_refuses_what_no_database_stores(text: str) -> None:
-    told = refusal(text)
-    assert told is not None
-    assert "cannot store" in str(told)
+    result = refusal(text)
+    assert result is not None
+    assert "cannot store" in str(result)
 
 
 def test_it_says_how_long_a_message_is_and_may_be() -> None:
-    told = refusal("x" * 2345)
-    assert told is not None
-    assert "2,345" in str(told)
-    assert "2,000" in str(told)
+    result = refusal("x" * 2345)
+    assert result is not None
+    assert "2,345" in str(result)
+    assert "2,000" in str(result)
 
 
 @pytest.mark.parametrize("text", ["?", "x" * MAX_CHARS, "😀" * MAX_CHARS, "\u202evisa"], ids=ascii)

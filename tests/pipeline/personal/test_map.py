@@ -72,8 +72,8 @@ def test_its_segments_stand_where_they_say(text: str) -> None:
     for segment in prepared.segments:
         assert last <= segment.start < segment.end <= len(text)
         assert last_redacted <= segment.redacted_start
-        shown = prepared.text[segment.redacted_start : segment.redacted_end]
-        assert shown == segment.placeholder
+        result = prepared.text[segment.redacted_start : segment.redacted_end]
+        assert result == segment.placeholder
         assert prepared.to_original(segment.redacted_start, segment.redacted_end) == (
             segment.start,
             segment.end,
@@ -97,8 +97,8 @@ def test_it_maps_every_range_to_what_it_stands_for(text: str, data: st.DataObjec
     if start < end:
         begin = min([start, *(s.redacted_start for s in touched)])
         stop = max([end, *(s.redacted_end for s in touched)])
-        shown = prepared.text[begin:stop]
-        assert prepared.restore(shown) == screen(text[first:beyond]).text
+        result = prepared.text[begin:stop]
+        assert prepared.restore(result) == screen(text[first:beyond]).text
     for segment in touched:
         assert first <= segment.start < segment.end <= beyond
 
@@ -107,8 +107,8 @@ def test_it_maps_every_range_to_what_it_stands_for(text: str, data: st.DataObjec
 def test_it_never_gives_a_placeholder_that_the_citizen_wrote(text: str) -> None:
     prepared = prepare(text)
     ours = {segment.placeholder for segment in prepared.segments}
-    kept = screen(text).text.upper()
-    assert not [placeholder for placeholder in ours if placeholder in kept]
+    result = screen(text).text.upper()
+    assert not [placeholder for placeholder in ours if placeholder in result]
 
 
 @given(TEXTS, st.text(max_size=40))

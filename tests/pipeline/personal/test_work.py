@@ -82,19 +82,19 @@ def test_it_asks_the_libraries_a_bounded_number_of_times(piece: str) -> None:
 
 def test_it_hides_numbers_unchecked_when_there_are_too_many() -> None:
     references = [f"4405140{n}" for n in range(1000, 1400)]
-    shown = prepare("; ".join(references)).text.split("; ")
-    assert shown[0] == references[0]
-    assert shown[-1].startswith("[NATIONAL_ID_")
+    parts = prepare("; ".join(references)).text.split("; ")
+    assert parts[0] == references[0]
+    assert parts[-1].startswith("[NATIONAL_ID_")
 
 
 def test_it_has_no_repeated_repeat_that_may_give_back() -> None:
-    found = [
+    results = [
         (module.__name__, name, value.pattern)
         for module in (national, numbers, patterns)
         for name, value in vars(module).items()
         if isinstance(value, re.Pattern)
     ]
-    assert len(found) > 15
+    assert len(results) > 15
     # What repeats possessively inside gives nothing back.
     unbounded = re.compile(r"(?<![\\+])[+*]\)(?:[+*]|\{\d+,\})(?!\+)")
-    assert [entry for entry in found if unbounded.search(entry[2])] == []
+    assert [entry for entry in results if unbounded.search(entry[2])] == []

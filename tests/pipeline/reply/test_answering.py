@@ -52,9 +52,9 @@ class Ranking:
         self, *best: tuple[str, str, float], fields: Sequence[str] = (), question: bool = True
     ) -> None:
         others = [Passage(field, text, -1.0) for field, text in passages.of_service(LOST)]
-        told = tuple(Passage(*each) for each in best)
+        results = tuple(Passage(*entry) for entry in best)
         self.found: Passages | None = Passages(
-            (*told, *others), tuple(fields), question, LEAST, SURE
+            (*results, *others), tuple(fields), question, LEAST, SURE
         )
 
     def passages(self, _text: str, _service: Service) -> Passages | None:
@@ -120,19 +120,19 @@ WITH_ITS_CONTEXT = ("overview", ("If you find it later, it is void. We tell the 
     ],
 )
 def test_the_passages_that_answer_lead(search: Ranking, opens: Any) -> None:
-    shown = reply(search)
-    assert (shown.lead, shown.unsaid) == ("", False)
-    assert opened(shown) == opens
-    folded = {section.field for section in shown.sections if section.folded}
+    result = reply(search)
+    assert (result.lead, result.unsaid) == ("", False)
+    assert opened(result) == opens
+    folded = {section.field for section in result.sections if section.folded}
     whole = {field for field, items in opens if items == shown_whole(field)}
     assert folded == set(SECTIONS) - {"url"} - whole
-    assert Reply.from_dict(shown.as_dict()) == shown
+    assert Reply.from_dict(result.as_dict()) == result
 
 
 def test_a_quoted_passage_is_said_once_in_plain_text() -> None:
     text = reply(Ranking(POLICE, PHOTOS)).as_text()
-    for said in ("We tell the police.", "Two photos", "A police report"):
-        assert text.count(said) == 1, said
+    for entry in ("We tell the police.", "Two photos", "A police report"):
+        assert text.count(entry) == 1, entry
     # Another field may say the same.
     sections = (Section("fees", ("Free.",)), Section("contact", ("Free.", "Call us.")))
     assert Reply("service", sections=sections).as_text().count("Free.") == 2
@@ -144,11 +144,11 @@ def shown_whole(field: str) -> tuple[str, ...]:
 
 
 def test_what_the_entry_does_not_say_is_said_with_whom_to_ask() -> None:
-    shown = reply(Ranking(fields=["fees"]))
-    assert shown.unsaid
-    assert opened(shown) == [("contact", (LOST.contact,))]
-    assert "does not say" in shown.as_text()
-    assert Reply.from_dict(shown.as_dict()) == shown
+    result = reply(Ranking(fields=["fees"]))
+    assert result.unsaid
+    assert opened(result) == [("contact", (LOST.contact,))]
+    assert "does not say" in result.as_text()
+    assert Reply.from_dict(result.as_dict()) == result
     assert reply(Ranking(), talk=True).unsaid
 
 
@@ -161,38 +161,38 @@ def test_what_the_entry_does_not_say_is_said_with_whom_to_ask() -> None:
     ],
 )
 def test_a_message_about_the_whole_keeps_what_to_do_first(search: Any) -> None:
-    shown = reply(search)
-    assert shown.lead == "Report the loss."
-    assert not any(section.folded for section in shown.sections)
+    result = reply(search)
+    assert result.lead == "Report the loss."
+    assert not any(section.folded for section in result.sections)
 
 
 def test_what_a_model_opens_with_is_believed() -> None:
     for search in (Ranking(POLICE), Ranking(fields=["contact"])):
-        shown = reply(search, rules="{service_fees} {service_processing_time}")
-        assert [field for field, _ in opened(shown)] == ["fees", "processing_time"]
-        assert not shown.unsaid
+        result = reply(search, rules="{service_fees} {service_processing_time}")
+        assert [field for field, _ in opened(result)] == ["fees", "processing_time"]
+        assert not result.unsaid
     habit = " ".join(f"{{service_{name}}}" for name in SECTIONS[:4])
     assert opened(reply(Ranking(POLICE), rules=habit)) == [WITH_ITS_CONTEXT]
 
 
 def test_a_service_asked_for_as_a_whole_opens_with_what_to_do_first() -> None:
-    shown = reply(Ranking(question=False), rules="{service_fees}")
-    assert shown.lead == "Report the loss."
-    assert opened(shown) == [("fees", (LOST.fees,))]
-    assert rearranges(shown, replace(shown, lead=""), inputs(Ranking()).context.release)
+    result = reply(Ranking(question=False), rules="{service_fees}")
+    assert result.lead == "Report the loss."
+    assert opened(result) == [("fees", (LOST.fees,))]
+    assert rearranges(result, replace(result, lead=""), inputs(Ranking()).context.release)
     # In a talk a model that opens with one field answers a message that names nothing.
     assert reply(Ranking(question=False), rules="{service_fees}", talk=True).lead == ""
 
 
 def test_by_when_is_never_answered_with_how_long_it_takes() -> None:
     search = Ranking(("overview", "Report a lost passport at once.", 4.5), fields=["deadline"])
-    shown = reply(search, rules="{service_processing_time}")
-    assert opened(shown) == [("overview", ("Report a lost passport at once.",))]
+    result = reply(search, rules="{service_processing_time}")
+    assert opened(result) == [("overview", ("Report a lost passport at once.",))]
 
 
 def test_a_message_that_only_tells_something_opens_with_one_passage() -> None:
-    shown = reply(Ranking(POLICE, PHOTOS, question=False), talk=True)
-    assert opened(shown) == [WITH_ITS_CONTEXT]
+    result = reply(Ranking(POLICE, PHOTOS, question=False), talk=True)
+    assert opened(result) == [WITH_ITS_CONTEXT]
 
 
 ASKED = {
@@ -214,8 +214,8 @@ def rewritten(service: Service) -> Service:
     """The service with other figures and names and its sentences in the opposite order."""
 
     def text(value: str) -> str:
-        found = [value[start:end] for start, end in sentences(value)]
-        figured = re.sub(r"\d+", lambda digits: str(int(digits[0]) + 7), " ".join(found[::-1]))
+        results = [value[start:end] for start, end in sentences(value)]
+        figured = re.sub(r"\d+", lambda digits: str(int(digits[0]) + 7), " ".join(results[::-1]))
         return figured.replace("Tarrow", "Belmora").replace("MRK", "KRB")
 
     changes: dict[str, Any] = {}
@@ -228,22 +228,22 @@ def rewritten(service: Service) -> Service:
 @pytest.mark.skipif(fault() is not None, reason=f"THE EMBEDDED MODEL IS NOT TESTED: {fault()}")
 def test_other_figures_names_and_order_have_answers_of_the_same_form() -> None:
     demo = read_bundle(DEMO).release()
-    asked = {key: service for key, service in demo.services.items() if service.key in ASKED}
-    changed = {key: rewritten(service) for key, service in asked.items()}
+    by_key = {key: service for key, service in demo.services.items() if service.key in ASKED}
+    changed = {key: rewritten(service) for key, service in by_key.items()}
     forms = []
-    for services in (asked, changed):
+    for services in (by_key, changed):
         release = replace(demo, services=services, questions=())
         search = fuse(release, embedded(), kinds.shipped())
         form = []
         for service in services.values():
             for question in QUESTIONS:
                 text = question.format(ASKED[service.key])
-                found = search.passages(text, service)
-                assert found is not None
-                first = found.ranked[0]
+                result = search.passages(text, service)
+                assert result is not None
+                first = result.ranked[0]
                 states = bool(service.deadline_days) and service.deadline_days in first.text
-                by_when = "deadline" in found.fields
-                form.append((text, first.field, first.score >= found.least, by_when and states))
+                by_when = "deadline" in result.fields
+                form.append((text, first.field, first.score >= result.least, by_when and states))
         forms.append(form)
     assert forms[0] == forms[1]
     for text, field, answers, states in forms[0]:
@@ -273,10 +273,10 @@ def _searched_demo() -> tuple[Release, Search]:
 )
 def test_the_search_finds_the_passage(service: str, text: str, says: str) -> None:
     release, search = _searched_demo()
-    found = search.passages(text, release.services[service.partition(".")[0], service])
-    assert found is not None
-    assert says in " ".join(each.text for each in found.ranked[:2])
-    assert found.ranked[0].score >= found.least
+    result = search.passages(text, release.services[service.partition(".")[0], service])
+    assert result is not None
+    assert says in " ".join(entry.text for entry in result.ranked[:2])
+    assert result.ranked[0].score >= result.least
 
 
 @pytest.mark.parametrize("fees", ["MRK 45.00", "MRK 82.00", "Free", "What the office asks for it."])
@@ -292,7 +292,7 @@ def test_what_was_asked_for_leads_whatever_its_words_and_figures(fees: str, turn
     passages_of_it = passages.of_service(changed)
     # Every other passage is all that the question is, in meaning, and has its words.
     vectors = np.array([[field != "fees", field == "fees"] for field, _ in passages_of_it], float)
-    found = passages.rank(
+    result = passages.rank(
         changed,
         vectors.astype(np.float32),
         "Report a lost passport: what does it cost?",
@@ -301,5 +301,5 @@ def test_what_was_asked_for_leads_whatever_its_words_and_figures(fees: str, turn
         limits=np.zeros(len(passages_of_it)),
         question=True,
     )
-    assert (found.ranked[0].field, found.ranked[0].text) == ("fees", fees)
-    assert found.ranked[0].score >= found.least
+    assert (result.ranked[0].field, result.ranked[0].text) == ("fees", fees)
+    assert result.ranked[0].score >= result.least

@@ -55,24 +55,26 @@ def fields(sections: tuple[Section, ...], *, folded: bool) -> list[str]:
 
 
 def test_it_opens_with_the_tokens_of_the_rules_in_their_order_and_folds_the_rest() -> None:
-    said = render("First {service_requirements}, then {service_fees}, then {service_requirements}.")
-    assert fields(said.sections, folded=False) == ["requirements", "fees"]
-    assert fields(said.sections, folded=True) == ["overview"]
+    reply = render(
+        "First {service_requirements}, then {service_fees}, then {service_requirements}."
+    )
+    assert fields(reply.sections, folded=False) == ["requirements", "fees"]
+    assert fields(reply.sections, folded=True) == ["overview"]
 
 
 def test_what_was_asked_leads_and_not_what_to_do_first() -> None:
     assert render("Open with {service_fees}.").lead == ""
     assert render("Open with {service_name}, {service_overview}.").lead == "Fill in the form."
     # There is no such fact: what to do first leads as ever.
-    said = render("Open with {service_fees}.", service=replace(EXTEND, fees=" "))
-    assert said.lead == "Fill in the form."
-    assert fields(said.sections, folded=True) == ["overview", "requirements"]
+    reply = render("Open with {service_fees}.", service=replace(EXTEND, fees=" "))
+    assert reply.lead == "Fill in the form."
+    assert fields(reply.sections, folded=True) == ["overview", "requirements"]
 
 
 def test_rules_that_say_nothing_of_an_order_fold_nothing() -> None:
-    said = render("In plain words.")
-    assert fields(said.sections, folded=False) == ["overview", "requirements", "fees"]
-    assert "plain words" not in json.dumps(said.as_dict())  # citizens never see the rules
+    reply = render("In plain words.")
+    assert fields(reply.sections, folded=False) == ["overview", "requirements", "fees"]
+    assert "plain words" not in json.dumps(reply.as_dict())  # citizens never see the rules
 
 
 @pytest.mark.parametrize(
@@ -92,11 +94,11 @@ def test_what_stands_around_the_service_is_filled_and_shown(key: str, section: S
 
 
 def test_each_cited_service_has_a_card_in_the_order_of_the_answer() -> None:
-    said = render_several("Do this.", [PAVILION, EXTEND, PAVILION], RELEASE)
-    assert said.paragraphs == ("Do this.",)
-    assert [each.title for each in said.cards] == ["Book a pavilion", "Extend a visa"]
-    assert [each.source for each in said.cards] == list(said.sources)
-    first, second = said.cards
+    results = render_several("Do this.", [PAVILION, EXTEND, PAVILION], RELEASE)
+    assert results.paragraphs == ("Do this.",)
+    assert [result.title for result in results.cards] == ["Book a pavilion", "Extend a visa"]
+    assert [result.source for result in results.cards] == list(results.sources)
+    first, second = results.cards
     assert (first.lead, second.lead) == ("Rent it for a day.", "Fill in the form.")
     assert fields(second.sections, folded=False) == ["requirements", "contact"]
     assert fields(second.sections, folded=True) == [
@@ -120,9 +122,11 @@ def test_a_persons_own_text_has_its_sources_and_no_cards() -> None:
 
 
 def test_cards_and_what_is_not_covered_are_stored_and_read_again() -> None:
-    said = render_several("Do this.", [PAVILION, EXTEND], RELEASE)
-    said = replace(said, uncovered=((3, 9),), cards=(replace(said.cards[0], original=("title",)),))
-    assert Reply.from_dict(json.loads(json.dumps(said.as_dict()))) == said
+    result = render_several("Do this.", [PAVILION, EXTEND], RELEASE)
+    result = replace(
+        result, uncovered=((3, 9),), cards=(replace(result.cards[0], original=("title",)),)
+    )
+    assert Reply.from_dict(json.loads(json.dumps(result.as_dict()))) == result
 
 
 def test_a_reply_that_was_stored_before_there_were_cards_is_read_and_is_the_same() -> None:
@@ -134,9 +138,9 @@ def test_a_reply_that_was_stored_before_there_were_cards_is_read_and_is_the_same
         "sections": [{"field": "fees", "items": ["MRK 45.00"]}],
         "sources": [],
     }
-    said = Reply.from_dict(older)
-    assert (said.cards, said.uncovered, said.sections[0].folded) == ((), (), False)
-    assert said.as_dict() == older
+    result = Reply.from_dict(older)
+    assert (result.cards, result.uncovered, result.sections[0].folded) == ((), (), False)
+    assert result.as_dict() == older
 
 
 def test_the_text_of_a_reply_has_its_cards() -> None:

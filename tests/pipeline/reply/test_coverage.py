@@ -19,14 +19,14 @@ ANSWER = "multi_agency_service_answer_v1"
 def analysis(passports: tuple[object, ...], parks: tuple[object, ...], primary: str) -> Any:
     """Return an answer whose agencies have candidates of these scores."""
     answer = valid(ANALYSIS)
-    said = answer["semanticAnalysis"]
-    for entry, scores in zip(said["agencies"], (passports, parks), strict=True):
+    result = answer["semanticAnalysis"]
+    for entry, scores in zip(result["agencies"], (passports, parks), strict=True):
         candidates = entry["categorySelection"]["candidates"]
-        found = dict(zip(candidates, scores, strict=False))
+        by_key = dict(zip(candidates, scores, strict=False))
         entry["categorySelection"]["candidates"] = {
-            key: {**candidates[key], "score": score} for key, score in found.items()
+            key: {**candidates[key], "score": score} for key, score in by_key.items()
         }
-    said["primaryAgency"]["agencyId"] = primary
+    result["primaryAgency"]["agencyId"] = primary
     return answer
 
 
@@ -100,8 +100,8 @@ def test_every_agency_has_a_cited_service() -> None:
 def request(*services: Service) -> dict[str, Any]:
     """Return what the last stage was sent: these services."""
     slots = [
-        {"agencyId": each.agency, "serviceKey": each.key, "rank": rank}
-        for rank, each in enumerate(services, 1)
+        {"agencyId": result.agency, "serviceKey": result.key, "rank": rank}
+        for rank, result in enumerate(services, 1)
     ]
     return {"chat_context_summary": [], "service_index": slots, "ranking": {"first": 0.99}}
 

@@ -29,21 +29,21 @@ class ExtractLast:
 
     def wait(self, pending: Collection[Future[Any]]) -> None:
         waiting, self._waiting = self._waiting, []
-        others = [each for each in waiting if each[0].args[0].contract != "extract"]  # type: ignore[attr-defined]  # a partial
+        others = [entry for entry in waiting if entry[0].args[0].contract != "extract"]  # type: ignore[attr-defined]  # a partial
         for work, done in others or waiting:
             done.set_result(work())
-        self._waiting += [each for each in waiting if not each[1].done()]
+        self._waiting += [entry for entry in waiting if not entry[1].done()]
 
 
 def naming(*types: str) -> dict[str, Any]:
     """A service_select_v1 whose reply opens with entities."""
-    said = valid("service_select_v1")
+    result = valid("service_select_v1")
     keys = [f"entity_{type_}" for type_ in types]
-    said["template"] = {
+    result["template"] = {
         "placeholders": {key: f"{{{key}}}" for key in [*keys, "service_name"]},
         "rules": "Open with " + " and ".join(f"{{{key}}}" for key in keys or ["service_name"]),
     }
-    return said
+    return result
 
 
 def order(store: MemoryStore) -> list[str]:
@@ -74,9 +74,9 @@ def test_what_is_not_in_the_message_stands_behind_nothing() -> None:
 def test_the_types_are_offered() -> None:
     model = ScriptedModel()
     run(model)
-    (asked,) = [r for r in model.requests if r.contract == "service_select_v1"]
-    assert "date" in payload(asked)["entity_types"]
-    form = asked.response_format
+    (result,) = [r for r in model.requests if r.contract == "service_select_v1"]
+    assert "date" in payload(result)["entity_types"]
+    form = result.response_format
     assert form is not None
     assert "entity_date" in str(form)
 
@@ -94,6 +94,6 @@ def test_the_types_are_offered() -> None:
 def test_the_first_of_a_type_is_meant_and_no_placeholder(
     values: list[str], shown: dict[str, str]
 ) -> None:
-    found = [{"entity_type": "date", "value_redacted": value} for value in values]
-    assert entities_by_type({"entities": found}) == shown
+    results = [{"entity_type": "date", "value_redacted": value} for value in values]
+    assert entities_by_type({"entities": results}) == shown
     assert entities_by_type(None) == {}

@@ -76,7 +76,7 @@ def test_a_text_that_says_nothing_is_asked_again_and_then_the_cards_stand_alone(
     outcome, store, model = ended(text, text)
     assert isinstance(outcome, Answered)
     assert store.records[-1][1].is_fallback
-    assert [code in found for found in codes(store)] == [True, True]
+    assert [code in result for result in codes(store)] == [True, True]
     assert model.asked()[-1] == (ANSWER, 2)
     assert outcome.reply.paragraphs == ()
     assert [card.source.agency_id for card in outcome.reply.cards] == ["passports", "parks"]
@@ -97,13 +97,13 @@ def test_what_is_wrong_goes_to_a_person(change: dict[str, Any], code: Code) -> N
     outcome, store = run(ScriptedModel({**high_script(), ANSWER: tries}))
     assert isinstance(outcome, NeedsReview)
     assert outcome.stage == ANSWER
-    assert all(code in found for found in codes(store))
+    assert all(code in result for result in codes(store))
 
 
 def test_the_administration_may_show_a_models_own_words_where_they_pass() -> None:
     text = "Passport Office: Please report the loss, we are sorry."
-    for said, shown in ((text, (text,)), (f"{text} You have until 4 May 2031.", ())):
-        model = ScriptedModel({**high_script(), ANSWER: [says(said, 1), says(said, 2)]})
+    for result, results in ((text, (text,)), (f"{text} You have until 4 May 2031.", ())):
+        model = ScriptedModel({**high_script(), ANSWER: [says(result, 1), says(result, 2)]})
         outcome, _ = run(model, options=Options(own_words=True))
         assert isinstance(outcome, Answered)
-        assert outcome.reply.paragraphs == shown
+        assert outcome.reply.paragraphs == results

@@ -106,10 +106,10 @@ def test_no_word_of_the_models_is_shown(reply: str, shown: str) -> None:
     assert told(outcome) == shown
     # A blank one fails its contract: asked once more, it is no pass.
     blank = reply[0] == "—"
-    found = [
+    results = [
         [finding.code for finding in record.judgement.findings] for record in judgements(store)
     ]
-    assert found == ([[Code.REPLY_EMPTY]] * 2 if blank else [[]])
+    assert results == ([[Code.REPLY_EMPTY]] * 2 if blank else [[]])
     record = judgements(store)[-1]
     assert record.is_fallback is blank
     assert record.judgement.output is not None
@@ -207,6 +207,6 @@ def test_without_contacts_their_paragraph_is_left_out() -> None:
         RELEASE, texts=(CaseText("about_office", "en", "Come in.\n\n{contacts}\n\nBye."),)
     )
     assert guidance.slot(own, ["en"], "about_office")["texts"]["about_office"] == "Come in.\n\nBye."
-    shown = render_guidance("Come in.\n\nTelephone: 1\n\nBye.")
-    assert guidance.is_prepared(shown, own)
+    result = render_guidance("Come in.\n\nTelephone: 1\n\nBye.")
+    assert guidance.is_prepared(result, own)
     assert not guidance.is_prepared(render_guidance("Telephone: 1\n\nBye."), own)

@@ -168,8 +168,8 @@ def test_it_reads_as_plain_text() -> None:
 def test_it_loses_no_word_of_any_text(text: str) -> None:
     # The address of a relative link and the line that opens a block of code are not shown.
     assume("](" not in text and "```" not in text and "~~~" not in text)
-    kept = " ".join(paragraphs(text))
-    assert [c for c in kept if c.isalpha()] == [c for c in text if c.isalpha()]
+    result = " ".join(paragraphs(text))
+    assert [c for c in result if c.isalpha()] == [c for c in text if c.isalpha()]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Query
 from ieim.pipeline.reply.cards import Source
-from ieim.pipeline.reply.reply import Reply, mark_continuation
+from ieim.pipeline.reply.marks import mark_continuation
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.stages.base import Context, Inputs
 from tests.pipeline.build import TODAY
 from tests.pipeline.searching import FakeSearch
@@ -51,7 +52,7 @@ def said(*sources: Source) -> Reply:
 def test_it_goes_on_with_the_service_of_the_last_answer(
     history: list[dict[str, str]], sources: list[Source], still_about: str
 ) -> None:
-    found = mark_continuation(said(*sources), inputs(history))
-    assert found.still_about == still_about
-    assert ("still_about" in found.as_dict()) is bool(still_about)
-    assert Reply.from_dict(found.as_dict()) == found
+    result = mark_continuation(said(*sources), inputs(history))
+    assert result.still_about == still_about
+    assert ("still_about" in result.as_dict()) is bool(still_about)
+    assert Reply.from_dict(result.as_dict()) == result

@@ -18,11 +18,11 @@ WEAK = {"rooms": {"value": "Rooms and pavilions", "score": 0.3}}
 
 def analysis(attempt: int, candidates: dict[str, Any]) -> dict[str, Any]:
     """Return an analysis with these candidates at the second agency."""
-    said = valid(ANALYSIS)
-    said["semanticAnalysis"]["agencies"][1]["categorySelection"]["candidates"] = candidates
-    said["response_id"] = f"own-{attempt}"
-    said["telemetry"]["notes"] = None if attempt == 1 else "left it out"
-    return said
+    result = valid(ANALYSIS)
+    result["semanticAnalysis"]["agencies"][1]["categorySelection"]["candidates"] = candidates
+    result["response_id"] = f"own-{attempt}"
+    result["telemetry"]["notes"] = None if attempt == 1 else "left it out"
+    return result
 
 
 def answered(*analyses: dict[str, Any]) -> tuple[Reply, MemoryStore, ModelRequest]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Query
-from ieim.pipeline.reply.reply import mark_uncovered
+from ieim.pipeline.reply.marks import mark_uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
 from tests.pipeline.build import PAVILION, REPLACE, TODAY, context
@@ -38,8 +38,8 @@ def uncovered(
     assert isinstance(outcome, Answered)
     sources = tuple(card.source for card in outcome.reply.cards if card.title in cited)
     given = inputs(text, *parts, by_meaning=by_meaning)
-    said = mark_uncovered(replace(outcome.reply, sources=sources), given)
-    return [text[start:end] for start, end in said.uncovered]
+    result = mark_uncovered(replace(outcome.reply, sources=sources), given)
+    return [text[start:end] for start, end in result.uncovered]
 
 
 def test_a_part_that_no_source_is_about_is_said() -> None:

@@ -45,7 +45,7 @@ def item(published: None) -> ReviewItem:
 
 def ids(response: Any) -> list[str]:
     assert response.status_code == 200, response.content
-    return [each["id"] for each in response.json()["items"]]
+    return [result["id"] for result in response.json()["items"]]
 
 
 def detected() -> dict[str, Any]:
@@ -57,9 +57,9 @@ def detected() -> dict[str, Any]:
 
 
 def test_it_lists_what_waits(client: Reviewer, item: ReviewItem) -> None:
-    shown = client.get().json()
-    assert (shown["tab"], shown["next"], shown["previous"]) == ("open", None, None)
-    [row] = shown["items"]
+    data = client.get().json()
+    assert (data["tab"], data["next"], data["previous"]) == ("open", None, None)
+    [row] = data["items"]
     assert row["id"] == str(item.pk)
     assert row["message"] == VISA
     assert row["reference"] == item.turn.session.reference
@@ -110,7 +110,7 @@ def test_it_leads_from_page_to_page_and_back(client: Reviewer) -> None:
         pages.append(client.get(address))
     seen = [pk for page in pages for pk in ids(page)]
     assert [len(ids(page)) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 1]
-    assert sorted(seen) == sorted(str(each.pk) for each in opened)
+    assert sorted(seen) == sorted(str(result.pk) for result in opened)
     back = client.get(pages[-1].json()["previous"])
     assert ids(back) == ids(pages[1])
     assert ids(client.get(back.json()["previous"])) == ids(pages[0])
@@ -131,23 +131,25 @@ def test_it_asks_as_often_for_a_full_page_as_for_one_item(client: Reviewer) -> N
 
 def test_an_item_says_why_it_stopped(client: Reviewer, item: ReviewItem, eva: User) -> None:
     response = client.read(item)
-    shown = response.json()
+    data = response.json()
     assert response["ETag"] == f'"{item.version}"'
     assert "no-store" in response["Cache-Control"]
-    stages = {stage["contract"]: stage for stage in shown["stages"]}
+    stages = {stage["contract"]: stage for stage in data["stages"]}
     stopped = stages["category_select_v1"]
     assert stopped["status"] == "needs_review"
     assert [attempt["raw"] for attempt in stopped["attempts"]] == list(BAD)
     assert [a["findings"][0]["code"] for a in stopped["attempts"]] == ["json.syntax"] * 2
     assert stages["agency_detect_v1"]["output"]["judgements"]["agencyDetected"] == ["immigration"]
     assert stages["classify"]["result"]["primary_intent"]
-    assert shown["spans"]
-    for span in shown["spans"]:
+    assert data["spans"]
+    for span in data["spans"]:
         assert VISA[span["start"] : span["end"]].lower() == span["quote"].lower()
-    allowed = {each["action"]: each["allowed"] for each in shown["actions"]}
+    allowed = {result["action"]: result["allowed"] for result in data["actions"]}
     assert not any(allowed.values())
     desk.take(item, eva)
-    allowed = {each["action"]: each["allowed"] for each in client.read(item).json()["actions"]}
+    allowed = {
+        result["action"]: result["allowed"] for result in client.read(item).json()["actions"]
+    }
     assert allowed == {
         **dict.fromkeys(("override", "retry", "write", "ask", "hand_over", "dismiss"), True),
         **dict.fromkeys(("approve", "agree", "disagree", "done"), False),
@@ -157,9 +159,9 @@ def test_an_item_says_why_it_stopped(client: Reviewer, item: ReviewItem, eva: Us
 def test_scores_are_numbers(client: Reviewer) -> None:
     item = the_item(desk.ask(VISA, {"service_select_v1": BAD}))
     stages = {stage["contract"]: stage for stage in client.read(item).json()["stages"]}
-    found = stages["category_select_v1"]["output"]["categorySelection"]["candidates"]
-    assert found
-    assert all(isinstance(each["score"], float) for each in found.values())
+    candidates = stages["category_select_v1"]["output"]["categorySelection"]["candidates"]
+    assert candidates
+    assert all(isinstance(result["score"], float) for result in candidates.values())
 
 
 def test_raw_answers_are_not_for_citizens(client: Reviewer) -> None:
@@ -206,9 +208,9 @@ def test_an_override_passes_the_same_gate(client: Reviewer) -> None:
     refused = client.decide(item, override(wrong))
     problem = is_problem(refused, 422)
     assert problem["detail"] == NOT_PASSED
-    found = [(error["code"], error["pointer"], error["path"]) for error in problem["errors"]]
+    results = [(error["code"], error["pointer"], error["path"]) for error in problem["errors"]]
     path = "/judgements/agencyDetected/0"
-    assert ("knowledge.unknown", f"/payload/output{path}", path) in found
+    assert ("knowledge.unknown", f"/payload/output{path}", path) in results
     assert all(error["detail"] for error in problem["errors"])
     assert not Decision.objects.exists()
     assert client.read(item).json()["state"] == "claimed"
@@ -246,6 +248,6 @@ def test_one_of_many_at_once_decides(
     def decide(who: Reviewer) -> int:
         return int(who.decide(item, written(), seen=tag).status_code)
 
-    told = sorted(in_threads([lambda who=who: decide(who) for who in people]))  # type: ignore[misc]
-    assert told == [200, *[412] * 7]
+    results = sorted(in_threads([lambda who=who: decide(who) for who in people]))  # type: ignore[misc]
+    assert results == [200, *[412] * 7]
     assert Decision.objects.count() == 1

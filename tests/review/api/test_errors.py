@@ -100,12 +100,12 @@ def test_an_item_of_another_agency_is_not_there(item: ReviewItem) -> None:
     belong(item, "housing")
     client = Reviewer(desk.person("vera", agencies=["vehicles"]))
     assert client.get().json()["items"] == []
-    said = [is_problem(client.get(path_of(item)), 404)]
-    said += [is_problem(client.post(path), 404) for _, path in addresses(item)[2:]]
-    said += [is_problem(client.get(NOT_HERE), 404)]
-    assert len({each["detail"] for each in said}) == 1
-    there = Reviewer(desk.person("hana", agencies=["housing"]))
-    assert there.read(item).status_code == 200
+    values = [is_problem(client.get(path_of(item)), 404)]
+    values += [is_problem(client.post(path), 404) for _, path in addresses(item)[2:]]
+    values += [is_problem(client.get(NOT_HERE), 404)]
+    assert len({result["detail"] for result in values}) == 1
+    reviewer = Reviewer(desk.person("hana", agencies=["housing"]))
+    assert reviewer.read(item).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_somebody_elses_item_is_theirs(client: Reviewer, item: ReviewItem) -> No
     assert "ben" in is_problem(client.claim(item), 409)["detail"]
     assert "ben" in is_problem(client.decide(item, written()), 409)["detail"]
     assert "ben" in is_problem(client.post(f"{path_of(item)}release/"), 409)["detail"]
-    shown = client.read(item).json()
-    assert (shown["claimed_by"], shown["claimed_until"] is None) == ("ben", False)
+    data = client.read(item).json()
+    assert (data["claimed_by"], data["claimed_until"] is None) == ("ben", False)
     ReviewItem.objects.update(claimed_until=timezone.now() - timedelta(minutes=1))
-    shown = client.read(item).json()
-    assert (shown["claimed_by"], shown["claimed_until"]) == (None, None)
+    data = client.read(item).json()
+    assert (data["claimed_by"], data["claimed_until"]) == (None, None)
     assert client.claim(item).status_code == 200

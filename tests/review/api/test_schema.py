@@ -98,14 +98,14 @@ def test_it_keeps_to_its_document_with_its_own_ids(
 
 
 def test_it_documents_every_operation_and_its_errors() -> None:
-    found = {
+    by_key = {
         (operation.method.upper(), operation.path): set(operation.definition.raw["responses"])
         for result in [*listed.get_all_operations(), *documented.get_all_operations()]
         for operation in [result.ok()]
     }
     item = f"{ITEMS}{{id}}/"
     posted = {"200", "400", "401", "403", "404", "409", "411", "413", "415", "429"}
-    assert found == {
+    assert by_key == {
         ("GET", ITEMS): {"200", "400", "401", "403", "429"},
         ("GET", item): {"200", "401", "403", "404", "429"},
         ("POST", f"{item}claim/"): posted,

@@ -77,21 +77,21 @@ def test_an_auditor_comes_in_there_and_a_superuser_to_the_queue(ada: Client) -> 
 def test_it_leafs_through_everything_and_neither_counts_nor_skips(ada: Client) -> None:
     happen(2 * presenters.SIZE + 7)
     stored = list(AuditEvent.objects.order_by("-at", "-pk").values_list("hash", flat=True))
-    found, query, pages = [], "", []
+    results, query, pages = [], "", []
     with CaptureQueriesContext(connection) as made:
         while True:
             response = ada.get(f"{EVENTS}?{query}")
             pages.append(
                 [json.loads(row["json"])["hash"] for row in response.context["page"]["rows"]]
             )
-            found += pages[-1]
+            results += pages[-1]
             older = re.search(r'rel="next" href="\?([^"#]+)', response.content.decode())
             if older is None:
                 break
             query = older[1]
-    assert found == stored
+    assert results == stored
     assert len(pages) == 3
-    sql = " ".join(each["sql"] for each in made if "audit_auditevent" in each["sql"]).upper()
+    sql = " ".join(result["sql"] for result in made if "audit_auditevent" in result["sql"]).upper()
     assert "OFFSET" not in sql
     assert "COUNT(" not in sql
     newer = re.search(r'rel="prev" href="\?([^"#]+)', response.content.decode())
@@ -134,9 +134,9 @@ def test_it_finds_by_kind_actor_conversation_item_and_day(
     assert all(str(item.pk) in row["json"] for row in of_item)
     assert len(rows(ada, about="k7m4qx9", kind="turn.received")) == 1
     today = timezone.localdate()
-    for first, last, there in ((0, 0, True), (1, 1, False), (-1, -1, False)):
-        days = [(today + timedelta(days=each)).isoformat() for each in (first, last)]
-        assert bool(rows(ada, first=days[0], last=days[1])) is there
+    for first, last, results in ((0, 0, True), (1, 1, False), (-1, -1, False)):
+        days = [(today + timedelta(days=result)).isoformat() for result in (first, last)]
+        assert bool(rows(ada, first=days[0], last=days[1])) is results
 
 
 def test_a_name_finds_the_programs_that_act_for_somebody(ada: Client) -> None:
@@ -176,10 +176,10 @@ def test_what_cannot_be_searched_for_is_said_beside_its_field(
 def test_a_reference_leads_to_what_happened_in_plain_words(ada: Client, item: ReviewItem) -> None:
     response = ada.get(EVENTS, {"about": " k7m 4qx9 "}, follow=True)
     assert response.redirect_chain == [(reverse("audit:chain", args=[item.turn.session_id]), 302)]
-    shown = response.context["page"]["rows"]
-    assert [row["event"].seq for row in shown] == list(range(1, len(shown) + 1))
-    assert (shown[0]["words"], shown[0]["who"]) == ("The citizen sent a message", "citizen")
-    attempts = [row["more"] for row in shown if row["event"].kind == "stage.attempt"]
+    result = response.context["page"]["rows"]
+    assert [row["event"].seq for row in result] == list(range(1, len(result) + 1))
+    assert (result[0]["words"], result[0]["who"]) == ("The citizen sent a message", "citizen")
+    attempts = [row["more"] for row in result if row["event"].kind == "stage.attempt"]
     assert ["Is it a question for us?", "attempt 1: passed every check"] in attempts
     assert VISA not in response.content.decode()
 
@@ -214,8 +214,8 @@ def test_an_erased_conversation_still_has_its_timeline(ada: Client, item: Review
     browser(person("eva")).get("/review/")
     erasing.erase_session(session_id=item.turn.session_id)
     response = ada.get(EVENTS, {"about": "K7M-4QX9"}, follow=True)
-    shown = response.context["page"]["rows"]
-    assert shown[-1]["words"] == "The conversation was erased"
+    result = response.context["page"]["rows"]
+    assert result[-1]["words"] == "The conversation was erased"
     assert response.context["page"]["lists"] == []
     assert reverse("review:item", args=[item.pk]) not in response.content.decode()
 
@@ -349,7 +349,7 @@ def test_each_search_walks_along_its_index(ada: Client, query: dict[str, str], i
     with CaptureQueriesContext(connection) as made:
         ada.get(EVENTS, {**query, "after": place})
     limit = f"LIMIT {presenters.SIZE + 1}"
-    (sql,) = (each["sql"] for each in made.captured_queries if limit in each["sql"])
+    (sql,) = (result["sql"] for result in made.captured_queries if limit in result["sql"])
     with connection.cursor() as cursor:
         # As it is where the table is large.
         cursor.execute("SET LOCAL enable_seqscan = off")
@@ -361,15 +361,15 @@ def test_each_search_walks_along_its_index(ada: Client, query: dict[str, str], i
 
 
 def test_every_kind_that_is_recorded_has_words() -> None:
-    wanted = re.compile(
+    pattern = re.compile(
         r'(?:kind=|_?record\((?:\w+, )?|_audit\(item, |_record\()"([a-z]+\.[a-z_]+)"'
     )
-    found = {
+    kinds = {
         kind
         for folder in ("ieim", "conversations", "review")
         for file in (ROOT / folder).rglob("*.py")
-        for kind in wanted.findall(file.read_text(encoding="utf-8"))
+        for kind in pattern.findall(file.read_text(encoding="utf-8"))
     }
-    assert len(found) > 40
-    assert sorted(found - wording.KINDS.keys()) == []
+    assert len(kinds) > 40
+    assert sorted(kinds - wording.KINDS.keys()) == []
     assert wording.sentence("new.kind") == "new.kind"

@@ -83,12 +83,12 @@ def test_it_claims_with_an_audit_event(item: ReviewItem, eva: User) -> None:
 
 
 def test_it_tells_who_has_it_and_until_when(item: ReviewItem, eva: User, ben: User) -> None:
-    held = claims.claim(item_id=item.pk, actor=eva)
+    result = claims.claim(item_id=item.pk, actor=eva)
 
     for attempt in (claims.claim, claims.renew, claims.release):
         with pytest.raises(ClaimTaken, match="Eva Maro has this item until") as taken:
             attempt(item_id=item.pk, actor=ben)
-        assert (taken.value.by, taken.value.until) == ("Eva Maro", held.claimed_until)
+        assert (taken.value.by, taken.value.until) == ("Eva Maro", result.claimed_until)
     assert as_stored(item) == ("claimed", "eva", 2)
 
 
@@ -224,6 +224,6 @@ def test_one_of_a_hundred_gets_it_and_the_others_are_told_who(
             return f"taken by {taken.by}"
         return actor.username
 
-    told = []
+    records = []
     for start in range(0, 100, 10):
-        told += in_threads([partial(race, actor) for actor in people[start : start + 10]])
+        records += in_threads([partial(race, actor) for actor in people[start : start + 10]])

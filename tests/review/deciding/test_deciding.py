@@ -29,12 +29,12 @@ RISKY = "I want to extend my tourist visa, my lawyer will sue you"
 
 def selection(service: str = SERVICE, score: float = 0.9) -> dict[str, Any]:
     """Return the human part of a service selection."""
-    found = knowledge.release(1).services[(AGENCY, service)]
+    services = knowledge.release(1).services[(AGENCY, service)]
     return {
         "serviceSelection": {
-            "serviceKey": found.key,
-            "name": found.name,
-            "path": found.path,
+            "serviceKey": services.key,
+            "name": services.name,
+            "path": services.path,
             "matchedField": "name",
             "score": score,
         },
@@ -183,15 +183,15 @@ def test_it_asks_the_citizen_and_takes_the_answer_as_a_new_turn() -> None:
     assert reply_of(turn).body["kind"] == "question"
     following = desk.ask("A tourist visa that I want to extend", {}, secret="s")
     assert following.state == "answered"
-    assert [each["role"] for each in selectors.history(following)] == ["user", "assistant"]
+    assert [entry["role"] for entry in selectors.history(following)] == ["user", "assistant"]
 
 
 def test_it_hands_an_item_to_another_agency() -> None:
     turn = desk.ask(VISA, {"category_select_v1": BAD})
     eva = desk.person("eva", agencies=[AGENCY])
     item = the_item(turn)
-    for agency, told in ((item.agency, "already"), ("nowhere", "no such"), ([], "no such")):
-        with pytest.raises(Refused, match=told):
+    for agency, result in ((item.agency, "already"), ("nowhere", "no such"), ([], "no such")):
+        with pytest.raises(Refused, match=result):
             taken_and_decided(item, eva, Action.HAND_OVER, agency=agency)
     taken_and_decided(item, eva, Action.HAND_OVER, agency="revenue")
     item.refresh_from_db()

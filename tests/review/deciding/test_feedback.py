@@ -102,9 +102,9 @@ def test_it_exports_cases_that_the_evaluation_reads(tmp_path: Path) -> None:
     # The second question of a session carries the talk before it.
     assert {len(case.history) for case in cases} == {0, 2}
 
-    today, shown = timezone.localdate() - timedelta(days=1), io.StringIO()
-    call_command("export_corrections", "--since", str(today), stdout=shown, stderr=err)
-    assert len([json.loads(line) for line in shown.getvalue().splitlines()]) == 1
+    today, result = timezone.localdate() - timedelta(days=1), io.StringIO()
+    call_command("export_corrections", "--since", str(today), stdout=result, stderr=err)
+    assert len([json.loads(line) for line in result.getvalue().splitlines()]) == 1
 
 
 def test_it_says_what_is_wrong_with_its_arguments(tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ def decided(action: Action, message: str = VISA, **payload: str) -> ReviewItem:
 
 
 def press(item: ReviewItem, who: str = "carla") -> str:
-    said = browser(person(who)).post(f"/review/{item.pk}/golden/", follow=True)
-    assert said.redirect_chain == [(f"/review/{item.pk}/", 302)]
-    return said.content.decode()
+    response = browser(person(who)).post(f"/review/{item.pk}/golden/", follow=True)
+    assert response.redirect_chain == [(f"/review/{item.pk}/", 302)]
+    return response.content.decode()
 
 
 def test_it_keeps_a_decision_as_a_golden_question() -> None:
@@ -56,9 +56,9 @@ def test_it_keeps_a_question_once() -> None:
 def test_it_keeps_no_personal_data() -> None:
     message = f"{VISA} Write to mia@example.org."
     press(decided(Action.WRITE, message, text="Please write to us."))
-    kept = str(GoldenQuestion.objects.get().case)
-    assert "mia@example.org" not in kept
-    assert VISA in kept
+    result = str(GoldenQuestion.objects.get().case)
+    assert "mia@example.org" not in result
+    assert VISA in result
 
 
 def test_it_says_why_a_decision_makes_none() -> None:
@@ -78,7 +78,7 @@ def test_it_keeps_nothing_of_another_agencys_item() -> None:
 def wrote(text: str, turn_id: UUID | None = None) -> tuple[GoldenQuestion, bool]:
     expected = {"inquiry": False, "agencies": [], "service": None}
     by = User.objects.filter(username="dora").first() or person("dora")
-    return questions.keep_written(text=text, expected=expected, note="", by=by, turn_id=turn_id)
+    return questions.store_written(text=text, expected=expected, note="", by=by, turn_id=turn_id)
 
 
 def test_it_goes_with_its_conversation() -> None:

@@ -35,9 +35,9 @@ def looked_at(item: ReviewItem, action: Action, **values: str) -> str:
 def test_it_names_the_agency_that_gets_the_item() -> None:
     item = the_item(desk.ask(VISA, {"category_select_v1": BAD}))
     name = knowledge.release(1).agencies["revenue"].name
-    said = looked_at(item, Action.HAND_OVER, **{"hand-agency": "revenue"})
-    assert f"The item goes to the queue of {name}. The citizen is told nothing yet." in said
-    assert "The citizen sees nothing new yet" in said
+    result = looked_at(item, Action.HAND_OVER, **{"hand-agency": "revenue"})
+    assert f"The item goes to the queue of {name}. The citizen is told nothing yet." in result
+    assert "The citizen sees nothing new yet" in result
 
 
 CLOSED = "The citizen sees that this is closed"
@@ -46,17 +46,17 @@ NOTHING_NEW = "The citizen sees nothing new yet"
 
 def test_a_dismissal_says_the_same_in_heading_and_text() -> None:
     item = the_item(desk.ask(VISA, {"category_select_v1": BAD}))
-    said = looked_at(item, Action.DISMISS)
-    assert f"{CLOSED} Your question" in said
-    assert "This is closed, and the citizen sees that. No answer follows." in said
-    assert NOTHING_NEW not in said
+    result = looked_at(item, Action.DISMISS)
+    assert f"{CLOSED} Your question" in result
+    assert "This is closed, and the citizen sees that. No answer follows." in result
+    assert NOTHING_NEW not in result
 
 
 def test_a_dismissal_that_waits_for_a_second_person_shows_nothing_yet() -> None:
-    said = looked_at(the_item(desk.ask(CRISIS, {}), "reply"), Action.DISMISS)
-    assert "Nothing happens until a second person has agreed. After that, this is closed" in said
-    assert NOTHING_NEW in said
-    assert CLOSED not in said
+    result = looked_at(the_item(desk.ask(CRISIS, {}), "reply"), Action.DISMISS)
+    assert "Nothing happens until a second person has agreed. After that, this is closed" in result
+    assert NOTHING_NEW in result
+    assert CLOSED not in result
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_dismissal_that_waits_for_a_second_person_shows_nothing_yet() -> None:
 def test_the_action_says_of_a_dismissal_what_the_preview_says(stage: str, told: str) -> None:
     user = desk.person("eva", *desk.ALL)
     item = desk.take(the_item(desk.ask(VISA, {stage: BAD}), stage), user)
-    said = words(browser(user).get(reverse("review:item", args=[item.pk])).content.decode())
-    assert f"Dismiss The item is done without an answer. {told}" in said
+    text = words(browser(user).get(reverse("review:item", args=[item.pk])).content.decode())
+    assert f"Dismiss The item is done without an answer. {told}" in text
 
 
 def test_the_heading_says_that_a_person_has_been_in_touch() -> None:
-    said = looked_at(item_of(wants("a")), Action.DONE)
-    assert "The citizen sees that a person has been in touch Your question" in said
-    assert NOTHING_NEW not in said
+    result = looked_at(item_of(wants("a")), Action.DONE)
+    assert "The citizen sees that a person has been in touch Your question" in result
+    assert NOTHING_NEW not in result
 
 
 def test_it_names_all_agencies_that_have_to_sign() -> None:

@@ -51,9 +51,9 @@ def test_it_lets_exactly_one_of_a_hundred_decide(in_threads: InThreads) -> None:
     def decide() -> str:
         return attempt(turn, eva, item.version, Action.WRITE, **payload)
 
-    told = in_threads([decide] * 100)
-    assert set(told) == {"won", "eva was faster: write the reply. Look at the item again."}
-    assert told.count("won") == Decision.objects.count() == Reply.objects.count() == 1
+    results = in_threads([decide] * 100)
+    assert set(results) == {"won", "eva was faster: write the reply. Look at the item again."}
+    assert results.count("won") == Decision.objects.count() == Reply.objects.count() == 1
 
 
 @pytest.mark.usefixtures("published")
@@ -75,7 +75,7 @@ def test_it_never_deadlocks_with_claims_and_runs(in_threads: InThreads) -> None:
     def run() -> str:
         return desk.run(turn).state
 
-    told = in_threads([decide, take_over, run] * 6)
-    assert told.count("won") == Decision.objects.count() <= 1
-    assert told.count("won") or "taken" in told
-    assert desk.run(turn).state == ("answered" if "won" in told else "needs_review")
+    results = in_threads([decide, take_over, run] * 6)
+    assert results.count("won") == Decision.objects.count() <= 1
+    assert results.count("won") or "taken" in results
+    assert desk.run(turn).state == ("answered" if "won" in results else "needs_review")

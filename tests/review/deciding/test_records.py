@@ -40,9 +40,9 @@ def overridden(script: dict[str, Any] | None = None) -> tuple[Turn, Decision]:
 def test_it_keeps_the_patch_from_what_the_model_said() -> None:
     turn, decision = overridden()
     stage = turn.stages.get(contract="service_select_v1")
-    said = answers.last_readable(stage)
+    result = answers.last_readable(stage)
     assert decision.patch is not None
-    assert jsonpatch.apply_patch(said, decision.patch) == decision.output == stage.output
+    assert jsonpatch.apply_patch(result, decision.patch) == decision.output == stage.output
     changed = {operation["path"] for operation in decision.patch}
     assert "/serviceSelection/serviceKey" in changed
     assert "/session_id" not in changed

@@ -170,13 +170,13 @@ def test_it_opens_a_dismissed_question_again() -> None:
 def test_it_cannot_undo_what_the_citizen_has() -> None:
     turn = desk.ask(VISA, {"category_select_v1": BAD})
     eva = desk.person("eva")
-    told = taken_and_decided(the_item(turn), eva, Action.DISMISS, text="This is not for us.")
+    results = taken_and_decided(the_item(turn), eva, Action.DISMISS, text="This is not for us.")
     with pytest.raises(Refused, match="told already"):
-        deciding.undo(decision_id=told.pk, actor=eva, reason=REASON)
+        deciding.undo(decision_id=results.pk, actor=eva, reason=REASON)
     other = desk.ask(VISA, {"category_select_v1": BAD})
-    asked = taken_and_decided(the_item(other), eva, Action.RETRY)
+    result = taken_and_decided(the_item(other), eva, Action.RETRY)
     with pytest.raises(Refused, match="asked again"):
-        deciding.undo(decision_id=asked.pk, actor=eva, reason=REASON)
+        deciding.undo(decision_id=result.pk, actor=eva, reason=REASON)
 
 
 @pytest.fixture

@@ -124,8 +124,8 @@ def check(turn: Turn) -> None:
         composed = answers.follow(turn).reply
         assert composed is not None
         assert reply.body == composed.as_dict()
-        held = bool(answers.policy_findings(turn))
-        assert turn.hold_waived or not held
+        result = bool(answers.policy_findings(turn))
+        assert turn.hold_waived or not result
     if reply.origin not in ("model", "index", "guidance"):
         signers = scope.agencies_together(turn.pk)
         signed = SignOff.objects.filter(item__turn=turn, item__state="decided")

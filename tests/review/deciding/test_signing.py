@@ -60,12 +60,12 @@ def test_it_waits_for_the_signature_of_each_agency() -> None:
     assert (waiting.state, waiting.claimed_by_id) == ("second_opinion", None)
     assert deciding.missing_signatures(waiting) == agencies[1:]
     assert not Reply.objects.exists()
-    for actor, agency, told in (
+    for actor, agency, result in (
         (eva, agencies[1], "only for your own"),
         (eva, agencies[0], "signed already"),
         (desk.person("cid"), "revenue", "no part"),
     ):
-        with pytest.raises(Refused, match=told):
+        with pytest.raises(Refused, match=result):
             sign_item(item, actor, agency)
 
     sign_item(item, ben, agencies[1])
@@ -147,9 +147,9 @@ def test_words_over_rest_wait_too(eva: User, ben: User) -> None:
     client.claim(item)
     assert client.decide(item, written(WORDS)).json()["item"]["state"] == "second_opinion"
     assert not Reply.objects.exists()
-    shown = client.read(item).json()
-    assert [(s["agency"], s["by"]) for s in shown["signatures"]] == [(HOME, "eva")]
-    assert shown["unsigned"] == [OTHER]
+    data = client.read(item).json()
+    assert [(s["agency"], s["by"]) for s in data["signatures"]] == [(HOME, "eva")]
+    assert data["unsigned"] == [OTHER]
 
 
 def test_what_waits_for_a_signature_is_in_no_open_list(eva: User, ben: User) -> None:

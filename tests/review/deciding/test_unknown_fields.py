@@ -32,7 +32,7 @@ def test_it_is_taken_without_them() -> None:
     assert item.reasons == ["schema"]
     desk.take(item, eva)
     choices = page.decision_form(load(item.pk, eva), eva, None).choices
-    (choice,) = [each for each in choices if each.action == "approve"]
+    (choice,) = [result for result in choices if result.action == "approve"]
     assert "/mood" in choice.hint
     assert "/template/tone" in choice.hint
     taken_and_decided(item, eva, Action.APPROVE)
@@ -96,6 +96,6 @@ def test_evidence_of_what_failed_closed_is_stored_and_in_rest() -> None:
         assert stage.spans.exists()
         for span in stage.spans.all():
             assert text[span.start : span.end] == span.quote
-    shown = Reviewer(desk.person("eva")).read(the_item(turn, "extract")).json()["spans"]
-    assert {"extract", "classify"} <= {span["stage"] for span in shown}
+    spans = Reviewer(desk.person("eva")).read(the_item(turn, "extract")).json()["spans"]
+    assert {"extract", "classify"} <= {span["stage"] for span in spans}
     assert verify(turn.session_id).ok

@@ -37,9 +37,9 @@ def test_a_decided_item_leads_to_the_one_that_its_question_waits_in_now(eva: Use
 
     desk.run(turn, Scripted({"category_select_v1": BAD}))
     second = the_item(turn)
-    said = panel(first, eva)
-    assert f'href="{reverse("review:item", args=[second.pk])}"' in said
-    assert "It is in the queue again: The model’s answer was not in the form" in words(said)
+    result = panel(first, eva)
+    assert f'href="{reverse("review:item", args=[second.pk])}"' in result
+    assert "It is in the queue again: The model’s answer was not in the form" in words(result)
 
     taken_and_decided(second, eva, Action.DISMISS)
     assert "in the queue again" not in panel(first, eva)
@@ -63,8 +63,8 @@ def test_it_leads_to_the_talk_where_somebody_had_the_conversation(talked: bool, 
     if talked:
         taken_over(request, eva)
     desk.decide(item, eva, Action.DONE)
-    said = panel(item, eva)
-    assert (f'href="{reverse("review:talk", args=[item.pk])}"' in said) is talked
+    result = panel(item, eva)
+    assert (f'href="{reverse("review:talk", args=[item.pk])}"' in result) is talked
 
 
 def test_who_may_not_open_the_talk_gets_no_link(eva: User) -> None:

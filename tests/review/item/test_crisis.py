@@ -73,8 +73,8 @@ def test_writing_comes_first_and_approving_last(client: Client, item: ReviewItem
 
 def test_what_the_citizen_was_shown_stands_beside_what_staff_can_read(eva: User) -> None:
     turn = desk.ask("Comment prolonger mon visa de tourisme ? Sinon je veux mourir.", {})
-    shown, written = crisis.help_lines(turn)
-    assert "Ligne d’écoute" in shown
+    result, written = crisis.help_lines(turn)
+    assert "Ligne d’écoute" in result
     assert "Listening Line" in written
 
 

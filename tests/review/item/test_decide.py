@@ -99,12 +99,12 @@ def test_it_corrects_a_step_and_the_citizen_is_answered(at_desk: Desk, turn: Tur
 def test_it_shows_the_reply_as_the_citizen_gets_it(at_desk: Desk, turn: Turn) -> None:
     text = {"write-text": "Please *come* to the office.\r\nBring your visa."}
     text["write-source"] = "/immigration/immigration.extend-tourist-visa"
-    shown = words(at_desk.said("preview", "write", text))
+    result = words(at_desk.said("preview", "write", text))
     at_desk.send("decide", "write", text)
     body = Reply.objects.get(turn=turn).body
     for part in (*body["paragraphs"], body["sources"][0]["service_name"]):
-        assert part in shown
-    assert "A caseworker wrote this answer." in shown
+        assert part in result
+    assert "A caseworker wrote this answer." in result
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_it_warns_of_what_no_source_says_and_lets_the_author_decide(at_desk: Des
 
 
 def test_it_finds_services_while_typing(at_desk: Desk) -> None:
-    found = at_desk.said("services", "write", {"write-words": "passport"})
-    assert 'name="write-source"' in found
-    assert "passport" in found
+    result = at_desk.said("services", "write", {"write-words": "passport"})
+    assert 'name="write-source"' in result
+    assert "passport" in result
     assert at_desk.send("services", "ask").status_code == 404
 
 
@@ -239,8 +239,8 @@ def test_it_opens_the_next_item(at_desk: Desk) -> None:
     following = the_item(desk.ask(TEXT, {"judgement_v1": BAD}))
     response = at_desk.send("decide", "dismiss", next="yes")
     assert response["Location"] == reverse("review:item", args=[following.pk])
-    shown = at_desk.client.get(response["Location"]).content.decode()
-    assert f"{at_desk.item.turn.session.reference} is stored: dismissed." in words(shown)
+    text = at_desk.client.get(response["Location"]).content.decode()
+    assert f"{at_desk.item.turn.session.reference} is stored: dismissed." in words(text)
     last = Desk(following, desk.person("ben"))
     assert last.send("decide", "dismiss", next="yes")["Location"] == reverse("review:queue")
 

@@ -29,8 +29,8 @@ def test_it_collects_the_signatures_of_all_agencies() -> None:
     item = the_item(turn, ANSWER)
     first = Desk(item, desk.person("eva", agencies=["civil-registry"]))
     text = {"write-text": "Please come to both offices."}
-    told = words(first.said("preview", "write", text))
-    assert "before Social Support Fund has signed, too. After that, the citizen gets" in told
+    result = words(first.said("preview", "write", text))
+    assert "before Social Support Fund has signed, too. After that, the citizen gets" in result
     first.send("decide", "write", text)
     ben = desk.person("ben", agencies=["social-support"])
     client = Client()
@@ -54,8 +54,8 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     risky = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
     turn = desk.ask(risky, {})
     first = Desk(the_item(turn, "reply"), eva)
-    shown = words(first.said("preview", "approve"))
-    assert "until a second person has agreed. After that, the citizen gets this reply" in shown
+    text = words(first.said("preview", "approve"))
+    assert "until a second person has agreed. After that, the citizen gets this reply" in text
     confirmed = {"approve-confirmed": "yes"}
     assert first.send("decide", "approve", confirmed).status_code == 303
     assert not Reply.objects.exists()

@@ -139,9 +139,9 @@ def test_what_a_corrected_step_leads_to_comes_back_where_it_has_changed(eva: Use
     output = desk.found("immigration")
     desk.taken_and_decided(item, eva, Action.OVERRIDE, output=output)
     assert desk.run(item.turn).state == "needs_review"
-    held = the_item(item.turn, "reply")
-    assert held.reasons == ["policy.outdated"]
+    result = the_item(item.turn, "reply")
+    assert result.reasons == ["policy.outdated"]
     with pytest.raises(Outdated, match=NAME):
-        desk.taken_and_decided(held, eva, Action.APPROVE)
-    desk.decide(held, eva, Action.APPROVE, confirmed=True)
+        desk.taken_and_decided(result, eva, Action.APPROVE)
+    desk.decide(result, eva, Action.APPROVE, confirmed=True)
     assert desk.run(item.turn).state == "answered"

@@ -116,15 +116,15 @@ def test_it_shows_what_the_model_was_told_without_personal_data(eva: User) -> No
     html = page(item, eva)
     given = re.findall(r'aria-label="What the model was given[^>]*>(.*?)</pre>', html, re.DOTALL)
     assert len(given) > len(BAD)
-    assert all("extend my tourist visa" in each for each in given)
-    assert not any("jane.roe" in each for each in given)
-    told = contracts.load("service_select_v1").directive.splitlines()[0]
-    assert escape(told) in html
+    assert all("extend my tourist visa" in result for result in given)
+    assert not any("jane.roe" in result for result in given)
+    line = contracts.load("service_select_v1").directive.splitlines()[0]
+    assert escape(line) in html
     assert "They were not kept" not in html
     with triggers_lifted():
         Attempt.objects.update(prompt_sha256="0" * 64)
     changed = page(item, eva)
-    assert escape(told) not in changed
+    assert escape(line) not in changed
     assert "They were not kept" in changed
 
 
@@ -167,9 +167,9 @@ def sent_to_housing(text: str) -> ReviewItem:
         for candidate in answer["categorySelection"]["candidates"].values():
             candidate["score"] = 0.9
 
-    said: dict[str, Sequence[Says]] = {"judgement_v1": [inquiry], "agency_detect_v1": [elsewhere]}
-    said["category_select_v1"] = [sure]
-    turn = desk.ask(text, {**said, "service_select_v1": BAD})
+    fields: dict[str, Sequence[Says]] = {"judgement_v1": [inquiry], "agency_detect_v1": [elsewhere]}
+    fields["category_select_v1"] = [sure]
+    turn = desk.ask(text, {**fields, "service_select_v1": BAD})
     return the_item(turn, "service_select_v1")
 
 

@@ -76,8 +76,8 @@ def test_it_can_read_what_it_formats(value: object) -> None:
 @given(st.text(max_size=200), st.lists(st.text(max_size=20), max_size=3))
 def test_it_shows_any_answer(raw: str, names: list[str]) -> None:
     view = answer_view(raw, [pointer(*names)])
-    shown = "".join(line.text for line in view.lines) or view.before + view.after
-    assert bool(shown) == bool(raw)
+    text = "".join(line.text for line in view.lines) or view.before + view.after
+    assert bool(text) == bool(raw)
     if view.lines:
         assert sum(1 in line.marks for line in view.lines) == 1
 
@@ -104,18 +104,18 @@ def test_it_cuts_a_text_without_losing_a_character(case: tuple[str, list[Mark]])
     parts = segments(text, placed)
 
     assert "".join(part.text for part in parts) == text
-    for each in placed:
-        under = [part for part in parts if each in part.marks]
-        assert "".join(part.text for part in under) == text[each.start : each.end]
-        assert sum(each in part.begins for part in parts) == 1
+    for entry in placed:
+        under = [part for part in parts if entry in part.marks]
+        assert "".join(part.text for part in under) == text[entry.start : entry.end]
+        assert sum(entry in part.begins for part in parts) == 1
 
 
 @given(marked())
 def test_it_gives_overlapping_marks_lanes_of_their_own(case: tuple[str, list[Mark]]) -> None:
     placed = numbered(case[1])
-    assert [each.number for each in placed] == list(range(1, len(placed) + 1))
+    assert [entry.number for entry in placed] == list(range(1, len(placed) + 1))
     for part in segments(case[0], placed):
-        lanes = [each.lane for each in part.marks]
+        lanes = [entry.lane for entry in part.marks]
         if len(lanes) <= LANES - 1 and max(lanes, default=0) < LANES - 1:
             assert len(set(lanes)) == len(lanes)
 
@@ -135,10 +135,10 @@ def test_it_leaves_out_a_mark_outside_the_text() -> None:
 
 def test_it_shows_what_a_wrong_quote_may_have_meant() -> None:
     text = "My flat was flooded and I am injured. The fee was £50."
-    found = near(text, "I am insured")
-    assert found is not None
-    assert text[found.start : found.end] == found.words
-    assert "injured" in found.words
+    result = near(text, "I am insured")
+    assert result is not None
+    assert text[result.start : result.end] == result.words
+    assert "injured" in result.words
 
 
 def test_it_shows_no_hint_for_what_is_nothing_like_the_text() -> None:
@@ -149,8 +149,8 @@ def test_it_shows_no_hint_for_what_is_nothing_like_the_text() -> None:
 
 @given(st.text(max_size=200), st.text(max_size=60))
 def test_it_hints_at_words_of_the_text_only(text: str, quote: str) -> None:
-    found = near(text, quote)
-    assert found is None or text[found.start : found.end] == found.words
+    result = near(text, quote)
+    assert result is None or text[result.start : result.end] == result.words
 
 
 @pytest.mark.parametrize(

@@ -65,13 +65,13 @@ def holders(items: list[ReviewItem]) -> list[str | None]:
 def test_it_claims_what_is_free_and_says_who_has_the_rest(
     client: Client, items: list[ReviewItem]
 ) -> None:
-    held = claims.claim(item_id=items[0].pk, actor=person("ben"))
-    assert held.claimed_until is not None
-    until = timezone.localtime(held.claimed_until)
+    result = claims.claim(item_id=items[0].pk, actor=person("ben"))
+    assert result.claimed_until is not None
+    until = timezone.localtime(result.claimed_until)
 
-    told = post(client, "claim", items)
+    response = post(client, "claim", items)
 
-    assert told == ["2 items claimed.", f"Ben has this item until {until:%H:%M}."]
+    assert response == ["2 items claimed.", f"Ben has this item until {until:%H:%M}."]
     assert holders(items) == ["ben", "eva", "eva"]
 
 
@@ -96,8 +96,8 @@ def test_it_dismisses_with_a_reason(client: Client, stopped: Turn) -> None:
 
 def test_what_cannot_be_dismissed_is_not_claimed(client: Client, stopped: Turn) -> None:
     (item,) = ReviewItem.objects.all()
-    (told,) = post(client, "dismiss", [item], reason="a")
-    assert "at least 3 letters" in told
+    (result,) = post(client, "dismiss", [item], reason="a")
+    assert "at least 3 letters" in result
     assert holders([item]) == [None]
 
 
@@ -146,8 +146,10 @@ def test_a_claim_opens_the_item(client: Client, items: list[ReviewItem]) -> None
 
 def test_a_claim_that_fails_says_who_has_it(client: Client, items: list[ReviewItem]) -> None:
     claims.claim(item_id=items[0].pk, actor=person("ben"))
-    (told,) = said(client, client.post(reverse("review:claim", args=[items[0].pk]), {"next": HERE}))
-    assert told.startswith("Ben has this item until ")
+    (result,) = said(
+        client, client.post(reverse("review:claim", args=[items[0].pk]), {"next": HERE})
+    )
+    assert result.startswith("Ben has this item until ")
 
 
 def test_htmx_gets_the_claim_as_a_part(client: Client, items: list[ReviewItem]) -> None:
@@ -226,11 +228,11 @@ def test_what_was_chosen_is_kept_where_nothing_could_be_done(
     for item in items:
         client.post(reverse("review:claim", args=[item.pk]))
     chosen = [str(item.pk) for item in items[:2]]
-    for reason, told in (("", "Say why you dismiss the items."), ('a"', "being worked on")):
+    for reason, result in (("", "Say why you dismiss the items."), ('a"', "being worked on")):
         form = {"do": "dismiss", "item": chosen, "reason": reason, "queue": HERE}
         assert client.post(BULK, form)["Location"] == HERE
         html = client.get(HERE).content.decode()
-        assert told in html
+        assert result in html
         assert sorted(ticked(html)) == sorted(chosen)
         assert re.search(r"<details[^>]*queue-bulk__dismiss[^>]* open>", html)
         (field,) = re.findall(r'<input[^>]* name="reason"[^>]*>', html)

@@ -72,13 +72,13 @@ def test_a_page_is_for_who_works_for_one_of_the_agencies(
 ) -> None:
     nobodys = the_item(desk.ask(VISA, {"judgement_v1": BAD}))
     client = browser(someone("eva", role, *agencies))
-    for each, seen in ((item, of_two), (nobodys, of_none)):
-        address = reverse("review:item", args=[each.pk])
+    for result, seen in ((item, of_two), (nobodys, of_none)):
+        address = reverse("review:item", args=[result.pk])
         assert client.get(address).status_code == (200 if seen else 404)
-        assert (f"row-{each.pk}" in client.get(QUEUE).content.decode()) is seen
+        assert (f"row-{result.pk}" in client.get(QUEUE).content.decode()) is seen
         if role is not Role.AUDITOR:
             for name in ("claim", "renew", "preview", "decide", "check", "sign", "release"):
-                answer = client.post(reverse(f"review:{name}", args=[each.pk]))
+                answer = client.post(reverse(f"review:{name}", args=[result.pk]))
                 assert (answer.status_code != 404) is seen, name
 
 
@@ -104,10 +104,10 @@ def test_no_write_of_another_agencys_staff_gets_through(
         with pytest.raises((ReviewItem.DoesNotExist, type(made).DoesNotExist, PermissionDenied)):
             write()
     assert not any(allowed == "" for allowed in deciding.may(item, eva).values())
-    said = browser(eva).post(
+    response = browser(eva).post(
         reverse("review:bulk"), {"do": "dismiss", "item": [str(item.pk)], "reason": REASON}
     )
-    assert said.status_code == 303
+    assert response.status_code == 303
     with pytest.raises(claims.ClaimRefused, match="does not work for"):
         claims.assign(item_id=item.pk, to=eva, actor=person("root", Role.SUPERVISOR))
     again = ReviewItem.objects.get(pk=item.pk)
@@ -144,8 +144,8 @@ def test_several_agencies_keep_an_item_that_one_hands_over(item: ReviewItem) -> 
     assert names(item) == [BOTH[0], "revenue", BOTH[1]]
     assert deciding.missing_signatures(item) == (BOTH[0], "revenue", BOTH[1])
     for client in (browser(desk.person("cid", agencies=["revenue"])), browser(eva)):
-        told = client.get(reverse("review:item", args=[item.pk])).content.decode()
-        assert "Tarrow Revenue Office (with National Civil Registry, Social Support Fund)" in told
+        text = client.get(reverse("review:item", args=[item.pk])).content.decode()
+        assert "Tarrow Revenue Office (with National Civil Registry, Social Support Fund)" in text
         assert "Tarrow Revenue Office (with" in client.get(QUEUE).content.decode()
     deciding.undo(decision_id=handed.pk, actor=eva, reason=REASON)
     assert (the_item(item.turn).agency, names(item)) == ("", [*BOTH])
@@ -153,9 +153,9 @@ def test_several_agencies_keep_an_item_that_one_hands_over(item: ReviewItem) -> 
 
 def test_a_filter_finds_what_an_agency_has_a_part_in(item: ReviewItem) -> None:
     client = Reviewer(desk.person("eva"))
-    for agency, found in ((BOTH[0], True), (BOTH[1], True), ("revenue", False)):
+    for agency, result in ((BOTH[0], True), (BOTH[1], True), ("revenue", False)):
         rows = client.get(agency=agency).json()["items"]
-        assert [row["id"] for row in rows] == ([str(item.pk)] if found else [])
+        assert [row["id"] for row in rows] == ([str(item.pk)] if result else [])
     name = {"name": "Ours", "query": f"agency={BOTH[1]}"}
     page = browser(person("ben", Role.CASEWORKER, BOTH[0]))
     page.post(reverse("review:save_view"), name)
@@ -163,11 +163,11 @@ def test_a_filter_finds_what_an_agency_has_a_part_in(item: ReviewItem) -> None:
 
 
 def test_who_has_no_agency_yet_is_told_why_the_list_is_empty(item: ReviewItem) -> None:
-    told = "No agency is set for you yet"
+    text = "No agency is set for you yet"
     ida = someone("ida", Role.CASEWORKER)
     page = browser(ida).get(QUEUE).content.decode()
-    assert told in page
+    assert text in page
     assert str(item.pk) not in page
     for scope in (["housing"], ["*"]):
         member = someone(f"of-{scope[0].strip('*')}", Role.CASEWORKER, *scope)
-        assert told not in browser(member).get(QUEUE).content.decode()
+        assert text not in browser(member).get(QUEUE).content.decode()

@@ -56,14 +56,14 @@ def berlin(day: int, hour: int, minute: int = 0, *, month: int = 11) -> datetime
 def test_it_is_never_due_outside_business_hours(
     start: datetime, wanted: int, calendar: Hours
 ) -> None:
-    found = due.due(start, Target(wanted), calendar)
+    result = due.due(start, Target(wanted), calendar)
     # Closing at midnight belongs to the day that ends with it.
-    local = (found - timedelta(microseconds=1)).astimezone(calendar.zone)
-    begins = found.astimezone(calendar.zone)
+    local = (result - timedelta(microseconds=1)).astimezone(calendar.zone)
+    begins = result.astimezone(calendar.zone)
     on_opening = any(begins == opens for opens, _ in calendar.moments(begins.date()))
-    within = any(opens <= found <= closes for opens, closes in calendar.moments(local.date()))
+    within = any(opens <= result <= closes for opens, closes in calendar.moments(local.date()))
     assert on_opening or within
-    assert found >= start
+    assert result >= start
 
 
 @given(moments, moments, minutes, minutes, calendars)
@@ -156,5 +156,5 @@ def test_it_knows_how_long_an_item_may_wait(
     urgencies: Mapping[str, Label],
     expected: Target,
 ) -> None:
-    found = due.target(urgency=urgency, priority=priority, crisis=crisis, urgencies=urgencies)
-    assert found == expected
+    result = due.target(urgency=urgency, priority=priority, crisis=crisis, urgencies=urgencies)
+    assert result == expected

@@ -57,8 +57,8 @@ def shown(client: Client, query: str = "") -> list[ReviewItem]:
     response = client.get(f"{QUEUE}?{query}")
     assert response.status_code == 200
     ids = re.findall(r'id="row-([0-9a-f-]+)"', response.content.decode())
-    found = {str(item.pk): item for item in ReviewItem.objects.all()}
-    return [found[pk] for pk in ids]
+    by_key = {str(item.pk): item for item in ReviewItem.objects.all()}
+    return [by_key[pk] for pk in ids]
 
 
 def text_of(client: Client, address: str = QUEUE) -> str:
@@ -94,23 +94,23 @@ def test_a_row_shows_words_and_no_markup(client: Client) -> None:
 
 def test_each_list_has_its_items(client: Client, eva: User) -> None:
     ben = person("ben")
-    held: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "state": "claimed",
         "claimed_until": timezone.now() + timedelta(minutes=9),
     }
     free, mine, theirs = (
         make(),
-        make(late=1, claimed_by=eva, **held),
-        make(late=2, claimed_by=ben, **held),
+        make(late=1, claimed_by=eva, **fields),
+        make(late=2, claimed_by=ben, **fields),
     )
     run_out = make(late=3, claimed_by=eva, state="claimed", claimed_until=NOON)
     second = make(late=4, state="second_opinion")
-    looked_at = make(late=5, claimed_by=ben, **held)
+    looked_at = make(late=5, claimed_by=ben, **fields)
     for item in (second, looked_at):
         Decision.objects.create(item=item, actor=eva, action=Action.RETRY, reason="why")
-    handed = make(late=6, claimed_by=ben, **held)
+    handed = make(late=6, claimed_by=ben, **fields)
     Decision.objects.create(item=handed, actor=eva, action=Action.HAND_OVER, reason="why")
-    doubted = make(late=7, claimed_by=ben, **held)
+    doubted = make(late=7, claimed_by=ben, **fields)
     first = Decision.objects.create(item=doubted, actor=eva, action=Action.WRITE, reason="why")
     Decision.objects.create(
         item=doubted, actor=ben, action=Action.DISAGREE, reason="no", about=first
@@ -161,8 +161,8 @@ def test_it_filters(client: Client, query: str, columns: dict[str, Any]) -> None
     later = timezone.now() + timedelta(days=2)
     make("Where?", "vehicles", due_at=later)
     columns = {"text": "Where?", "due_at": later, **columns}
-    wanted = make(columns.pop("text"), *columns.pop("agencies", []), **columns)
-    assert shown(client, query) == [wanted]
+    result = make(columns.pop("text"), *columns.pop("agencies", []), **columns)
+    assert shown(client, query) == [result]
 
 
 def test_it_says_what_an_address_has_wrong(client: Client) -> None:
@@ -221,9 +221,9 @@ def test_an_auditor_reads_and_changes_nothing(db: None) -> None:
 
 
 def news_address(client: Client, query: str = "") -> str:
-    found = re.search(r'hx-get="([^"]+)"', text_of(client, f"{QUEUE}?{query}"))
-    assert found is not None
-    return found[1].replace("&amp;", "&")
+    match = re.search(r'hx-get="([^"]+)"', text_of(client, f"{QUEUE}?{query}"))
+    assert match is not None
+    return match[1].replace("&amp;", "&")
 
 
 def test_an_open_page_is_told_what_is_new(client: Client, eva: User) -> None:

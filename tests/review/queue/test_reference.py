@@ -43,10 +43,10 @@ def item(published: None) -> ReviewItem:
 def found(user: User, typed: str, **params: str) -> list[str]:
     """What the queue and REST find, which is the same."""
     text = browser(user).get(QUEUE, {"q": typed, **params}).content.decode()
-    shown = re.findall(r'id="row-([0-9a-f-]+)"', text)
-    listed = [each["id"] for each in Reviewer(user).get(q=typed, **params).json()["items"]]
-    assert shown == listed
-    return shown
+    matches = re.findall(r'id="row-([0-9a-f-]+)"', text)
+    listed = [result["id"] for result in Reviewer(user).get(q=typed, **params).json()["items"]]
+    assert matches == listed
+    return matches
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,6 @@ def test_it_is_due_when_the_citizen_is_promised(
     assert live(item, item.pk, User(), now).due_words == said
     if "days" in wait:
         # "You get the answer on this page by …"
-        told = words("en").moment(item.due_at)
-        assert "28" in told
-        assert "11:00" in told
+        result = words("en").moment(item.due_at)
+        assert "28" in result
+        assert "11:00" in result

@@ -72,12 +72,12 @@ def test_among_2000_items_emergencies_stand_first(eva: User) -> None:
     first = [crisis(), urgent("emergency"), urgent("emergency"), urgent("high")]
     first.sort(key=lambda each: (each.rank, each.due_at, each.pk))
     assert first[0].rank == CRISIS
-    wanted = [item.pk for item in first]
+    results = [item.pk for item in first]
 
-    shown = re.findall(r'id="row-([0-9a-f-]+)"', browser(eva).get(QUEUE).content.decode())
-    assert shown[:4] == [str(pk) for pk in wanted]
+    matches = re.findall(r'id="row-([0-9a-f-]+)"', browser(eva).get(QUEUE).content.decode())
+    assert matches[:4] == [str(pk) for pk in results]
     listed = Reviewer(eva).get().json()["items"]
-    assert [item["id"] for item in listed[:4]] == [str(pk) for pk in wanted]
+    assert [item["id"] for item in listed[:4]] == [str(pk) for pk in results]
     assert [item["crisis"] for item in listed[:2]] == [True, False]
     after = ReviewItem.objects.filter(rank=NORMAL_RANK).earliest("due_at")
     for item in first:
@@ -105,7 +105,7 @@ def test_every_page_goes_on_where_the_last_one_ended(eva: User) -> None:
 
 def test_what_nobody_knows_the_urgency_of_counts_as_normal(published: None) -> None:
     unknown = open_item(turn_id=make_turn().pk, stage="reply", codes=["schema"])
-    ranks = [urgent(each).rank for each in ("emergency", "high", "normal", "low")]
+    ranks = [urgent(entry).rank for entry in ("emergency", "high", "normal", "low")]
     assert ranks == sorted(set(ranks))
     assert ranks[0] > crisis().rank == CRISIS
     assert unknown.rank == ranks[2]
@@ -122,14 +122,14 @@ def test_next_keeps_the_filter_and_the_list(eva: User) -> None:
     link = re.search(rf'href="({reverse("review:item", args=[item.pk])}[^"]*)"', page)
     assert link is not None
     html = client.get(link[1]).content.decode()
-    kept = re.search(r'name="list" value="([^"]*)"', html)
-    assert kept is not None
+    match = re.search(r'name="list" value="([^"]*)"', html)
+    assert match is not None
     form = {
         "version": item.version,
         "action": "dismiss",
         "reason": "Sent twice.",
         "next": "yes",
-        "list": kept[1].replace("&amp;", "&"),
+        "list": match[1].replace("&amp;", "&"),
     }
     answer = client.post(reverse("review:decide", args=[item.pk]), form)
     assert answer.status_code == 303
@@ -214,9 +214,9 @@ def test_what_is_not_on_the_page_is_where_the_link_leads(
 def test_an_open_page_is_told_of_a_crisis(eva: User) -> None:
     client = browser(eva)
     urgent("low")
-    found = re.search(r'hx-get="([^"]+)"', client.get(QUEUE).content.decode())
-    assert found is not None
-    address = found[1].replace("&amp;", "&")
+    match = re.search(r'hx-get="([^"]+)"', client.get(QUEUE).content.decode())
+    assert match is not None
+    address = match[1].replace("&amp;", "&")
     assert client.get(address).status_code == 204
     crisis()
     news = client.get(address).content.decode()

@@ -65,9 +65,9 @@ def test_a_citizen_asks_on_a_page_of_its_own(published: None) -> None:
     request = PersonRequest.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, f"/#turn-{request.turn_id}")
     assert request.contact == NUMBER
-    shown = citizen.get("/").content.decode()
-    assert "A person will answer you" in shown
-    assert "555" not in shown.split("A person will answer you")[1].split("</div>")[0]
+    text = citizen.get("/").content.decode()
+    assert "A person will answer you" in text
+    assert "555" not in text.split("A person will answer you")[1].split("</div>")[0]
     assert "+1 202-555-0143" in citizen.get("/person/").content.decode()
 
 
@@ -137,9 +137,9 @@ def test_a_caseworker_talks_and_hands_back(request_: PersonRequest, eva: User) -
     assert "You have the conversation" in http.get(address("talk", item)).content.decode()
     assert http.post(address("talk_say", item), {"text": "Hello there."}).status_code == 303
     receive(session="a", text="I have a question.", enqueue=False)[0]
-    said = http.get(address("talk", item), headers={"HX-Request": "true"}).content.decode()
-    assert said.index("Hello there.") < said.index("I have a question.")
-    assert "<html" not in said
+    text = http.get(address("talk", item), headers={"HX-Request": "true"}).content.decode()
+    assert text.index("Hello there.") < text.index("I have a question.")
+    assert "<html" not in text
     wrong = http.post(address("talk_say", item), {"text": "https://evil.example.com/"})
     assert wrong.status_code == 422
     assert "https://evil.example.com/" in wrong.content.decode()
@@ -179,8 +179,8 @@ def test_who_loses_the_item_loses_the_box_at_the_next_look(
 def test_the_browser_may_forget_what_was_said(request_: PersonRequest, eva: User) -> None:
     http, item = desk_of(eva), item_of(request_)
     http.post(address("talk_begin", item))
-    said = http.post(address("talk_say", item), {"text": "Hello there."})
-    assert said.cookies[f"ieim-decided-{item.pk}-talk"].value == str(eva.pk)
+    response = http.post(address("talk_say", item), {"text": "Hello there."})
+    assert response.cookies[f"ieim-decided-{item.pk}-talk"].value == str(eva.pk)
     refused = http.post(address("talk_say", item), {"text": "https://evil.example.com/"})
     assert f"ieim-decided-{item.pk}-talk" not in refused.cookies
 
@@ -223,8 +223,8 @@ def test_reviewers_talk_by_rest(request_: PersonRequest, eva: User) -> None:
     assert (read["stage"], read["person"]["contact"]) == ("person", "+1 202-555-0143")
     assert reviewer.post(f"{path}messages/", {"text": "Hello."}).status_code == 422
     assert reviewer.post(f"{path}talk/").status_code == 200
-    said = reviewer.post(f"{path}messages/", {"text": "Hello."})
-    assert (said.status_code, said.json()["text"]) == (201, "Hello.")
+    response = reviewer.post(f"{path}messages/", {"text": "Hello."})
+    assert (response.status_code, response.json()["text"]) == (201, "Hello.")
     ended = reviewer.http.delete(f"{path}talk/", headers={"X-CSRFToken": reviewer.csrf})
     assert ended.status_code == 204
     kinds = list(Line.objects.order_by("at").values_list("kind", flat=True))

@@ -62,8 +62,8 @@ def chosen(ask: Ask) -> Turn:
 def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
     turn = chosen(ask)
     names = [option.name for option in options(turn.choice, languages.release_of(turn))]
-    said = transcript(eva)
-    offered = said.partition("The citizen chose from these.")[2]
+    result = transcript(eva)
+    offered = result.partition("The citizen chose from these.")[2]
     assert all(name in offered for name in names)
     # Each option is its name and its agency's.
     assert offered.count("(chosen)") == 1
@@ -85,9 +85,9 @@ def test_what_is_still_asked_stands_there(ask: Ask, eva: User) -> None:
 
 def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) -> None:
     assert ask(VISA, secret=SECRET).state == "answered"
-    said = transcript(eva)
-    assert "What you need" in said
-    assert "Requirements:" not in said
+    result = transcript(eva)
+    assert "What you need" in result
+    assert "Requirements:" not in result
 
 
 @pytest.mark.usefixtures("outside")
@@ -113,9 +113,9 @@ def test_an_answer_names_its_source(ask: Ask, eva: User) -> None:
 def test_what_the_citizen_knows_to_be_corrected_is_corrected_there(ask: Ask, eva: User) -> None:
     turn = ask(VISA, secret=SECRET)
     correct(turn, person("eve", Role.EDITOR))
-    said = transcript(eva)
-    assert said.index("What you need") < said.index("This answer has been corrected")
-    assert WRONG in said
+    result = transcript(eva)
+    assert result.index("What you need") < result.index("This answer has been corrected")
+    assert WRONG in result
 
 
 @pytest.mark.parametrize(("text", "noted"), [("I want to kill myself", True), (HELP, False)])
@@ -125,8 +125,8 @@ def test_it_says_where_a_message_of_danger_waited_on(
     item = item_of(wants(SECRET, text, way="page"))
     desk_talk.begin(item_id=item.pk, actor=eva)
     desk_talk.hand_back(item_id=item.pk, actor=eva)
-    said = shown(item, eva)
-    after = said.partition("The conversation was handed back to the assistant.")[2]
+    result = shown(item, eva)
+    after = result.partition("The conversation was handed back to the assistant.")[2]
     assert ("A message of danger still waited for a person." in after) is noted
 
 

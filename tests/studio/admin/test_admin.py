@@ -215,10 +215,10 @@ def test_it_edits_a_translation_with_the_texts_that_it_has(
 def test_it_leads_from_an_entry_to_what_belongs_to_it(admin_client: Client, renew: str) -> None:
     Translation.objects.create(language="fr", agency_id="passports", service="renew", name="Oui")
     Translation.objects.create(language="fr", agency_id="passports", name="Non")
-    for place, shown in ((renew, ["Oui"]), (address("agency", "change", "passports"), _BOTH)):
+    for place, result in ((renew, ["Oui"]), (address("agency", "change", "passports"), _BOTH)):
         ways = dict(admin_client.get(place).context["related"])
         rows = admin_client.get(ways["Translations"]).context["cl"].result_list
-        assert sorted(row.name for row in rows) == shown
+        assert sorted(row.name for row in rows) == result
         assert admin_client.get(ways["Add a translation"]).status_code == 200
 
 

@@ -125,15 +125,15 @@ def with_rows(client: Client, place: str, *rows: dict[str, str]) -> dict[str, st
 
 def test_it_judges_many_rows_with_no_more_queries_than_few(admin_client: Client) -> None:
     place = address("agency", "change", "passports")
-    asked = []
+    records = []
     for many in (2, 40):
         rows = [{"key": f"k{number}", "keywords": "x" * 1_001} for number in range(many)]
         form = with_rows(admin_client, place, *rows)
         with CaptureQueriesContext(connection) as queries:
             page = said(admin_client.post(place, form))
         assert page.count("1,000 is the limit.</a>") == many
-        asked.append(len(queries))
-    assert asked[1] <= asked[0]
+        records.append(len(queries))
+    assert records[1] <= records[0]
 
 
 def test_it_says_before_the_save_that_a_row_stands_there_twice(admin_client: Client) -> None:

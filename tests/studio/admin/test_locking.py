@@ -118,8 +118,8 @@ def test_what_was_typed_is_kept_when_the_entry_is_gone(
     add = address("service", "add")
     assert f'action="{add}"' in said(page)
     assert client.post(add, posted(page)).status_code == 302
-    kept = Service.objects.get(key="renew")
-    assert (kept.agency_id, kept.fees, kept.requirements) == (
+    result = Service.objects.get(key="renew")
+    assert (result.agency_id, result.fees, result.requirements) == (
         "passports",
         "my typed fee",
         ["A form"],

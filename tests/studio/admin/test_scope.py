@@ -62,8 +62,8 @@ def test_it_hides_an_entry_of_another_agency(passports: Client, model: Any, page
 
 def test_it_offers_only_the_editors_agency(passports: Client) -> None:
     complete = reverse("admin:autocomplete")
-    asked = {"app_label": "studio", "model_name": "service", "field_name": "agency"}
-    assert [row["id"] for row in passports.get(complete, asked).json()["results"]] == ["passports"]
+    fields = {"app_label": "studio", "model_name": "service", "field_name": "agency"}
+    assert [row["id"] for row in passports.get(complete, fields).json()["results"]] == ["passports"]
     place = address("service", "add")
     # A list that is there without JavaScript too.
     offered = re.findall(r'<option value="(.*?)"', said(passports.get(place)))

@@ -83,8 +83,8 @@ def test_it_adds_an_entry_once_and_removes_it(ed: Editor) -> None:
     assert added.json()["requirements"] == ["A form"]
     again = ed.send("PUT", ENTRY, body, query=address, If_None_Match="*")
     assert again.status_code == 412
-    gone = ed.send("DELETE", ENTRY, query=address, If_Match=added["ETag"])
-    assert gone.status_code == 204
+    result = ed.send("DELETE", ENTRY, query=address, If_Match=added["ETag"])
+    assert result.status_code == 204
     assert ed.get(ENTRY, **address).status_code == 404
 
 
@@ -125,9 +125,9 @@ def test_it_lists_by_page_words_and_agency(ed: Editor, monkeypatch: pytest.Monke
         keys += [entry["key"] for entry in page["items"]]
         address = page["next"]
     assert sorted(keys) == sorted(Service.objects.values_list("key", flat=True))
-    found = ed.get("services/", agency="immigration", q="tourist").json()["items"]
-    assert EXTEND["key"] in {entry["key"] for entry in found}
-    assert all(entry["agency"] == "immigration" for entry in found)
+    items = ed.get("services/", agency="immigration", q="tourist").json()["items"]
+    assert EXTEND["key"] in {entry["key"] for entry in items}
+    assert all(entry["agency"] == "immigration" for entry in items)
     assert ed.get("services/", wrong="x").status_code == 400
 
 

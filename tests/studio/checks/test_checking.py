@@ -194,9 +194,9 @@ def test_it_says_when_it_failed_and_can_be_started_again(
         patch.setattr(checks, "by_search", lambda *_, **__: 1 / 0)
         work()
     assert run().state == "failed"
-    shown = page.get("/knowledge/checks/").content.decode()
-    assert runs.OURS in shown
-    assert "every 2s" not in shown
+    text = page.get("/knowledge/checks/").content.decode()
+    assert runs.OURS in text
+    assert "every 2s" not in text
     assert "have failed" in reasons(proposals.propose, note="A note", by=edith)[0]
     assert page.post("/knowledge/checks/again/")["Location"] == "/knowledge/checks/"
     assert (run().state, run().error) == ("queued", "")
@@ -253,11 +253,11 @@ HTMX = {"HX-Request": "true"}
 
 
 def test_the_page_shows_what_is_known_and_how_far_the_rest_is(page: Client) -> None:
-    shown = page.get("/knowledge/checks/").content.decode()
-    assert "waiting for a worker" in shown
-    assert "Services that no category reaches" in shown
-    assert "the draft can be proposed" not in shown
-    assert '<noscript><meta http-equiv="refresh"' in shown
+    text = page.get("/knowledge/checks/").content.decode()
+    assert "waiting for a worker" in text
+    assert "Services that no category reaches" in text
+    assert "the draft can be proposed" not in text
+    assert '<noscript><meta http-equiv="refresh"' in text
     CheckRun.objects.update(state="running")
     assert "being prepared" in page.get("/knowledge/checks/", headers=HTMX).content.decode()
     CheckRun.objects.update(done=3, total=1_200)
@@ -269,15 +269,15 @@ def test_the_page_shows_what_is_known_and_how_far_the_rest_is(page: Client) -> N
     CheckRun.objects.update(state="queued")
     work()
     assert page.get("/knowledge/checks/", headers=HTMX)["HX-Refresh"] == "true"
-    shown = page.get("/knowledge/checks/").content.decode()
-    assert "the draft can be proposed" in shown
-    assert "checking-label" not in shown
+    text = page.get("/knowledge/checks/").content.decode()
+    assert "the draft can be proposed" in text
+    assert "checking-label" not in text
 
 
 def test_a_note_can_be_written_meanwhile(page: Client) -> None:
-    shown = page.get("/knowledge/propose/").content.decode()
-    assert "waiting for a worker" in shown
-    assert "<textarea" in shown
+    text = page.get("/knowledge/propose/").content.decode()
+    assert "waiting for a worker" in text
+    assert "<textarea" in text
     refused = page.post("/knowledge/propose/", {"text": "My note"})
     assert refused.status_code == 422
     assert "not done yet" in refused.content.decode()

@@ -176,8 +176,8 @@ def test_it_finds_keywords_that_categories_share_whatever_their_case() -> None:
         ("keyword.shared", "a travel")
     ]
     apart = replace(other, agency="b")
-    held = replace(road, agency="b")
-    assert found(bundle(PASSPORT, held, dictionary=(TRAVEL, apart))) == []
+    changed = replace(road, agency="b")
+    assert found(bundle(PASSPORT, changed, dictionary=(TRAVEL, apart))) == []
 
 
 def test_it_finds_a_category_whose_words_lead_to_another() -> None:
@@ -224,10 +224,10 @@ def test_errors_come_first_and_remarks_survive_storing() -> None:
     broken = bundle(
         replace(PASSPORT, overview=""), service("bag", "Report luggage", categories=("gone",))
     )
-    said = remarks(broken)
-    assert [remark.severity for remark in said] == sorted(r.severity for r in said)
-    assert said[0].severity is Severity.ERROR
-    assert [Remark.from_dict(asdict(remark)) for remark in said] == said
+    result = remarks(broken)
+    assert [remark.severity for remark in result] == sorted(r.severity for r in result)
+    assert result[0].severity is Severity.ERROR
+    assert [Remark.from_dict(asdict(remark)) for remark in result] == result
 
 
 NAMES = st.lists(
@@ -253,7 +253,7 @@ def test_suspects_are_all_that_share_most_words_with_another(names: list[list[st
 def test_it_says_the_same_whoever_built_the_index() -> None:
     names = ["Apply for a work visa", "Apply for a student visa", "Apply for a tourist visa"]
     first = bundle(*(service(f"v{i}", name) for i, name in enumerate(names)))
-    again = replace(first, services=tuple(replace(each) for each in first.services))
+    again = replace(first, services=tuple(replace(result) for result in first.services))
     # The index is kept by content: the second one's is made of the first one's entries.
     assert index_for(again.release()) is index_for(first.release())
     assert remarks(again) == remarks(first)

@@ -40,7 +40,7 @@ def published(bundle: Bundle, *own: RiskExample, note: str = "") -> None:
 
 
 def threat() -> bool:
-    return any(risk.code == "threat" for risk in crisis.look(BOTH).risks)
+    return any(risk.code == "threat" for risk in crisis.screen(BOTH).risks)
 
 
 def test_an_own_example_stands_beside_the_shipped_ones() -> None:
@@ -83,7 +83,7 @@ def test_only_what_is_new_is_made(feelings: Feelings, bundle: Bundle) -> None:
     feelings.made.clear()
     published(bundle, *OWN)
     crisis.prepare(trains=True)
-    assert sorted(feelings.made) == sorted(each.text for each in OWN)
+    assert sorted(feelings.made) == sorted(entry.text for entry in OWN)
 
 
 @pytest.mark.django_db
@@ -104,23 +104,23 @@ def test_a_release_with_the_same_examples_is_not_taught_again(
 def test_the_old_one_answers_while_the_new_one_is_taught(
     monkeypatch: pytest.MonkeyPatch, bundle: Bundle
 ) -> None:
-    asked: list[list[str]] = []
+    records: list[list[str]] = []
 
     class Asking(Feelings):
         def documents(self, texts: Sequence[str]) -> Matrix:
             if any("door" in text for text in texts):
-                asked.append([risk.code for risk in crisis.look("nobody needs me").risks])
+                records.append([risk.code for risk in crisis.screen("nobody needs me").risks])
             return super().documents(texts)
 
     use(Asking(), monkeypatch)
     crisis.prepare(trains=True)
     published(bundle, *OWN)
     crisis.prepare(trains=True)
-    assert asked == [["self_harm"]]
+    assert records == [["self_harm"]]
 
 
 def test_one_is_taught_at_a_time(feelings: Feelings) -> None:
-    teaching = [threading.Thread(target=crisis.look_patiently, args=(BOTH, OWN)) for _ in "ab"]
+    teaching = [threading.Thread(target=crisis.screen_fully, args=(BOTH, OWN)) for _ in "ab"]
     for thread in teaching:
         thread.start()
     for thread in teaching:
@@ -130,11 +130,11 @@ def test_one_is_taught_at_a_time(feelings: Feelings) -> None:
 
 def test_who_tries_gets_the_examples_that_are_tried(feelings: Feelings) -> None:
     def threat(*own: RiskExample) -> bool:
-        return any(risk.code == "threat" for risk in crisis.look_patiently(BOTH, own).risks)
+        return any(risk.code == "threat" for risk in crisis.screen_fully(BOTH, own).risks)
 
     assert (threat(), threat(*OWN), threat()) == (False, True, False)
     for number in range(3):
-        crisis.look_patiently(BOTH, OWN[: number + 1])
+        crisis.screen_fully(BOTH, OWN[: number + 1])
     assert len(next(iter(crisis._tried.values()))) == 2
 
 

@@ -204,7 +204,7 @@ def test_it_saves_many_entries_or_none(eve: User) -> None:
         editing.save_all(
             table="services", edits=[good, bad, good], by=eve, source=Change.Source.FILE
         )
-    assert {index: list(found) for index, found in caught.value.rows.items()} == {
+    assert {index: list(result) for index, result in caught.value.rows.items()} == {
         1: ["url"],
         2: ["key"],
     }

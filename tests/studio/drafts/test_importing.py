@@ -65,7 +65,7 @@ def test_it_changes_nothing_when_the_draft_is_the_same(bundle: Bundle) -> None:
 
 def test_it_replaces_the_draft_and_counts_what_it_did(tmp_path: Path, bundle: Bundle) -> None:
     import_bundle(bundle=bundle, by=None)
-    kept = Service.objects.get(key="return").pk
+    service = Service.objects.get(key="return").pk
     content = tables()
     content["services"] = [
         {"agency": "roads", "key": "permit", "name": "Parking permit"},
@@ -82,7 +82,7 @@ def test_it_replaces_the_draft_and_counts_what_it_did(tmp_path: Path, bundle: Bu
     labels = result["labels"]
     assert labels.added + labels.changed + labels.unchanged == len(default_labels())
     assert drafts.draft().content == other.content
-    assert Service.objects.get(key="return").pk == kept
+    assert Service.objects.get(key="return").pk == service
 
 
 def test_it_keeps_the_order_of_the_bundle(tmp_path: Path, bundle: Bundle) -> None:

@@ -161,15 +161,15 @@ def test_a_dry_run_says_the_same_and_changes_nothing(tmp_path: Path) -> None:
     content["services"][0]["fees"] = "80 euros"
     content["agencies"].append({"id": "new", "name": "New"})
     other = write(tmp_path / "other", content)
-    said = load(other, publish=True, dry_run=True)[0]
-    told = json.loads(load(other, publish=True, dry_run=True, json=True)[0])
+    result = load(other, publish=True, dry_run=True)[0]
+    data = json.loads(load(other, publish=True, dry_run=True, json=True)[0])
     assert (drafts.draft(), AuditEvent.objects.count()) == (before, events)
     assert (Release.objects.count(), selectors.current_number()) == (1, 1)
     done = load(other, publish=True)[0]
-    assert said.splitlines()[:-1] == done.splitlines()[:-1]
-    assert "agencies: 1 added, 0 changed, 0 removed, 2 unchanged" in said
-    assert said.splitlines()[-1] == "Nothing was changed: this was a dry run."
-    assert (told["dry_run"], told["published"], told["release"]) == (True, False, 2)
+    assert result.splitlines()[:-1] == done.splitlines()[:-1]
+    assert "agencies: 1 added, 0 changed, 0 removed, 2 unchanged" in result
+    assert result.splitlines()[-1] == "Nothing was changed: this was a dry run."
+    assert (data["dry_run"], data["published"], data["release"]) == (True, False, 2)
 
 
 def test_it_ends_with_1_and_no_traceback_from_a_shell(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from ieim.studio.drafts import cached, editing
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Change, ExampleQuestion, GoldenQuestion, Service
-from ieim.studio.trying.services import GoldenError, keep_written
+from ieim.studio.trying.services import GoldenError, store_written
 from tests.fixtures import DEMO
 from tests.knowledge.bundles import errors, tables, write
 from tests.review.people import browser, person
@@ -94,8 +94,8 @@ OTHER = {**RENEW, "agency": "tax", "service": "return", "text": "It  RAN out"}
 )
 def test_it_says_what_is_wrong_and_where(tmp_path: Path, row: dict[str, str], message: str) -> None:
     content = {**tables(), "questions": [RENEW, {**RENEW, "text": "next", **row}]}
-    found = errors(write(tmp_path / "bundle", content))
-    assert any("questions.jsonl:2: " in error and message in error for error in found)
+    result = errors(write(tmp_path / "bundle", content))
+    assert any("questions.jsonl:2: " in error and message in error for error in result)
 
 
 def test_a_service_has_a_limit(tmp_path: Path, eve: User) -> None:
@@ -166,8 +166,8 @@ def test_they_go_with_their_service(eve: User) -> None:
 
 def test_no_text_teaches_and_tests(eve: User, bundle: Bundle) -> None:
     with pytest.raises(GoldenError, match="none can be both"):
-        keep_written(text="It ran  OUT", expected=NOTHING, note="", by=eve)
-    keep_written(text="Mine is torn", expected=NOTHING, note="", by=eve)
+        store_written(text="It ran  OUT", expected=NOTHING, note="", by=eve)
+    store_written(text="Mine is torn", expected=NOTHING, note="", by=eve)
     with pytest.raises(editing.Invalid, match="no text can be both"):
         save(eve, text="mine is torn")
     assert checks.checked_draft(cached.draft()).errors == []
@@ -194,7 +194,7 @@ def test_the_demos_are_in_no_test_set() -> None:
         tests |= words(yaml.safe_load(path.read_text("utf-8")))
     demo = read_bundle(DEMO)
     questions = demo.questions
-    asked = {(question.agency, question.service, question.situation) for question in questions}
+    results = {(question.agency, question.service, question.situation) for question in questions}
     services = {(service.agency, service.key, "") for service in demo.services}
-    assert asked == services | {("", "", situation.key) for situation in demo.situations}
+    assert results == services | {("", "", situation.key) for situation in demo.situations}
     assert tests & words([question.text for question in questions]) == set()

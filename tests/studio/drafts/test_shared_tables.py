@@ -81,8 +81,8 @@ def test_a_release_without_them_keeps_its_digest(bundle: Bundle) -> None:
     ],
 )
 def test_it_says_what_is_wrong(tmp_path: Path, table: str, rows: Any, message: str) -> None:
-    found = errors(write(tmp_path / "bundle", more(**{table: rows})))
-    assert any(message in error for error in found)
+    result = errors(write(tmp_path / "bundle", more(**{table: rows})))
+    assert any(message in error for error in result)
 
 
 def test_there_is_a_limit_to_the_examples(tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_checks_name_a_number_that_is_not_the_labels(tmp_path: Path) -> None:
     rows = more()
     rows["labels"][2]["description"] = "Call 113."
     remarks = at_once(read_bundle(write(tmp_path / "bundle", rows)), budget=None)
-    (found,) = [remark for remark in remarks if remark.table == "help_lines"]
-    assert (found.code, found.entry) == ("translation.figures", "fr threat")
-    assert "113" in found.sentence
+    (result,) = [remark for remark in remarks if remark.table == "help_lines"]
+    assert (result.code, result.entry) == ("translation.figures", "fr threat")
+    assert "113" in result.sentence
 
 
 def missing(bundle: Bundle, *languages: str) -> list[Remark]:
@@ -115,13 +115,13 @@ def test_checks_warn_where_a_case_has_no_text_in_a_language(
     bundle: Bundle, whole: Bundle, tmp_path: Path
 ) -> None:
     assert missing(bundle, "en", "fr", "zh") == []  # the shipped texts are used
-    assert [each.entry for each in missing(bundle, "en", "pl")] == [f"{c} pl" for c in CASES]
+    assert [entry.entry for entry in missing(bundle, "en", "pl")] == [f"{c} pl" for c in CASES]
     # Who has begun to write their own text of a case has it in one language only.
-    assert [each.entry for each in missing(whole, "en", "de")] == ["greeting de"]
+    assert [entry.entry for entry in missing(whole, "en", "de")] == ["greeting de"]
     french = read_bundle(write(tmp_path / "fr", more(translations=[FRENCH])))
-    (found,) = missing(french, "en")
-    assert (found.table, found.entry, found.agency) == ("texts", "greeting fr", "")
-    assert "so people read the one that is shipped" in found.sentence
+    (result,) = missing(french, "en")
+    assert (result.table, result.entry, result.agency) == ("texts", "greeting fr", "")
+    assert "so people read the one that is shipped" in result.sentence
     both = read_bundle(write(tmp_path / "two", more(texts=[TEXT, {**TEXT, "language": "fr"}])))
     assert missing(both, "en", "fr") == []
 
@@ -202,7 +202,7 @@ def test_the_demo_shows_everybody_in_danger_whom_to_call() -> None:
 
 def test_the_demo_has_its_own_texts_where_it_says_more() -> None:
     demo = read_bundle(DEMO)
-    shipped = {(each.case, each.language): each.text for each in guidance.shipped()}
+    shipped = {(entry.case, entry.language): entry.text for entry in guidance.shipped()}
     assert demo.texts
     assert not [text for text in demo.texts if shipped[text.case, text.language] == text.text]
     assert missing(demo, "en", *guidance.languages(demo.release())) == []

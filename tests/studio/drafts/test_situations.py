@@ -72,8 +72,10 @@ def form() -> str:
 
 
 def codes() -> list[tuple[str, str]]:
-    found = checks.checked_draft(cached.draft()).remarks
-    return [(each.code, each.entry) for each in found if each.table in ("situations", "questions")]
+    remarks = checks.checked_draft(cached.draft()).remarks
+    return [
+        (entry.code, entry.entry) for entry in remarks if entry.table in ("situations", "questions")
+    ]
 
 
 def test_a_release_has_them_with_their_services_in_order(eve: User, whole: Bundle) -> None:
@@ -98,9 +100,9 @@ def test_differences_show_a_condition(whole: Bundle, tmp_path: Path) -> None:
     changed = {**MOVING, "services": [RETURN, RENEW]}
     content = {**tables(), "situations": [changed], "questions": [SAID]}
     after = read_bundle(write(tmp_path / "after", content))
-    (found,) = differences(whole.release(), after.release())
-    (field,) = found.fields
-    assert (found.table, found.entry, found.agency) == ("situations", "moving", "")
+    (result,) = differences(whole.release(), after.release())
+    (field,) = result.fields
+    assert (result.table, result.entry, result.agency) == ("situations", "moving", "")
     assert (field.before, field.after) == (
         f"{RETURN} | if you work\n{RENEW}",
         f"{RETURN}\n{RENEW}",
@@ -145,8 +147,8 @@ def test_a_question_is_of_a_service_or_a_situation(
 ) -> None:
     situations = [MOVING, {**MOVING, "key": "b"}]
     content = {**tables(), "situations": situations, "questions": [SAID, row]}
-    found = errors(write(tmp_path / "bundle", content))
-    assert any("questions.jsonl:2: " in error and message in error for error in found)
+    result = errors(write(tmp_path / "bundle", content))
+    assert any("questions.jsonl:2: " in error and message in error for error in result)
 
 
 def test_a_situation_has_fifty_questions_at_most(tmp_path: Path) -> None:
@@ -225,8 +227,8 @@ def test_the_form_has_services_and_questions_a_line_each(editor: Client) -> None
 
 def test_what_is_refused_stands_at_its_field_and_changes_nothing(editor: Client) -> None:
     page = filled(editor, form(), services="tax/x", name="Another name")
-    shown = editor.post(form(), page)
-    assert "Service &#x27;tax/x&#x27; is not there" in said(shown)
+    response = editor.post(form(), page)
+    assert "Service &#x27;tax/x&#x27; is not there" in said(response)
     assert Stored.objects.get().name == "Moving house"
 
 

@@ -155,7 +155,7 @@ def test_its_report_stands_alone(tmp_path: Path) -> None:
     assert not re.search(r"url\(|@import|https?://", text)
     assert text.count("<table") == text.count("<caption") == 5
     named = re.findall(r'aria-labelledby="([^"]*)"', text)
-    assert all(f'id="{name}"' in text for each in named for name in each.split())
+    assert all(f'id="{name}"' in text for entry in named for name in entry.split())
     assert "prefers-color-scheme: dark" in text
     assert str(tmp_path) not in text
     assert "{{" not in text

@@ -186,7 +186,7 @@ def test_it_finds_the_widest_coverage_at_a_risk() -> None:
 
 def described(*verdicts: TurnResult, ids: str = "abcdefgh") -> dict[str, Any]:
     results = [CaseResult(case(id=i), turn) for i, turn in zip(ids, verdicts, strict=False)]
-    file = CaseFile("cases.jsonl", "0" * 64, tuple(each.case for each in results))
+    file = CaseFile("cases.jsonl", "0" * 64, tuple(value.case for value in results))
     return describe(file, results, release=RELEASE, knowledge="release 1", model="m")
 
 
@@ -215,7 +215,7 @@ def test_it_reads_a_saved_result_back(tmp_path: Path) -> None:
     value = described(GOOD)
     path.write_text(json.dumps(value), encoding="utf-8")
     assert read_result(path) == value
-    assert set(value["measures"]) == {each.name for each in MEASURES}
+    assert set(value["measures"]) == {results.name for results in MEASURES}
 
 
 @pytest.mark.parametrize(

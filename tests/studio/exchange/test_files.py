@@ -45,11 +45,11 @@ def test_it_reads_what_it_wrote(kind: str, data: st.DataObject) -> None:
     columns = ["requirements", "fees", "overview", "how_to_apply", "contact"]
     row = st.tuples(*(values_of(column) for column in columns)).filter(lambda r: any(r))
     rows = [list(values) for values in data.draw(st.lists(row, min_size=1, max_size=3))]
-    found = read(kind, "services", write(kind, "services", columns, rows))
-    assert found.problems == []
-    checked = [check_row("services", row)[0] for row in found.rows]
-    got = [[_listed(values[column]) for column in columns] for values in checked]
-    assert got == rows
+    text = read(kind, "services", write(kind, "services", columns, rows))
+    assert text.problems == []
+    checked = [check_row("services", row)[0] for row in text.rows]
+    results = [[_listed(values[column]) for column in columns] for values in checked]
+    assert results == rows
 
 
 @given(ITEMS)

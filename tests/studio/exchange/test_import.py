@@ -179,8 +179,8 @@ def test_it_lists_every_error_with_its_line(client: Client) -> None:
         "tax,new,Twice,,",
         "tax,short",
     ]
-    found = problems(preview(client, "service", "csv", "\n".join(rows).encode()))
-    assert found == [
+    result = problems(preview(client, "service", "csv", "\n".join(rows).encode()))
+    assert result == [
         "mine.csv:2: name is missing: fill it in",
         "mine.csv:2: url is 'ftp://x': it must begin with http:// or https://, or be blank",
         "mine.csv:3: agency 'gone' is not among the agencies",
@@ -199,8 +199,8 @@ def test_it_names_the_sheet_and_the_line_of_a_workbook(client: Client) -> None:
         [],
         ["tax", "ok", "Fine", "#N/A", True, None],
     ]
-    found = problems(preview(client, "service", "xlsx", workbook(rows)))
-    assert found == [
+    result = problems(preview(client, "service", "xlsx", workbook(rows)))
+    assert result == [
         "mine.xlsx, sheet 'services':2: the column 'extra' is unknown: services have agency, key, "
         "name, path, overview, applicability_summary, categories, requirements, fees, "
         "processing_time, how_to_apply, contact, url, next_services, "
@@ -247,8 +247,8 @@ def test_it_asks_for_a_file_again_that_is_no_longer_kept(client: Client) -> None
 
 def test_it_keeps_an_editor_to_their_agencies(client: Client) -> None:
     pam = browser(person("pam", Role.EDITOR, "passports"))
-    found = problems(preview(pam, "service", "csv", GOOD.encode()))
-    assert found == [
+    result = problems(preview(pam, "service", "csv", GOOD.encode()))
+    assert result == [
         "mine.csv:2: you do not work for 'tax': leave the row out, or ask somebody who may"
     ]
     new = json.dumps([{"id": "roads", "name": "Roads"}]).encode()
@@ -316,10 +316,12 @@ def test_it_writes_no_formula_and_no_number(admin_client: Client, odd: Bundle) -
     assert not [cell for row in cells for cell in row if cell.startswith(("=", "+", "-", "@"))]
     book = load_workbook(io.BytesIO(export(admin_client, "service", "xlsx")))
     assert book.sheetnames == ["services"]
-    found = [cell for row in book["services"].iter_rows() for cell in row if cell.value is not None]
-    assert {cell.data_type for cell in found} == {"s"}
-    assert {cell.number_format for cell in found} == {"@"}
-    assert [cell.value for cell in found][:2] == list(COLUMNS["services"])[:2]
+    result = [
+        cell for row in book["services"].iter_rows() for cell in row if cell.value is not None
+    ]
+    assert {cell.data_type for cell in result} == {"s"}
+    assert {cell.number_format for cell in result} == {"@"}
+    assert [cell.value for cell in result][:2] == list(COLUMNS["services"])[:2]
 
 
 def test_it_says_what_a_workbook_cannot_hold(admin_client: Client, odd: Bundle) -> None:

@@ -38,34 +38,34 @@ def words_of(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield from filter(None, (line.strip() for line in (value, *value.splitlines())))
     elif isinstance(value, list):
-        for each in value:
-            yield from words_of(each)
+        for entry in value:
+            yield from words_of(entry)
 
 
 def content() -> set[str]:
     """Everything that stands in the draft, and what people are called."""
-    found = {*NOT_OURS, WRONG, CLOSED}
+    values = {*NOT_OURS, WRONG, CLOSED}
     for model in DRAFT_MODELS.values():
         for row in model._default_manager.values():
-            found |= {text for value in row.values() for text in words_of(value)}
-    found |= {str(session) for session in Session.objects.values_list("reference", flat=True)}
+            values |= {text for value in row.values() for text in words_of(value)}
+    values |= {str(session) for session in Session.objects.values_list("reference", flat=True)}
     for user in User.objects.all():
-        found |= {user.display_name, user.username, user.first_name}
+        values |= {user.display_name, user.username, user.first_name}
     # The admin cuts what an entry is called after so many words.
-    return found | set(NAMES.values()) | {" ".join(text.split()[:18]) for text in found}
+    return values | set(NAMES.values()) | {" ".join(text.split()[:18]) for text in values}
 
 
 def left(browser: Client, pages: dict[str, Any]) -> dict[str, set[str]]:
     """What each page says unmarked: posted where there is a form, else looked at."""
-    found, data = {}, content()
+    result, data = {}, content()
     with spoken():
         for path, form in pages.items():
             page = browser.get(path) if form is None else browser.post(path.split("#")[0], form)
             assert page.status_code in (200, 409, 422), (path, page.status_code)
             html = page.content.decode()
             assert "⟦" in html, path
-            found[path] = unmarked(html, data)
-    return {path: texts for path, texts in found.items() if texts}
+            result[path] = unmarked(html, data)
+    return {path: texts for path, texts in result.items() if texts}
 
 
 def test_knowledge(ask: Ask) -> None:
@@ -74,7 +74,7 @@ def test_knowledge(ask: Ask) -> None:
     turn = ask(VISA)
     correct(turn, edith)
     publish_fee(key_of(turn), "MRK 77.00")
-    kept = keep(edith)
+    result = keep(edith)
     keep(edith, id="s", **SMALL_TALK)
     keep(edith, id="n", **NOTHING_ANSWERS)
     Service.objects.filter(pk=visa().pk).update(fees="MRK 99.00", name="Gone", categories=[])
@@ -115,7 +115,7 @@ def test_knowledge(ask: Ask) -> None:
             "/knowledge/try/",
             "/knowledge/try/questions/",
             reverse("trying:question_add"),
-            reverse("trying:question_remove", args=[kept]),
+            reverse("trying:question_remove", args=[result]),
             reverse("trying:golden", args=[proposal.pk]),
             reverse("recall:home") + "?q=visa",
             reverse("recall:home") + service,

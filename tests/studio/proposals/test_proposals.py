@@ -200,12 +200,12 @@ def test_losses_need_a_written_reason(edith: User, paul: User) -> None:
 
 def test_the_numbers_of_help_lines_are_not_changed_in_passing(edith: User, paul: User) -> None:
     def saved(text: str) -> Proposal:
-        found = HelpLine.objects.filter(language="fr", flag="threat").first()
+        help_line = HelpLine.objects.filter(language="fr", flag="threat").first()
         editing.save(
             table="help_lines",
             values={"language": "fr", "flag": "threat", "text": text},
             by=edith,
-            seen=found.version if found else None,
+            seen=help_line.version if help_line else None,
             source=Change.Source.ADMIN,
         )
         return proposals.propose(note="Help", by=edith)

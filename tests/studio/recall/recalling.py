@@ -35,8 +35,10 @@ def publish_fee(service: str, fees: str) -> int:
     """Publish the demo knowledge with another fee; returns the release's number."""
     bundle = read_bundle(DEMO)
     services = tuple(
-        replace(each, fees=fees) if (each.agency, each.key) == (IMMIGRATION, service) else each
-        for each in bundle.services
+        replace(result, fees=fees)
+        if (result.agency, result.key) == (IMMIGRATION, service)
+        else result
+        for result in bundle.services
     )
     knowledge.import_bundle(bundle=replace(bundle, services=services), by=None)
     return publishing.publish(note="another fee", by=None).number
@@ -50,4 +52,4 @@ def correct(turn: Turn, by: User, text: str = WRONG) -> CorrectionNotice:
 
 def texts_of(turn: Turn) -> list[str]:
     """The corrections under a turn."""
-    return [each.notice.text for each in Correction.objects.filter(turn=turn)]
+    return [result.notice.text for result in Correction.objects.filter(turn=turn)]

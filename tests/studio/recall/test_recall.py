@@ -33,8 +33,8 @@ editor = recalling.editor
 
 
 def cited(turn: Turn) -> list[tuple[str, str]]:
-    found = Citation.objects.filter(reply__turn=turn).order_by("agency", "service")
-    return list(found.values_list("agency", "service"))
+    citations = Citation.objects.filter(reply__turn=turn).order_by("agency", "service")
+    return list(citations.values_list("agency", "service"))
 
 
 def sources(turn: Turn) -> list[tuple[str, str]]:
@@ -48,9 +48,9 @@ def all_services() -> list[tuple[str, str]]:
 
 
 def run_command(*arguments: str) -> list[dict[str, str]]:
-    said = StringIO()
-    call_command("recall", *arguments, stdout=said)
-    return list(csv.DictReader(said.getvalue().splitlines()))
+    output = StringIO()
+    call_command("recall", *arguments, stdout=output)
+    return list(csv.DictReader(output.getvalue().splitlines()))
 
 
 def test_it_cites_every_source_of_an_answer(ask: Ask) -> None:
@@ -178,8 +178,8 @@ def test_versions_differ_exactly_where_a_filled_column_does(
     one: dict[str, str], other: dict[str, str]
 ) -> None:
     names = {"agency": "a", "key": "b", "name": "c"}
-    digests = {digest(content_of({**names, **each}, ())) for each in (one, other)}
-    filled = [{name: text for name, text in each.items() if text} for each in (one, other)]
+    digests = {digest(content_of({**names, **entry}, ())) for entry in (one, other)}
+    filled = [{name: text for name, text in entry.items() if text} for entry in (one, other)]
     assert (len(digests) == 1) is (filled[0] == filled[1])
 
 

@@ -67,7 +67,7 @@ def test_the_same_words_come_once(ask: Ask, editor: User) -> None:
     later = ask()
     again = correct(turn, editor, f"  {WRONG} \n")
     assert (again.total, again.sent, again.repeated) == (2, 1, 1)
-    assert [texts_of(each) for each in (turn, later)] == [[WRONG], [WRONG]]
+    assert [texts_of(entry) for entry in (turn, later)] == [[WRONG], [WRONG]]
     with pytest.raises(IntegrityError), transaction.atomic():
         Correction(
             session=turn.session, turn=turn, notice=again, text_sha256=first.text_sha256
@@ -84,12 +84,12 @@ def test_a_sent_correction_is_never_changed(ask: Ask, editor: User) -> None:
 
 
 def test_conversations_erased_meanwhile_are_skipped(ask: Ask, editor: User) -> None:
-    kept, erased = ask(), ask()
-    notice = confirm(agency=IMMIGRATION, service=key_of(kept), text=WRONG, by=editor)
+    result, erased = ask(), ask()
+    notice = confirm(agency=IMMIGRATION, service=key_of(result), text=WRONG, by=editor)
     erasing.erase_session(session_id=erased.session_id)
     notice = deliver(notice_id=notice.pk)
     assert (notice.total, notice.sent, notice.gone) == (2, 1, 1)
-    assert Correction.objects.get().session_id == kept.session_id
+    assert Correction.objects.get().session_id == result.session_id
 
 
 def test_erasing_takes_corrections_along(ask: Ask, editor: User) -> None:
@@ -106,11 +106,11 @@ def test_many_go_in_batches_and_a_run_that_was_cut_off_goes_on(
     monkeypatch.setattr(sending, "BATCH", 2)
     turns = [ask() for _ in range(5)]
     notice = confirm(agency=IMMIGRATION, service=key_of(turns[0]), text=WRONG, by=editor)
-    told: list[Turn] = []
+    records: list[Turn] = []
 
     def fails_once(turn: Turn) -> None:
-        told.append(turn)
-        if len(told) == 4:
+        records.append(turn)
+        if len(records) == 4:
             raise RuntimeError("cut off")
 
     monkeypatch.setattr(moves, "changed", fails_once)
@@ -122,7 +122,7 @@ def test_many_go_in_batches_and_a_run_that_was_cut_off_goes_on(
     assert [texts_of(turn) for turn in turns] == [[WRONG]] * 5
     assert (notice.total, notice.sent) == (5, 5)
     assert deliver(notice_id=notice.pk).sent_at == notice.sent_at
-    assert len(told) == 7
+    assert len(records) == 7
 
 
 def test_an_answer_given_afterwards_is_not_meant(ask: Ask, editor: User) -> None:
@@ -174,8 +174,8 @@ def test_the_citizen_reads_it_beneath_the_answer(ask: Ask, editor: User, client:
     correct(turn, editor)
     now = selectors.chat_view(secret=secret)
     assert now.version != before.version
-    (shown,) = now.turns[0].corrections
-    assert (shown.text, shown.origin) == (WRONG, "staff")
+    (correction,) = now.turns[0].corrections
+    assert (correction.text, correction.origin) == (WRONG, "staff")
     client.post(f"/c/{secret}/")
     page = client.get("/").content.decode()
     assert page.index("Why this answer") < page.index(WRONG)

@@ -19,10 +19,12 @@ def run(*arguments: str | Path) -> str:
 
 
 def test_it_imports_and_says_what_has_no_place() -> None:
-    said = run(HSDS)
-    assert "services: 2 added, 0 changed, 0 unchanged" in said
-    assert "left out 1 times: /contents/*/alternate_name: the index has no place for it" in said
-    assert "Only the draft was changed" in said
+    completed = run(HSDS)
+    assert "services: 2 added, 0 changed, 0 unchanged" in completed
+    assert (
+        "left out 1 times: /contents/*/alternate_name: the index has no place for it" in completed
+    )
+    assert "Only the draft was changed" in completed
     assert Service.objects.count() == 2
     assert {change.by for change in Change.objects.all()} == {None}
 

@@ -130,7 +130,7 @@ def test_what_else_groups_services_is_a_category() -> None:
     collection = {"@id": "ex:birth", "@type": "skos:Collection", "dct:title": "Family"}
     mapped, _ = read(catalogue(collection, **GROUPED))
     assert "situations" not in mapped.rows
-    assert [each["value"] for each in mapped.rows["dictionary"].values()] == ["Family"]
+    assert [entry["value"] for entry in mapped.rows["dictionary"].values()] == ["Family"]
 
 
 def test_an_event_that_is_a_fair_is_no_situation() -> None:

@@ -64,14 +64,14 @@ def test_it_refuses_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) ->
 
 @given(LIKELY)
 def test_no_file_does_more_than_to_be_refused(value: Any) -> None:
-    found: list[object] = []
+    records: list[object] = []
     try:
         mapped, _ = read(value)
     except StandardError as error:
-        found.extend(error.problems)
+        records.extend(error.problems)
     else:
-        found.extend(rows for rows in mapped.rows.values() if rows)
-    assert found
+        records.extend(rows for rows in mapped.rows.values() if rows)
+    assert records
 
 
 @pytest.mark.parametrize(

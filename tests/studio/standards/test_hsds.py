@@ -59,13 +59,13 @@ def test_it_keeps_a_service_whose_link_is_bad() -> None:
 
 def test_it_tells_what_has_no_place() -> None:
     _, report = read(HSDS)
-    told = notes(report)
+    result = notes(report)
     no_place = "the index has no place for it"
-    assert f"left out 1 /contents/*/alternate_name: {no_place}" in told
-    assert f"left out 1 /contents/*/organization/logo: {no_place}" in told
-    assert "changed 1 /contents/*/description: markup became plain text" in told
-    assert any("/schedules/*/byday: a schedule that cannot be put" in each for each in told)
-    assert any("/contacts/*/name: a person's name is not taken over" in each for each in told)
+    assert f"left out 1 /contents/*/alternate_name: {no_place}" in result
+    assert f"left out 1 /contents/*/organization/logo: {no_place}" in result
+    assert "changed 1 /contents/*/description: markup became plain text" in result
+    assert any("/schedules/*/byday: a schedule that cannot be put" in entry for entry in result)
+    assert any("/contacts/*/name: a person's name is not taken over" in entry for entry in result)
 
 
 def test_it_takes_no_name_of_a_person() -> None:
@@ -186,8 +186,8 @@ def test_the_contact_of_the_organization_stands_in(shape: str) -> None:
             "organizations": [organization],
         },
     }[shape]
-    found = row(read(file)[0], "services", "o", "s")
-    assert found["contact"] == "Email: desk@x.example\nPhone: 01234 567890"
+    result = row(read(file)[0], "services", "o", "s")
+    assert result["contact"] == "Email: desk@x.example\nPhone: 01234 567890"
 
 
 def test_a_list_with_other_names_is_told_what_was_expected() -> None:

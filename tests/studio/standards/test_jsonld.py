@@ -69,12 +69,12 @@ def test_it_makes_translations_of_language_maps() -> None:
 
 def test_it_tells_what_has_no_place() -> None:
     _, report = read(SCHEMA_ORG)
-    told = notes(report)
-    assert "left out 1 /@graph/*/logo: the index has no place for it" in told
-    assert "left out 1 /@graph/*: no service leads to it (schema:Event)" in told
-    assert any("isRelatedTo" in each for each in told)
-    assert "changed 1 /@graph/*/description: markup became plain text" in told
-    assert any("/@graph/*: path begins with javascript:" in each for each in told)
+    result = notes(report)
+    assert "left out 1 /@graph/*/logo: the index has no place for it" in result
+    assert "left out 1 /@graph/*: no service leads to it (schema:Event)" in result
+    assert any("isRelatedTo" in entry for entry in result)
+    assert "changed 1 /@graph/*/description: markup became plain text" in result
+    assert any("/@graph/*: path begins with javascript:" in entry for entry in result)
 
 
 def test_it_maps_cpsv_ap() -> None:
@@ -280,9 +280,9 @@ def test_a_context_may_mean_something_else_by_id() -> None:
 def test_it_says_which_contexts_it_could_not_read() -> None:
     context = ["https://catalogue.example/context.jsonld"]
     file = {"@context": context, "@type": "EventStream", "naam": {"nl": "Vergunning"}}
-    told = problems(file)
-    assert any("(types in it: EventStream)" in problem for problem in told)
-    assert any(f"the context {context[0]} could not be read" in problem for problem in told)
+    result = problems(file)
+    assert any("(types in it: EventStream)" in problem for problem in result)
+    assert any(f"the context {context[0]} could not be read" in problem for problem in result)
     mapped, report = read(service(**{"@context": context}))
     assert mapped.rows["services"]
     assert any(context[0] in note for note in notes(report))

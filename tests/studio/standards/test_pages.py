@@ -43,9 +43,9 @@ def upload(client: Client, content: Any, agency: str = "") -> Any:
 
 def fingerprint(page: Any) -> str:
     """What the preview's form says was seen."""
-    found = re.search(r'name="fingerprint" value="([0-9a-f]{64})"', page.content.decode())
-    assert found
-    return found[1]
+    match = re.search(r'name="fingerprint" value="([0-9a-f]{64})"', page.content.decode())
+    assert match
+    return match[1]
 
 
 def test_a_preview_shows_what_would_change_and_changes_nothing(editing: Client) -> None:

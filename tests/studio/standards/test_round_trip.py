@@ -53,7 +53,7 @@ def bundles(draw: st.DrawFn) -> Rows:
             rows["dictionary"].append(entry)
             rows["translations"].extend(draw(translations("category", of | {"category": key})))
         for key in draw(KEYS):
-            chosen = [each for each in keys if draw(st.booleans())]
+            chosen = [result for result in keys if draw(st.booleans())]
             texts = {name: draw(COLUMN.get(name, SOMETIMES)) for name in TRANSLATED["service"]}
             links = {"path": draw(PATH), "url": draw(LINK), "categories": chosen}
             rows["services"].append({"agency": agency, "key": key, **texts, **links})
@@ -73,7 +73,9 @@ def translations(draw: st.DrawFn, what: str, of: dict[str, str]) -> list[dict[st
 
 
 def bundle(rows: Rows) -> Bundle:
-    return bundle_of({t: [Row("", None, values) for values in each] for t, each in rows.items()})
+    return bundle_of(
+        {t: [Row("", None, values) for values in result] for t, result in rows.items()}
+    )
 
 
 def expected(bundle: Bundle, table: Table) -> list[dict[str, Any]]:
@@ -107,8 +109,8 @@ def test_one_service_is_read_back_alone(rows: Rows) -> None:
     service = next(iter(release.services.values()))
     mapped, report = read(service_json_ld(release, service, BASE))
     assert list(mapped.rows["services"]) == [(service.agency, service.key)]
-    (found,) = mapped.rows["services"].values()
-    assert found.get("categories", []) == list(service.categories)
+    (result,) = mapped.rows["services"].values()
+    assert result.get("categories", []) == list(service.categories)
     assert list(mapped.rows["agencies"]) == [(service.agency,)]
     assert report.notes == []
 

@@ -145,8 +145,8 @@ def test_pages_of_several_sites_do_not_overwrite_each_other(db: None) -> None:
         page("north", "dogs", "Dog licence"),
         page("south", "bus", "Bus pass"),
     ]
-    for each in pages:
-        merge(mapped=read(each)[0], by=None)
+    for result in pages:
+        merge(mapped=read(result)[0], by=None)
     assert set(Agency.objects.values_list("name", flat=True)) == {"north", "south"}
     assert {s.name: s.agency.name for s in Service.objects.select_related("agency")} == {
         "Parking permit": "north",
@@ -160,4 +160,4 @@ def test_pages_of_several_sites_do_not_overwrite_each_other(db: None) -> None:
     assert Service.objects.get(name="Bins").agency.name == "north"
     together = {"@context": "https://schema.org", "@graph": [n for p in pages for n in p["@graph"]]}
     assert plan(read(together)[0]).entries == []
-    assert all(plan(read(each)[0]).entries == [] for each in pages)
+    assert all(plan(read(result)[0]).entries == [] for result in pages)

@@ -34,7 +34,7 @@ def proposed(by: User) -> Proposal:
 
 def keep(by: User, **changes: Any) -> str:
     """Keep a golden question, the visa question with changes; returns its name."""
-    question, _ = services.keep(case=line(**changes), by=by)
+    question, _ = services.store(case=line(**changes), by=by)
     return question.name
 
 

@@ -117,7 +117,7 @@ examples:
         self, file: CaseFile, release: Release, options: dict[str, Any]
     ) -> tuple[list[CaseResult], str]:
         model = running.configured_model()
-        search = vectors.unkept_for if options["bundle"] else vectors.made_for
+        search = vectors.temporary_shortlist if options["bundle"] else vectors.prepared_shortlist
         persona = "" if options["bundle"] else administration.current().persona
         runner = QuestionRunner(model, release, running.options(persona=persona), search=search)
         cases = file.cases[: options["limit"]]

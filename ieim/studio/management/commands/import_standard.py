@@ -54,7 +54,7 @@ examples:
     def _print(self, standard: str, done: Plan, report: Report, *, dry_run: bool) -> None:
         self.stdout.write(standard)
         for table, counts in done.counts.items():
-            counted = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            counted = ", ".join(f"{count:,} {change}" for change, count in counts.items())
             self.stdout.write(f"{table}: {counted}")
         for note in report.notes:
             self.stdout.write(f"{note.what} {note.times:,} times: {note.pattern}: {note.why}")

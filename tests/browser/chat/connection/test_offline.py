@@ -72,9 +72,9 @@ def test_a_form_stays_with_what_was_written_and_is_sent_once(visitor: Page) -> N
     visitor.context.set_offline(True)
     button = visitor.locator("form[novalidate] button[type=submit]")
     button.click()
-    told = visitor.get_by_role("alert")
-    said = "لا يوجد اتصال." if arabic(visitor) else "There is no connection. Nothing was sent"
-    expect(told).to_contain_text(said)
+    element = visitor.get_by_role("alert")
+    text = "لا يوجد اتصال." if arabic(visitor) else "There is no connection. Nothing was sent"
+    expect(element).to_contain_text(text)
     expect(visitor.locator("#text")).to_have_value(VISA)
     assert_accessible(visitor)
     assert_fits(visitor)

@@ -27,10 +27,10 @@ def arabic(browser: Browser, live_site: str, request: pytest.FixtureRequest) -> 
 
 
 def place(page: Page, selector: str) -> dict[str, float]:
-    found: dict[str, float] = page.locator(selector).first.evaluate(
+    result: dict[str, float] = page.locator(selector).first.evaluate(
         "e => e.getBoundingClientRect().toJSON()"
     )
-    return found
+    return result
 
 
 def test_it_begins_on_the_right(arabic: Page) -> None:

@@ -67,24 +67,24 @@ def test_it_sets_apart_what_a_paragraph_begins_with(text: str, parts: tuple[str,
 
 @given(st.text() | st.text(alphabet="ab: .\n").map("Civil Registry: Move house".__add__))
 def test_it_changes_no_word(text: str) -> None:
-    shown = part(text)
-    assert shown.heading + shown.label + shown.text == text
-    assert not (shown.heading and shown.label)
+    result = part(text)
+    assert result.heading + result.label + result.text == text
+    assert not (result.heading and result.label)
 
 
 def test_only_answers_are_laid_out() -> None:
-    said = replace(ANSWER, kind="guidance", paragraphs=("Note: ask again.",))
-    assert said.parts == (ParagraphView("", "", "Note: ask again."),)
+    changed = replace(ANSWER, kind="guidance", paragraphs=("Note: ask again.",))
+    assert changed.parts == (ParagraphView("", "", "Note: ask again."),)
 
 
 def test_the_live_page_and_the_finished_one_show_the_same() -> None:
     texts = ("Civil Registry: Move house. <b>Say</b> it.", "What you need: a & b", "Plain.")
-    said = replace(ANSWER, paragraphs=texts)
+    changed = replace(ANSWER, paragraphs=texts)
     pages = [
         render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": True})
-        for reply in said.growing()
+        for reply in changed.growing()
     ]
-    whole = render_to_string("conversations/reply/_reply.html", {"reply": said})
+    whole = render_to_string("conversations/reply/_reply.html", {"reply": changed})
     assert "<b>" not in whole
     assert '<strong class="answer__label">What you need:</strong> a &amp; b</p>' in whole
     assert [len(_laid_out(page)) for page in pages] == [0, 2, 3, 4]
@@ -125,13 +125,13 @@ def page(reply: ReplyView, *, partial: bool = False, chat: bool = False) -> str:
 
 def test_the_page_and_rest_tell_the_same_cards(ask: Ask) -> None:
     turn = ask(BABY)
-    shown = view(turn)
-    names = [(source.service, source.agency) for source in shown.sources]
-    assert sorted((card.title, card.agency) for card in shown.cards) == sorted(names)
+    result = view(turn)
+    names = [(source.service, source.agency) for source in result.sources]
+    assert sorted((card.title, card.agency) for card in result.cards) == sorted(names)
     assert len(names) == 2
-    told = ReplySerializer(shown).data
-    html = unescape(page(shown))
-    for card, as_json in zip(shown.cards, told["cards"], strict=True):
+    data = ReplySerializer(result).data
+    html = unescape(page(result))
+    for card, as_json in zip(result.cards, data["cards"], strict=True):
         assert as_json["title"] == card.title
         assert as_json["url"].startswith("https://")
         assert [fact["name"] for fact in as_json["facts"] if not fact["folded"]] == [
@@ -166,9 +166,9 @@ def test_replay_makes_the_same_cards_again(ask: Ask) -> None:
 def test_a_part_that_nothing_covers_is_said_everywhere(ask: Ask) -> None:
     turn = ask(THIRD)
     part = MOORING
-    shown = view(turn)
-    assert ReplySerializer(shown).data["uncovered"] == [part]
-    assert part in unescape(page(shown))
+    result = view(turn)
+    assert ReplySerializer(result).data["uncovered"] == [part]
+    assert part in unescape(page(result))
     out = io.StringIO()
     call_command("ask", THIRD, stdout=out)
     first = turn.reply.body["cards"][0]["title"]
@@ -181,11 +181,11 @@ def test_what_comes_next_is_asked_with_one_tap_in_the_citizens_language(ask: Ask
     turn = ask("Comment déclarer la naissance de mon bébé ?")
     stored = replies.Reply.from_dict(Reply.objects.get(turn=turn).body)
     assert (stored.language, stored.title) == ("fr", stored.sources[0].service_name)
-    shown = view(turn)
-    names = [service.service for service in shown.next_services]
-    assert names == [each["service"] for each in ReplySerializer(shown).data["next_services"]]
+    result = view(turn)
+    names = [service.service for service in result.next_services]
+    assert names == [entry["service"] for entry in ReplySerializer(result).data["next_services"]]
     assert len(names) == 2
-    html = page(shown, chat=True)
+    html = page(result, chat=True)
     for name in names:
         assert f'form="personal-send" name="text" value="{name}"' in unescape(html)
     assert "Vous aurez peut-être aussi besoin de ceci" in html
@@ -206,7 +206,7 @@ def test_a_reply_that_passages_lead_is_the_same_when_it_is_replayed(ask: Ask, te
 def test_what_the_model_is_reminded_of_has_the_cards(ask: Ask) -> None:
     secret = services.new_secret()
     first, later = ask(BABY, secret=secret), ask("thank you", secret=secret)
-    (item,) = [each for each in selectors.history(later) if each["role"] != "user"]
+    (item,) = [result for result in selectors.history(later) if result["role"] != "user"]
     assert (
         item["service"] == Reply.objects.get(turn=first).body["cards"][0]["source"]["service_key"]
     )
@@ -214,19 +214,19 @@ def test_what_the_model_is_reminded_of_has_the_cards(ask: Ask) -> None:
 
 
 def test_an_editor_sees_what_changes_in_a_card(ask: Ask) -> None:
-    said = replies.Reply.from_dict(Reply.objects.get(turn=ask(BABY)).body)
-    headings = [heading for heading, text in reply_parts(said).items() if text]
+    result = replies.Reply.from_dict(Reply.objects.get(turn=ask(BABY)).body)
+    headings = [heading for heading, text in reply_parts(result).items() if text]
     assert len(headings) == len(set(headings))
-    assert f"{said.cards[1].title}: What it costs" in headings
+    assert f"{result.cards[1].title}: What it costs" in headings
 
 
 def test_an_answer_that_was_stored_before_there_were_cards_is_shown_as_it_was(ask: Ask) -> None:
     turn = ask(BABY)
     stored = Reply.objects.get(turn=turn)
     stored.body = {name: value for name, value in stored.body.items() if name != "cards"}
-    shown = reply_view(stored, turn)
-    assert shown.cards == ()
-    html = page(shown)
+    result = reply_view(stored, turn)
+    assert result.cards == ()
+    html = page(result)
     assert "answer__sources" in html
     assert "answer__card" not in html
 
@@ -272,7 +272,7 @@ def test_a_live_page_grows_card_by_card() -> None:
 def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs(ask: Ask) -> None:
     turn = ask(VISA)
     # As a model that names no field to open with leaves it.
-    sections = [{**each, "folded": False} for each in turn.reply.body["sections"]]
+    sections = [{**entry, "folded": False} for entry in turn.reply.body["sections"]]
     turn.reply.body = {**turn.reply.body, "lead": "Go.", "sections": sections}
     reply = reply_view(turn.reply, turn)
     assert [fact.name for fact in reply.open] == [
@@ -281,8 +281,8 @@ def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs(ask: Ask
     assert {"overview", "how_to_apply"} <= {fact.name for fact in reply.folded}
     assert f"Everything about this: <bdi>{reply.title}</bdi>" in page(reply)
     # Programs fold what the page does.
-    told = ReplySerializer(reply).data["facts"]
-    assert {each["name"] for each in told if not each["folded"]} == {
+    facts = ReplySerializer(reply).data["facts"]
+    assert {entry["name"] for entry in facts if not entry["folded"]} == {
         fact.name for fact in reply.open
     }
 
@@ -297,24 +297,24 @@ def test_where_no_service_fits_a_person_comes_first_and_agencies_are_folded_link
     assert html.index(reply.title) < person < agencies
     assert '<a class="govuk-link" href="https://immigration.example' in html[agencies:]
     assert "Immigration" not in html[:agencies]
-    (told,) = ReplySerializer(reply).data["facts"]
-    assert told["folded"]
+    (fact,) = ReplySerializer(reply).data["facts"]
+    assert fact["folded"]
 
 
 def test_a_card_that_stands_above_is_not_shown_again(ask: Ask) -> None:
     first, again, other = (ask(text, secret="s") for text in (VISA, VISA, PASSPORT))
-    shown = {turn.id: turn.reply for turn in selectors.chat_view(secret="s").turns}
-    repeats = [bool(view and view.repeated) for view in shown.values()]
+    by_key = {turn.id: turn.reply for turn in selectors.chat_view(secret="s").turns}
+    repeats = [bool(view and view.repeated) for view in by_key.values()]
     assert repeats == [False, True, False]
-    assert [shown[turn.pk] for turn in (first, again, other)] == [
+    assert [by_key[turn.pk] for turn in (first, again, other)] == [
         selectors.turn_view(turn.pk).reply for turn in (first, again, other)
     ]
-    said = page(shown[again.pk])  # type: ignore[arg-type]  # it has a reply
-    assert "What to do first" not in said
+    html = page(by_key[again.pk])  # type: ignore[arg-type]  # it has a reply
+    assert "What to do first" not in html
     # Everything is there for who opens it, and where it is from.
-    for fact in shown[again.pk].facts:  # type: ignore[union-attr]  # likewise
-        assert all(item in unescape(said) for item in fact.items if "+999" not in item)
-    assert "Source" in said
+    for fact in by_key[again.pk].facts:  # type: ignore[union-attr]  # likewise
+        assert all(item in unescape(html) for item in fact.items if "+999" not in item)
+    assert "Source" in html
 
 
 def test_cards_of_several_agencies_are_not_shown_again_either(ask: Ask) -> None:
@@ -339,8 +339,8 @@ def test_a_text_of_the_models_is_shown_to_nobody_and_one_that_says_nothing_is_a_
             answer = super().complete(request, deadline=deadline)
             if request.contract != "multi_agency_service_answer_v1":
                 return answer
-            said = json.loads(answer.raw) | {"assistantReply": "Congratulations, you two!"}
-            return replace(answer, raw=json.dumps(said))
+            html = json.loads(answer.raw) | {"assistantReply": "Congratulations, you two!"}
+            return replace(answer, raw=json.dumps(html))
 
     turn = ask(BABY, secret="s", model=Talkative())
     assert turn.state == "answered"
@@ -350,8 +350,8 @@ def test_a_text_of_the_models_is_shown_to_nobody_and_one_that_says_nothing_is_a_
     assert (reply.paragraphs, turn.reply.origin) == ((), "index")
     assert turn.stages.get(contract="multi_agency_service_answer_v1").status == "fallback"
     assert not ReviewItem.objects.filter(turn=turn).exists()
-    said = page(reply)
-    assert "Congratulations" not in said
-    assert "Every word comes from the service list" in said
+    html = page(reply)
+    assert "Congratulations" not in html
+    assert "Every word comes from the service list" in html
     assert replay(turn).same
     assert verify(turn.session_id).ok

@@ -159,9 +159,9 @@ def test_names_that_are_not_in_the_citizens_language_are_told_so(ask: Ask) -> No
 
 def test_the_command_lists_and_takes_a_choice(published: None, capsys: Any) -> None:
     call_command("ask", WIDE)
-    told = capsys.readouterr().out
-    assert "Which of these do you mean?" in told
-    assert "1. " in told
+    out = capsys.readouterr().out
+    assert "Which of these do you mean?" in out
+    assert "1. " in out
     call_command("ask", WIDE, "--choose", "1", "--json")
     result = json.loads(capsys.readouterr().out)
     assert (result["state"], result["choice"]) == ("answered", None)

@@ -144,6 +144,6 @@ async def test_all_hints_of_a_worker_go_through_one_connection(
     turns = [uuid4() for _ in range(3)]
     for turn in turns:
         await asyncio.to_thread(notify.turn_changed, session_id=session, turn_id=turn)
-    got = [(await layer.receive(channel))["turn"] for _ in turns]
-    assert got == list(map(str, turns))
-    assert [each.name for each in threading.enumerate()].count("hints") == 1
+    result = [(await layer.receive(channel))["turn"] for _ in turns]
+    assert result == list(map(str, turns))
+    assert [entry.name for entry in threading.enumerate()].count("hints") == 1

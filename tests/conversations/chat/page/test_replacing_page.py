@@ -53,9 +53,9 @@ def outcome(html: str, turn: Turn) -> str:
 def test_the_page_says_what_it_is_still_about_with_one_button(talk: Turn) -> None:
     first = Turn.objects.get(session=talk.session, number=1)
     page = browser_with(SECRET).get("/").content.decode()
-    shown = outcome(page, talk)
-    assert re.search(rf"Still about: <strong[^>]*>{NAME}</strong>", shown)
-    assert shown.index("Still about") < shown.index("answer--service")
+    result = outcome(page, talk)
+    assert re.search(rf"Still about: <strong[^>]*>{NAME}</strong>", result)
+    assert result.index("Still about") < result.index("answer--service")
     assert page.count("Something else</button>") == 1
     assert "Still about" not in outcome(page, first)
 
@@ -118,11 +118,11 @@ def test_what_cannot_be_asked_again_is_told(talk: Turn, ask: Ask) -> None:
 async def test_an_open_page_asks_again_by_its_socket(published: None) -> None:
     turn = await database_sync_to_async(_talked)()
     async with tabs.tab(SECRET) as tab, tabs.tab(SECRET) as other:
-        for each in (tab, other):
-            await each.read_until("Still about")
+        for entry in (tab, other):
+            await entry.read_until("Still about")
         await tab.send({"something_else": str(turn.pk)})
-        for each in (tab, other):
-            html = await each.read_until("You asked this again")
+        for entry in (tab, other):
+            html = await entry.read_until("You asked this again")
             assert 'class="govuk-details replaced"' in html
         assert "govuk-error-message" not in tab.parts["question-error"]
         new = await database_sync_to_async(Turn.objects.get)(number=3)
@@ -227,13 +227,13 @@ def test_staff_see_that_the_first_answer_was_turned_away(talk: Turn, admin_clien
 
 def test_staff_see_it_at_the_answer_itself(ask: Ask, admin_client: Client) -> None:
     ask(VISA, secret=SECRET)
-    held = desk.ask(f"{FEE} I will go to the press", {}, secret=SECRET)
-    item = desk.the_item(held, "reply")
+    turn = desk.ask(f"{FEE} I will go to the press", {}, secret=SECRET)
+    item = desk.the_item(turn, "reply")
     desk.taken_and_decided(item, desk.person("eva"), Action.APPROVE)
-    run(held)
+    run(turn)
     before = admin_client.get(f"/review/{item.pk}/").content.decode()
     assert "something else, and asked again" not in before
-    again(held)
+    again(turn)
     page = admin_client.get(f"/review/{item.pk}/").content.decode()
     assert "this answer was about something else, and asked again" in page
 

@@ -69,7 +69,7 @@ def test_every_template_shows_the_words_of_others_so() -> None:
         if expression.partition("|")[0] in WORDS_OF_OTHERS
     ]
     assert {expression.partition("|")[0] for _, expression in printed} == WORDS_OF_OTHERS
-    assert [each for each in printed if not each[1].endswith("|shown")] == []
+    assert [entry for entry in printed if not entry[1].endswith("|shown")] == []
 
 
 def rendered(reply: ReplyView) -> str:
@@ -77,8 +77,10 @@ def rendered(reply: ReplyView) -> str:
 
 
 def test_it_shows_signs_in_what_a_model_wrote() -> None:
-    said = (f"First: {OVERRIDE}pay", "Then")
-    html = rendered(ReplyView("answer", "", f"Go {OVERRIDE}", said, (), (), "", (), "model", False))
+    values = (f"First: {OVERRIDE}pay", "Then")
+    html = rendered(
+        ReplyView("answer", "", f"Go {OVERRIDE}", values, (), (), "", (), "model", False)
+    )
     assert len(SIGN.findall(html)) == 2
     assert OVERRIDE not in html
 

@@ -39,7 +39,7 @@ NUMBERS = re.compile(r'<a class="govuk-link" href="tel:(\+?[0-9]+)">([^<]*)</a>'
 def test_it_links_the_numbers_and_no_other_digits(text: str, numbers: list[str]) -> None:
     html = emergency_telephones(text)
     assert [number for number, _ in NUMBERS.findall(html)] == numbers
-    assert all(" " not in shown for _, shown in NUMBERS.findall(html))
+    assert all(" " not in result for _, result in NUMBERS.findall(html))
     assert unescape(NUMBERS.sub(r"\2", html)).replace("\u00a0", " ") == text
 
 

@@ -275,9 +275,9 @@ def test_it_says_in_plain_words_that_something_went_wrong(db: None, name: str) -
 
 def test_no_template_has_inline_script_or_style() -> None:
     inline = r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:"
-    found = [path.name for path in TEMPLATES if re.search(inline, path.read_text("utf-8"))]
+    names = [path.name for path in TEMPLATES if re.search(inline, path.read_text("utf-8"))]
     # What is read as a file, outside the site.
-    assert sorted(found) == ["evaluation.html", "export.html"]
+    assert sorted(names) == ["evaluation.html", "export.html"]
 
 
 def test_it_deletes_a_conversation_only_after_it_has_asked(published: None) -> None:

@@ -38,5 +38,5 @@ def test_it_leads_no_search(ask: Ask) -> None:
     ask(VISA, secret="s")
     ask(DANGER, secret="s")
     later = ask("And how much does it cost?", secret="s")
-    assert DANGER not in {each["text"] for each in selectors.history(later)}
-    assert [each["role"] for each in selectors.history(later)] == ["user", "assistant"]
+    assert DANGER not in {entry["text"] for entry in selectors.history(later)}
+    assert [entry["role"] for entry in selectors.history(later)] == ["user", "assistant"]

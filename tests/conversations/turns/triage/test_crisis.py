@@ -48,20 +48,20 @@ def test_it_holds_the_reply_for_a_person_and_marks_the_sentence(
 
 
 def test_help_lines_stay_while_a_person_is_awaited(feelings: Feelings, ask: Ask) -> None:
-    held = ask(INDIRECT, secret="s")
+    result = ask(INDIRECT, secret="s")
     before = ask("How do I register a birth?", secret="other")
     later = ask("are you there?", secret="s")
-    lines = selectors.turn_view(held.pk).contact_texts
+    lines = selectors.turn_view(result.pk).contact_texts
     assert lines
     assert selectors.turn_view(later.pk).contact_texts == lines
     assert [turn.contact_texts for turn in selectors.chat_view(secret="s").turns] == [lines] * 2
     assert selectors.turn_view(before.pk).contact_texts == []
-    Turn.objects.filter(pk=held.pk).update(state="answered")
+    Turn.objects.filter(pk=result.pk).update(state="answered")
     assert selectors.turn_view(later.pk).contact_texts == []
 
 
 def test_nobody_chooses_from_a_list_while_a_danger_waits(feelings: Feelings, ask: Ask) -> None:
-    held = ask(INDIRECT, secret="s")
+    turn = ask(INDIRECT, secret="s")
     Turn.objects.filter(pk=ask(VISA, secret="other").pk).update(state="needs_review")
 
     def unsure(secret: str) -> str:
@@ -70,7 +70,7 @@ def test_nobody_chooses_from_a_list_while_a_danger_waits(feelings: Feelings, ask
 
     assert unsure("other") == "asking"
     assert unsure("s") == "needs_review"
-    Turn.objects.filter(pk=held.pk).update(state="answered")
+    Turn.objects.filter(pk=turn.pk).update(state="answered")
     assert unsure("s") == "asking"
 
 
@@ -78,11 +78,15 @@ def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask
     turn = ask(INDIRECT)
     result = turn.stages.get(contract="classify").result
     assert result is not None
-    (kept,) = result["risk_flags"]
-    assert (kept["label"], kept["source"], kept["confidence"]) == ("self_harm", "meaning", None)
-    asked = len(feelings.asked)
+    (results,) = result["risk_flags"]
+    assert (results["label"], results["source"], results["confidence"]) == (
+        "self_harm",
+        "meaning",
+        None,
+    )
+    count = len(feelings.asked)
     assert replay(turn).same
-    assert len(feelings.asked) == asked
+    assert len(feelings.asked) == count
 
 
 def test_a_model_that_reads_no_danger_lets_the_answer_out_below_the_help_lines(
@@ -94,16 +98,16 @@ def test_a_model_that_reads_no_danger_lets_the_answer_out_below_the_help_lines(
 
     turn = answered(INDIRECT)
     assert turn.state == "answered"
-    assert {found["source"] for found in turn.risks} == {"hint"}
+    assert {risk["source"] for risk in turn.risks} == {"hint"}
     assert selectors.turn_view(turn.pk).contacts
     assert ReviewItem.objects.get(turn=turn).reasons == ["citizen.danger"]
     assert replay(turn).same
     turn.refresh_from_db()
     flags.add(turn=turn, classified=result_of(turn, "classify"))
-    assert {found["source"] for found in turn.risks} == {"hint"}  # said twice, it is no weaker
+    assert {risk["source"] for risk in turn.risks} == {"hint"}  # said twice, it is no weaker
     other = answered(INDIRECT, flag("violence", INDIRECT))
     assert other.state == "needs_review"
-    assert "meaning" in {found["source"] for found in other.risks}
+    assert "meaning" in {risk["source"] for risk in other.risks}
 
 
 def test_the_record_says_what_looked(feelings: Feelings) -> None:
@@ -120,16 +124,16 @@ def test_the_record_says_what_looked(feelings: Feelings) -> None:
 def test_a_message_is_taken_although_the_embedder_raises(feelings: Feelings) -> None:
     feelings.down = True
     turn = services.receive(session="a", text="I want to kill myself", enqueue=False)[0]
-    assert [found["source"] for found in turn.risks] == ["rule"]
+    assert [risk["source"] for risk in turn.risks] == ["rule"]
     assert selectors.turn_view(turn.pk).contacts
 
 
 @pytest.mark.usefixtures("published")
 def test_what_a_model_flags_later_shows_its_help_at_that_moment() -> None:
     client = Integrator()
-    told = client.ask(VISA).json()
+    data = client.ask(VISA).json()
     turn = Turn.objects.get()
-    assert told["contacts"] == []
+    assert data["contacts"] == []
     flag = {"label": "violence", "confidence": 0.9, "source": "model"}
     flag["spans"] = [{"start": 0, "end": 6}]
     flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})

@@ -48,8 +48,8 @@ def run(turn: Turn, script: dict[str, list[Any]] | None = None) -> list[tuple[st
     """Run the task; returns what the model was asked."""
     with scripted_model(script or {}) as (model, server):
         running.run_triage(turn_id=turn.pk, model=model)
-    asked: list[tuple[str, int]] = server.asked
-    return asked
+    result: list[tuple[str, int]] = server.asked
+    return result
 
 
 def test_a_usual_turn_is_five_calls(ask: Ask) -> None:
@@ -103,9 +103,9 @@ def test_an_outage_leaves_the_item_alone_and_is_tried_again() -> None:
     turn = asks_for_a_person()
     run(turn, {"extract": [503] * 3})
     assert ReviewItem.objects.get().stage == "person"
-    wanted = MissingTriage.objects.get()
-    assert wanted.lease is None
-    assert wanted.due_at > timezone.now()
+    missing_triage = MissingTriage.objects.get()
+    assert missing_triage.lease is None
+    assert missing_triage.due_at > timezone.now()
     assert run(turn) == [("extract", 1)]
     assert triaged(turn) == ALL
 
@@ -158,7 +158,7 @@ def test_what_is_erased_is_not_triaged() -> None:
 def test_a_refusal_to_classify_is_a_weak_sign_at_that_message_alone(ask: Ask) -> None:
     turn = ask(VISA, model=Refusing(), secret="s")
     assert turn.state == "answered"
-    assert {found["source"] for found in turn.risks} == {"refusal"}
+    assert {risk["source"] for risk in turn.risks} == {"refusal"}
     assert selectors.turn_view(turn.pk).contacts
     item = ReviewItem.objects.get()
     assert (item.stage, item.reasons) == ("classify", ["model.refusal"])

@@ -84,9 +84,9 @@ def test_only_the_beginning_of_a_long_message_is_looked_at(feelings: Feelings) -
 
 
 def test_an_embedder_is_not_asked_about_nothing(feelings: Feelings) -> None:
-    asked = len(feelings.asked)
+    count = len(feelings.asked)
     refused(" \u200b ")
-    assert len(feelings.asked) == asked
+    assert len(feelings.asked) == count
 
 
 def test_over_the_limit_phrases_alone_are_looked_for(
@@ -94,13 +94,13 @@ def test_over_the_limit_phrases_alone_are_looked_for(
 ) -> None:
     set_rates(monkeypatch, turns="1/hour")
     services.receive(session="a", text=VISA, address="192.0.2.1", enqueue=False)
-    asked = len(feelings.asked)
+    count = len(feelings.asked)
     monkeypatch.setattr(crisis, "look", pytest.fail)
     error = refused(DANGER)
     assert isinstance(error, TooMany)
     assert LINE in error.contacts[0].text
     assert refused(INDIRECT).contacts == ()
-    assert len(feelings.asked) == asked
+    assert len(feelings.asked) == count
 
 
 def test_the_words_around_it_are_in_the_citizens_language(published: None) -> None:
@@ -172,9 +172,9 @@ def test_a_program_waits_for_the_embedder_without_a_lock(
     feelings: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = Integrator()
-    look, within = crisis.look, []
+    look, within = crisis.screen, []
 
-    def looking(text: str) -> crisis.Looked:
+    def looking(text: str) -> crisis.Screening:
         within.append(len(connection.savepoint_ids))
         return look(text)
 

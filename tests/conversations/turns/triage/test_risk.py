@@ -43,11 +43,11 @@ def test_it_shows_them_in_the_citizens_language_where_there_are_any(
     client = visitor()
     turn = send(client, text)
     assert told in selectors.turn_view(turn.pk).contact_texts[0]
-    shown = re.search(
+    match = re.search(
         r'<p class="govuk-body" lang="(..)" dir="auto">([^<]*)', page(client.get("/"))
     )
-    assert shown is not None
-    assert (shown[1], "112" in page(client.get("/"))) == (language, True)
+    assert match is not None
+    assert (match[1], "112" in page(client.get("/"))) == (language, True)
 
 
 def test_it_holds_the_reply_although_every_stage_passed(ask: Ask) -> None:

@@ -48,8 +48,8 @@ def result_of(turn: Turn, contract: str) -> Mapping[str, Any]:
 
 
 def events(turn: Turn, kind: str) -> list[dict[str, Any]]:
-    found = AuditEvent.objects.filter(chain=turn.session_id, kind=kind).order_by("seq")
-    return [json.loads(event.payload) for event in found]
+    audit_events = AuditEvent.objects.filter(chain=turn.session_id, kind=kind).order_by("seq")
+    return [json.loads(event.payload) for event in audit_events]
 
 
 def test_it_stores_what_triage_found_with_spans_of_the_citizens_text(ask: Ask) -> None:
@@ -58,8 +58,8 @@ def test_it_stores_what_triage_found_with_spans_of_the_citizens_text(ask: Ask) -
     for contract in ("classify", "extract", "identity_assist"):
         result = result_of(turn, contract)
         assert not list(results.schema(contract).iter_errors(result))
-    found = result_of(turn, "classify")
-    spans = [*found["product_line"]["spans"], *found["urgency"]["spans"]]
+    value = result_of(turn, "classify")
+    spans = [*value["product_line"]["spans"], *value["urgency"]["spans"]]
     assert spans
     for span in spans:
         where = evidence.Span(span["start"], span["end"], 1)
@@ -93,8 +93,8 @@ def test_it_does_not_ask_again_for_triage_that_failed(ask: Ask) -> None:
 
 
 def test_it_holds_the_reply_for_a_flag_that_only_the_model_saw(ask: Ask) -> None:
-    said = classified(VISA, risk_flags=[flag("violence", "tourist visa")])
-    with scripted_model({"classify": [said]}) as (model, _):
+    result = classified(VISA, risk_flags=[flag("violence", "tourist visa")])
+    with scripted_model({"classify": [result]}) as (model, _):
         turn = ask(VISA, model=model)
     assert turn.state == "needs_review"
     assert not Reply.objects.exists()
@@ -111,11 +111,11 @@ def test_it_lets_no_model_take_a_flag_away_and_audits_that_it_tried(ask: Ask) ->
     with scripted_model({"classify": [classified(CRISIS)]}) as (model, _):
         turn = ask(CRISIS, model=model)
     assert turn.state == "needs_review"
-    assert [found["code"] for found in turn.risks] == ["self_harm"]
-    found = result_of(turn, "classify")
-    (kept,) = found["risk_flags"]
-    assert (kept["label"], kept["source"], kept["confidence"]) == ("self_harm", "rule", None)
-    assert (found["urgency"]["label"], found["urgency"]["source"]) == ("emergency", "rule")
+    assert [result["code"] for result in turn.risks] == ["self_harm"]
+    result = result_of(turn, "classify")
+    (value,) = result["risk_flags"]
+    assert (value["label"], value["source"], value["confidence"]) == ("self_harm", "rule", None)
+    assert (result["urgency"]["label"], result["urgency"]["source"]) == ("emergency", "rule")
     (event,) = events(turn, "triage.disagreement")
     assert event["rule_wins"] == [
         {"label_set": "risk_flags", "rule": "self_harm", "model": None},
@@ -125,17 +125,17 @@ def test_it_lets_no_model_take_a_flag_away_and_audits_that_it_tried(ask: Ask) ->
 
 
 def test_it_has_nothing_to_audit_when_model_and_rule_agree(ask: Ask) -> None:
-    said = classified(
+    value = classified(
         CRISIS,
         risk_flags=[flag("self_harm", "I will kill myself")],
         urgency=flag("emergency", "I will kill myself"),
     )
-    with scripted_model({"classify": [said]}) as (model, _):
+    with scripted_model({"classify": [value]}) as (model, _):
         turn = ask(CRISIS, model=model)
     assert events(turn, "triage.disagreement") == []
-    assert [found["source"] for found in turn.risks] == ["rule"]
-    (kept,) = result_of(turn, "classify")["risk_flags"]
-    assert (kept["source"], str(kept["confidence"])) == ("rule", "0.90")
+    assert [risk["source"] for risk in turn.risks] == ["rule"]
+    (result,) = result_of(turn, "classify")["risk_flags"]
+    assert (result["source"], str(result["confidence"])) == ("rule", "0.90")
 
 
 def test_no_label_below_its_threshold_holds_the_reply(ask: Ask) -> None:
@@ -215,10 +215,10 @@ def test_it_gives_a_person_what_failed_although_triage_cannot_be_had(ask: Ask) -
 
 
 def test_a_model_that_is_not_sure_of_a_flag_shows_its_help_and_holds_nothing(ask: Ask) -> None:
-    said = classified(VISA, risk_flags=[flag("minor_at_risk", "tourist visa", 0.35)])
-    with scripted_model({"classify": [said]}) as (model, _):
+    result = classified(VISA, risk_flags=[flag("minor_at_risk", "tourist visa", 0.35)])
+    with scripted_model({"classify": [result]}) as (model, _):
         turn = ask(VISA, model=model)
     assert turn.state == "answered"
-    assert [found["source"] for found in turn.risks] == ["unsure"]
+    assert [risk["source"] for risk in turn.risks] == ["unsure"]
     assert "child" in " ".join(selectors.turn_view(turn.pk).contact_texts)
     assert ReviewItem.objects.get().reasons == ["citizen.danger"]

@@ -74,14 +74,14 @@ async def test_an_open_page_shows_the_answer_beneath_help(
     unsure: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
-    async with tab(services.new_secret()) as shown:
-        await shown.send({"text": WEAK})
-        await shown.read_until('data-state="queued"')
-        assert HELP in shown.parts["live"]
+    async with tab(services.new_secret()) as context:
+        await context.send({"text": WEAK})
+        await context.read_until('data-state="queued"')
+        assert HELP in context.parts["live"]
         turn = await run_newest()
-        await shown.read_until("Why this answer")
+        await context.read_until("Why this answer")
         # What is sent of the answer leaves the help lines where they stand.
-        assert HELP in shown.parts.get(f"turn-{turn.pk}-help", shown.parts["live"])
+        assert HELP in context.parts.get(f"turn-{turn.pk}-help", context.parts["live"])
 
 
 def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, ask: Ask) -> None:
@@ -120,9 +120,9 @@ def test_the_record_keeps_how_sure_it_was_and_replay_asks_nobody(
     unsure: Feelings, ask: Ask
 ) -> None:
     turn = ask(WEAK)
-    asked = len(unsure.asked)
+    count = len(unsure.asked)
     assert replay(turn).same
-    assert len(unsure.asked) == asked
+    assert len(unsure.asked) == count
     event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.received")
     assert json.loads(event.payload)["risk_flags_weak"] == ["self_harm"]
 
@@ -141,7 +141,7 @@ def test_what_a_model_sees_as_well_holds_the_turn(unsure: Feelings, ask: Ask) ->
 
     turn = ask(WEAK, model=desk.Scripted({"classify": [sees_it]}), secret="s")
     assert turn.state == "needs_review"
-    assert [found["source"] for found in turn.risks] == ["hint", "model"]
+    assert [risk["source"] for risk in turn.risks] == ["hint", "model"]
     assert turn.text[slice(turn.risks[1]["start"], turn.risks[1]["end"])] == "look after me"
     assert item_of(turn, CRISIS).reasons == ["policy.risk"]
     assert replay(turn).same
@@ -190,8 +190,8 @@ def test_it_is_asked_back_and_seen_at_once(asking: Turn) -> None:
     assert "reads that a caseworker reads their message too. No answer waits" in html
     # The queue and the citizen's page say the same: it is read, and nobody is kept waiting for it.
     assert "Only a sign: to be read, no answer waits" in page(client.get("/review/"))
-    told = page(browser_with("s").get("/"))
-    assert "A caseworker also reads your message. You do not need to wait for that" in told
+    result = page(browser_with("s").get("/"))
+    assert "A caseworker also reads your message. You do not need to wait for that" in result
     choose(session_id=asking.session_id, turn_id=asking.pk, numbers=[1])
     running.run_turn(turn_id=asking.pk)
     assert Turn.objects.get().state == "answered"
@@ -258,8 +258,8 @@ def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:
 
 def test_help_in_feedback_joins_the_item(unsure: Feelings, ask: Ask) -> None:
     turn = ask(WEAK)
-    said = "I want to kill myself"
-    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=said)
+    text = "I want to kill myself"
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=text)
     assert item_of(turn, CRISIS).reasons == ["policy.risk", "citizen.danger", "citizen.feedback"]
 
 
@@ -312,13 +312,13 @@ async def test_an_open_page_moves_the_lines_below_the_answer_when_it_is_there(
 ) -> None:
     monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
     with scripted_model({"classify": [classified(WEAK)]}) as (model, _server):
-        async with tab(services.new_secret()) as shown:
-            await shown.send({"text": WEAK})
-            await shown.read_until('data-state="queued"')
+        async with tab(services.new_secret()) as context:
+            await context.send({"text": WEAK})
+            await context.read_until('data-state="queued"')
             turn = await run_newest(model)
-            last = await shown.read_until('data-state="answered"')
+            last = await context.read_until('data-state="answered"')
             while f"turn-{turn.pk}-help-below" not in last:
-                last = await shown.read()
-    assert HELP not in shown.parts[f"turn-{turn.pk}-help"]
-    assert HELP in shown.parts[f"turn-{turn.pk}-help-below"]
-    assert 'role="alert"' not in shown.parts[f"turn-{turn.pk}-help-below"]
+                last = await context.read()
+    assert HELP not in context.parts[f"turn-{turn.pk}-help"]
+    assert HELP in context.parts[f"turn-{turn.pk}-help-below"]
+    assert 'role="alert"' not in context.parts[f"turn-{turn.pk}-help-below"]

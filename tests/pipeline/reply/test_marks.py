@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.ports import Query
 from ieim.pipeline.reply.cards import Card, Source, card
-from ieim.pipeline.reply.checklist import mark_deadline, ordered
+from ieim.pipeline.reply.marks import mark_deadline, ordered
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.stages.base import Inputs
 from tests.fixtures import demo_bundle
@@ -59,10 +59,10 @@ def test_nothing_is_lost_and_no_need_is_passed_over(
 ) -> None:
     many = range(len(days))
     # Needs that point backwards only: without circles.
-    held = {at: {to for to in some if to < at} for at, some in needs.items() if at in many}
-    order = ordered(cards(*days), held)
+    by_key = {at: {to for to in some if to < at} for at, some in needs.items() if at in many}
+    order = ordered(cards(*days), by_key)
     assert sorted(order) == list(many)
-    assert all(order.index(to) < order.index(at) for at, some in held.items() for to in some)
+    assert all(order.index(to) < order.index(at) for at, some in by_key.items() for to in some)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_limit_that_ends_soon_or_is_over_says_so(text: str, counted_from: str)
     judged = replace(context("service_select_v1"), release=release)
     inputs = Inputs(text, (), judged, FakeSearch(), {}, today=TODAY, query=Query(text))
     source = card(service, RELEASE.agencies["passports"]).source
-    shown = mark_deadline(Reply("service", service.name, sources=(source,)), inputs)
-    assert (shown.deadline_days, shown.counted_from) == ("5", counted_from)
-    assert "5" in shown.as_text()
-    assert Reply.from_dict(shown.as_dict()) == shown
+    result = mark_deadline(Reply("service", service.name, sources=(source,)), inputs)
+    assert (result.deadline_days, result.counted_from) == ("5", counted_from)
+    assert "5" in result.as_text()
+    assert Reply.from_dict(result.as_dict()) == result
