@@ -55,10 +55,10 @@ def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:
     What a person or the citizen has since decided otherwise is no decision of the machine's.
     """
     by_turn: dict[UUID, list[Decided]] = defaultdict(list)
-    for turn_id, decided in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
-        by_turn[turn_id].append(decided)
+    for turn_id, decision in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
+        by_turn[turn_id].append(decision)
     return {
-        turn_id: tuple(sorted(decisions, key=lambda one: (one.at is None, one.at)))
+        turn_id: tuple(sorted(decisions, key=lambda decision: (decision.at is None, decision.at)))
         for turn_id, decisions in by_turn.items()
     }
 
@@ -76,14 +76,16 @@ def _machine(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
 
 def _labels(result: Mapping[str, object] | None) -> Iterator[str]:
     for name in _LABELS:
-        given = (result or {}).get(name) or []
-        for value in given if isinstance(given, list) else [given]:
+        labels = (result or {}).get(name) or []
+        for value in labels if isinstance(labels, list) else [labels]:
             yield f"{name}/{value['label']}"  # type: ignore[index]  # by its schema
 
 
 def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
-    made = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
-    for choice in made.filter(outcome__in=[ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]):
+    choices = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
+    for choice in choices.filter(
+        outcome__in=[ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]
+    ):
         yield choice.turn_id, Decided("citizen", choice.stage, choice.outcome, choice.decided_at)
 
 

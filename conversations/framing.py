@@ -148,8 +148,8 @@ def of_socket(scope: Mapping[str, Any]) -> tuple[str, str | None]:
     if not scope["path"].startswith(ROOT):
         return "/", cookies.secret_of(scope.get("cookies", {}))
     token = scope["url_route"]["kwargs"].get("token")
-    brought = scope.get("cookies", {}).get(COOKIE, "") if token is None else token
-    carried = unsign(brought)
+    text = scope.get("cookies", {}).get(COOKIE, "") if token is None else token
+    carried = unsign(text)
     return prefix_of(token), carried.secret if carried else None
 
 
@@ -182,10 +182,10 @@ def in_a_frame(
         if address is None:
             return get_response(request)
         request.path_info = address.path
-        brought, request.COOKIES = request.COOKIES.get(COOKIE, ""), {}
+        cookie, request.COOKIES = request.COOKIES.get(COOKIE, ""), {}
         if not address.page:
             return get_response(request)
-        response = _framed_page(request, address, brought, get_response)
+        response = _framed_page(request, address, cookie, get_response)
         _for_frames(response)
         return response
 
@@ -200,22 +200,22 @@ def _framed_page(
 ) -> HttpResponse:
     site = request.headers.get("Sec-Fetch-Site")
     if address.token is None:
-        brought = unsign(cookie)
+        stored = unsign(cookie)
     else:
         if site != "same-origin":
             # Somebody else's pass must not put a citizen's question into their conversation.
             return redirect(ROOT)
-        brought = unsign(address.token)
-        if brought is None:
+        stored = unsign(address.token)
+        if stored is None:
             return redirect(f"{ROOT}?{urlencode({FRESH: 1})}")
     requested = page_languages.find(request.GET.get("language", ""))
-    carried = brought or Carried(new_secret(), requested.code if requested else "")
+    carried = stored or Carried(new_secret(), requested.code if requested else "")
     request.COOKIES = {
         cookies.NAME: cookies.sealed(carried.secret),
         settings.LANGUAGE_COOKIE_NAME: carried.language,
         settings.CSRF_COOKIE_NAME: carried.csrf_secret,
     }
-    unheard = brought is None
+    unheard = stored is None
     offers = unheard and site is not None
     request.frame = Frame(  # type: ignore[attr-defined]  # as Django's own middleware adds to it
         home=address.prefix,
@@ -237,19 +237,19 @@ def _carry_on(
     response: HttpResponse, address: Address, carried: Carried, *, unheard: bool
 ) -> HttpResponse:
     """Put what a page by itself would have set into what a frame carries."""
-    after = carried
+    updated = carried
     renewed = unheard
     if (set_session := response.cookies.get(cookies.NAME)) is not None:
         secret = cookies.secret_of({cookies.NAME: set_session.value})
-        after, renewed = replace(after, secret=secret or new_secret()), True
+        updated, renewed = replace(updated, secret=secret or new_secret()), True
     if (language := response.cookies.get(settings.LANGUAGE_COOKIE_NAME)) is not None:
-        after = replace(after, language=language.value)
+        updated = replace(updated, language=language.value)
     response.cookies.clear()
     if address.token is None:
-        if renewed or after != carried:
-            set_cookie(response, after)
-    elif after != carried and (location := response.headers.get("Location", "")):
-        prefix = prefix_of(sign(after))
+        if renewed or updated != carried:
+            set_cookie(response, updated)
+    elif updated != carried and (location := response.headers.get("Location", "")):
+        prefix = prefix_of(sign(updated))
         response.headers["Location"] = location.replace(address.prefix, prefix, 1)
     return response
 

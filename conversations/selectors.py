@@ -110,30 +110,32 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     if turn.number == 1:
         return []
     turns = Turn.objects.filter(session_id=turn.session_id)
-    anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
-    begun = anew.aggregate(last=Max("number"))["last"] or 1
+    restarts = turns.filter(number__lte=turn.number, replaces__isnull=False)
+    first_number = restarts.aggregate(last=Max("number"))["last"] or 1
     earlier = (
-        turns.filter(number__gte=begun, number__lt=turn.number)
+        turns.filter(number__gte=first_number, number__lt=turn.number)
         .filter(person_request__isnull=True)
         .exclude(state=TurnState.WITH_PERSON.value)
         .select_related("reply", "replaced", "choice")
         .order_by("-number")[:HISTORY_ITEMS]
     )
     items: list[dict[str, Any]] = []
-    for past in reversed(earlier):
-        if flags.hold(past) and not (hasattr(past, "reply") and past.reply.body["sources"]):
+    for earlier_turn in reversed(earlier):
+        if flags.hold(earlier_turn) and not (
+            hasattr(earlier_turn, "reply") and earlier_turn.reply.body["sources"]
+        ):
             continue
-        items.append({"role": "user", "text": cut(prepare(past.text).text, HISTORY_CHARS)})
-        if hasattr(past, "reply") and not hasattr(past, "replaced"):
-            items.append(_assistant_item(past))
-        elif hasattr(past, "choice"):
-            items.append(_offer_item(past))
+        items.append({"role": "user", "text": cut(prepare(earlier_turn.text).text, HISTORY_CHARS)})
+        if hasattr(earlier_turn, "reply") and not hasattr(earlier_turn, "replaced"):
+            items.append(_assistant_item(earlier_turn))
+        elif hasattr(earlier_turn, "choice"):
+            items.append(_offer_item(earlier_turn))
     return items[-HISTORY_ITEMS:]
 
 
-def _assistant_item(past: Turn) -> dict[str, Any]:
-    content = replies.Reply.from_dict(past.reply.body)
-    text = content.in_short(wording.words(past.language).heading)
+def _assistant_item(turn: Turn) -> dict[str, Any]:
+    content = replies.Reply.from_dict(turn.reply.body)
+    text = content.in_short(wording.words(turn.language).heading)
     item: dict[str, Any] = {"role": "assistant", "text": cut(prepare(text).text, ANSWER_CHARS)}
     if content.sources:
         item["agency"] = content.sources[0].agency_id
@@ -141,24 +143,24 @@ def _assistant_item(past: Turn) -> dict[str, Any]:
     if len(content.sources) > 1:
         several = content.sources
         item["services"] = [{"agency": s.agency_id, "service": s.service_key} for s in several]
-    if hasattr(past, "choice"):
-        item["offered"] = _offered(past)
+    if hasattr(turn, "choice"):
+        item["offered"] = _offered(turn)
     if content.situation is not None:
         item["situation"], item["opened"] = content.situation.key, content.situation.is_open
-        item["done"] = sorted(tick.service for tick in past.reply.ticks.all())
+        item["done"] = sorted(tick.service for tick in turn.reply.ticks.all())
     return item
 
 
-def _offer_item(past: Turn) -> dict[str, Any]:
-    options = choosing.options(past.choice, languages.release_of(past))
+def _offer_item(turn: Turn) -> dict[str, Any]:
+    options = choosing.options(turn.choice, languages.release_of(turn))
     text = "\n".join(f"{option.number}. {option.name}" for option in options)
     # What was refused by the button is no subject any more.
-    refused = past.choice.outcome == ChoiceOutcome.NONE
-    return {"role": "assistant", "text": text, "offered": [] if refused else _offered(past)}
+    refused = turn.choice.outcome == ChoiceOutcome.NONE
+    return {"role": "assistant", "text": text, "offered": [] if refused else _offered(turn)}
 
 
-def _offered(past: Turn) -> list[dict[str, str]]:
-    return [{"agency": agency, "service": key} for agency, key in past.choice.offered]
+def _offered(turn: Turn) -> list[dict[str, str]]:
+    return [{"agency": agency, "service": key} for agency, key in turn.choice.offered]
 
 
 def turn_view(turn_id: UUID) -> TurnView:

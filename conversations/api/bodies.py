@@ -122,10 +122,10 @@ class NumbersField(NumberField):
 
     def to_internal_value(self, data: Any) -> list[int]:  # type: ignore[override]  # of each
         """Return the numbers; raises ValidationError for what is neither one nor a list."""
-        given = data if isinstance(data, list) else [data]
-        if not 1 <= len(given) <= MOST:
+        numbers = data if isinstance(data, list) else [data]
+        if not 1 <= len(numbers) <= MOST:
             self.fail("invalid")
-        return [super(NumbersField, self).to_internal_value(number) for number in given]
+        return [super(NumbersField, self).to_internal_value(number) for number in numbers]
 
 
 class ClosedSerializer(serializers.Serializer[Any]):

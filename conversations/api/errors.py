@@ -167,8 +167,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         detail = getattr(error, "detail", None) or "There is nothing at this address."
         body = problem(status, str(detail), slug=slug)
         for member in ("errors", "contacts"):
-            if more := getattr(error, member, None):
-                body[member] = more
+            if value := getattr(error, member, None):
+                body[member] = value
         body |= getattr(error, "numbers", {})
     response.data = body
     response.content_type = MEDIA_TYPE

@@ -79,8 +79,11 @@ class Export:
             "turns": [],
         }
         turns = [
-            {**TurnSerializer(turn).data, "decided": WhoDecidedSerializer(made, many=True).data}
-            for turn, made in self.turns
+            {
+                **TurnSerializer(turn).data,
+                "decided": WhoDecidedSerializer(decisions, many=True).data,
+            }
+            for turn, decisions in self.turns
         ]
         return {**ExportSerializer(fields).data, "turns": turns}
 

@@ -95,10 +95,16 @@ class Sessions(View):
         body = _valid(OpenSerializer, request)
         session, token, link = services.new_session(webhook=body.get("webhook"))
         address = f"{returning.base_url(request)}{reverse('conversations:resume', args=[link])}"
-        made = {"id": session.pk, "reference": session.reference, "token": token, "link": address}
-        made["notice"] = ai_notice()
+        created = {
+            "id": session.pk,
+            "reference": session.reference,
+            "token": token,
+            "link": address,
+            "notice": ai_notice(),
+        }
         location = reverse("api:session", args=[session.pk])
-        return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
+        content = NewSessionSerializer(created).data
+        return Response(content, status=201, headers={"Location": location})
 
 
 class OneSession(ViewSetMixin, View):

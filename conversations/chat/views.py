@@ -101,8 +101,8 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
     problem = ""
     try:
         # One form serves all questions of the page, so the ticks are named by their turn.
-        given = request.POST.getlist("choice") or request.POST.getlist(f"choice-{turn_id}")
-        numbers = choosing.numbers_of(given)
+        values = request.POST.getlist("choice") or request.POST.getlist(f"choice-{turn_id}")
+        numbers = choosing.numbers_of(values)
         choosing.choose(session_id=session.pk, turn_id=turn_id, numbers=numbers)
     except choosing.ChoiceRefused as refused:
         if isinstance(refused, choosing.NothingChosen) and is_htmx(request):

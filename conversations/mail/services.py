@@ -56,10 +56,10 @@ class TooMany(Refused):
 
 
 def ask(*, session: Session, turn_id: UUID, address: str, origin: str) -> MailRequest:
-    """Store the wish to be told of a turn's answer, and have the confirming message sent.
+    """Store the request to be told of a turn's answer, and have the confirming message sent.
 
     It takes the place of an open one of the turn, but for a confirmed one for the same address,
-    which stays. ``origin`` is where the wish comes from (:mod:`ieim.people.addresses`). An address
+    which stays. ``origin`` is the address of the client (:mod:`ieim.people.addresses`). A mailbox
     that has had too many of these messages gets none, and nobody is told. Raises
     :class:`NotOffered`, :class:`Unusable` and :class:`TooMany`.
     """
@@ -165,24 +165,24 @@ def close(*, turn_id: UUID) -> None:
             end(request, MailState.CLOSED)
 
 
-def end(request: MailRequest, state: MailState, *, actor: str = "system", **more: Any) -> None:
+def end(request: MailRequest, state: MailState, *, actor: str = "system", **details: Any) -> None:
     """End a request whose turn the caller has locked: its address is gone from then on.
 
-    ``more`` goes into the event.
+    ``details`` go into the event.
     """
     request.state, request.address, request.ended_at = state.value, "", timezone.now()
     request.due_at = request.lease = request.leased_until = None
     request.save()
-    record(request, "mail.ended", actor=actor, **more)
+    record(request, "mail.ended", actor=actor, **details)
 
 
-def record(request: MailRequest, kind: str, *, actor: str = "system", **more: Any) -> None:
+def record(request: MailRequest, kind: str, *, actor: str = "system", **details: Any) -> None:
     """Write an event down: never with the address."""
     audit.record(
         chain=request.session_id,
         kind=kind,
         actor=actor,
-        payload={"turn": str(request.turn_id), "state": request.state, **more},
+        payload={"turn": str(request.turn_id), "state": request.state, **details},
         rows=[MAIL.row(request)],
     )
 
@@ -211,10 +211,10 @@ def _held(which: Q) -> MailRequest | None:
     return MailRequest.objects.filter(pk=key[0]).first()
 
 
-def _usable(given: str) -> str:
+def _usable(text: str) -> str:
     """Return an address that can stand in a header as it is."""
     try:
-        address = contacts.email(given)
+        address = contacts.email(text)
         punycode(address.rpartition("@")[2]).encode("ascii")
     except contacts.UnusableContact as unusable:
         raise Unusable(unusable.args[0]) from unusable

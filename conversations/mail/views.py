@@ -35,13 +35,13 @@ def mail(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     context: dict[str, object] = {"turn": selectors.turn_view(turn_id)}
     if request.method != "POST":
         return render(request, "conversations/mail/mail.html", context)
-    given = request.POST.get("address", "")
+    address = request.POST.get("address", "")
     try:
         services.ask(
-            session=session, turn_id=turn_id, address=given, origin=addresses.of_request(request)
+            session=session, turn_id=turn_id, address=address, origin=addresses.of_request(request)
         )
     except Refused as refused:
-        context |= {"refused": refused, "draft": given}
+        context |= {"refused": refused, "draft": address}
         response = render(request, "conversations/mail/mail.html", context, status=422)
         if isinstance(refused, services.TooMany):
             return too_many(response, refused.retry_after)
@@ -52,7 +52,7 @@ def mail(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
 @require_POST
 @in_session
 def mail_stop(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
-    """Take the wish of this browser's citizen back: 303 to the conversation; 404 for none."""
+    """Withdraw the request of this browser's citizen: 303 to the conversation; 404 for none."""
     if not session.turns.filter(pk=turn_id).exists():
         return nothing_there(request)
     services.stop_turn(session=session, turn_id=turn_id)

@@ -67,19 +67,19 @@ def withdraw(request: HttpRequest) -> HttpResponse:
 
 def _details(request: HttpRequest) -> RequestDetails:
     """Return the details in a form; an invalid turn id becomes one that does not exist."""
-    given = request.POST
-    about = given.get("about", "")
+    form = request.POST
+    about = form.get("about", "")
     try:
         turn = UUID(about) if about else None
     except ValueError:
         turn = UUID(int=0)
-    channel = given.get("way", "")
+    channel = form.get("way", "")
     return RequestDetails(
-        text=given.get("text", "").replace("\r\n", "\n"),
+        text=form.get("text", "").replace("\r\n", "\n"),
         about=turn,
         way=channel,
-        contact=given.get(channel, "") if channel in (Way.EMAIL, Way.CALL) else "",
-        time=given.get("time", ""),
+        contact=form.get(channel, "") if channel in (Way.EMAIL, Way.CALL) else "",
+        time=form.get("time", ""),
     )
 
 
@@ -91,8 +91,8 @@ def _excerpt(turn: TurnView) -> str:
 def _about(request: HttpRequest, questions: Sequence[tuple[str, str, str]]) -> str:
     """Return the question that the link is beneath which led here, else the last one."""
     ids = [id_ for id_, _, _ in questions]
-    named = request.GET.get("about", "")
-    return named if named in ids else next(reversed(ids), "")
+    about = request.GET.get("about", "")
+    return about if about in ids else next(reversed(ids), "")
 
 
 def _page(

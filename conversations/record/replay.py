@@ -260,17 +260,17 @@ def _decision(
     }
 
 
-def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:
-    name = f"{before['stage']}, attempt {before['attempt']}"
-    contract = contracts.load(before["stage"], administration.current().persona)
+def _differences(stored: Decision, replayed: Decision, attempt: Attempt) -> list[str]:
+    name = f"{stored['stage']}, attempt {stored['attempt']}"
+    contract = contracts.load(stored["stage"], administration.current().persona)
     sentences = []
     if attempt.contract_sha256 != contract.schema_sha256:
         sentences.append(f"{name}: the contract has changed since.")
     if attempt.prompt_sha256 != contract.prompt_sha256:
         sentences.append(f"{name}: the prompt has changed since.")
-    if before["findings"] != after["findings"]:
-        sentences.append(f"{name}: was {_codes(before)}, is now {_codes(after)}.")
-    elif before != after:
+    if stored["findings"] != replayed["findings"]:
+        sentences.append(f"{name}: was {_codes(stored)}, is now {_codes(replayed)}.")
+    elif stored != replayed:
         sentences.append(f"{name}: the answer is read otherwise.")
     return sentences
 

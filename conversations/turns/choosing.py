@@ -91,8 +91,8 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
     )
     offered = [reference(option) for option in choice.offered]
-    named = {"stage": choice.stage, "codes": choice.codes, "offered": offered}
-    events.record(turn, "turn.asking", named, rows=[CHOICE.row(choice)])
+    payload = {"stage": choice.stage, "codes": choice.codes, "offered": offered}
+    events.record(turn, "turn.asking", payload, rows=[CHOICE.row(choice)])
     flags.show_weak(turn)
 
 
@@ -132,17 +132,17 @@ def choose(*, session_id: UUID, turn_id: UUID, numbers: Collection[int]) -> None
         _refused(turn, choice, ChoiceOutcome.NONE, by="citizen")
 
 
-def numbers_of(given: Sequence[str]) -> list[int]:
+def numbers_of(values: Sequence[str]) -> list[int]:
     """Return the options that a form's values name: their numbers, none for ``none`` alone.
 
     Raises :class:`ChoiceRefused`.
     """
-    if list(given) == ["none"]:
+    if list(values) == ["none"]:
         return []
-    if not given:
+    if not values:
         raise NothingChosen
-    if all(len(value) == 1 and value in "123456789" for value in given):
-        return [int(value) for value in given]
+    if all(len(value) == 1 and value in "123456789" for value in values):
+        return [int(value) for value in values]
     raise ChoiceRefused(NOT_OFFERED, late=False)
 
 
@@ -173,8 +173,8 @@ def _chosen(turn: Turn, choice: Choice, selected: Sequence[Key]) -> None:
         of_model=_template(turn, choice),
     )
     # Stages that the choice skips had other input.
-    made = [result.contract for result in results]
-    void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
+    contracts = [result.contract for result in results]
+    void = resuming.void(turn, after=ORDER[contracts[0]] - 1, but=contracts)
     stages = [put_chosen(turn, result) for result in results]
     outcome = ChoiceOutcome.CHOSEN
     record_choice(choice, outcome, selected, by="citizen", stages=[*stages, *void])

@@ -66,8 +66,8 @@ class ThreadExecutor:
                 future.set_exception(error)
 
         # With the ids and the span that it is for.
-        begun = copy_context().run
-        threading.Thread(target=begun, args=(run,), name="model-call", daemon=True).start()
+        run_in_context = copy_context().run
+        threading.Thread(target=run_in_context, args=(run,), name="model-call", daemon=True).start()
         return future
 
     def wait(self, futures: Collection[Future[Any]]) -> None:

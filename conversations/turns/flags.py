@@ -209,7 +209,7 @@ def waiting(session_id: UUID) -> list[Turn]:
     turns = Turn.objects.filter(session_id=session_id, said_safe_at=None).exclude(risks=[])
     flagged = [turn for turn in turns if not all(sign.weak for sign in signs_of(turn))]
     needs_review = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
-    written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
-    open_items = ports.reviews().due(turn_ids=written) if written else {}
+    taken_over_ids = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
+    open_items = ports.reviews().due(turn_ids=taken_over_ids) if taken_over_ids else {}
     unseen = needs_review | open_items.keys()
     return [turn for turn in flagged if turn.pk in unseen]

@@ -350,15 +350,15 @@ def new_session(*, webhook: str | None = None) -> tuple[Session, str, str]:
 def key_of(secret: str) -> str:
     """Return the ``secret_sha256`` of the session that a page's secret opens, or will make."""
     digest = secret_digest(secret)
-    found = Session.objects.filter(opened_by_link(digest)).values_list("secret_sha256", flat=True)
-    return found.first() or digest
+    digests = Session.objects.filter(opened_by_link(digest)).values_list("secret_sha256", flat=True)
+    return digests.first() or digest
 
 
 def session_of(digest: str) -> Session:
     """Return the session of a ``secret_sha256``, locked; made where there is none yet, with one
     secret for cookie and private link, and none for REST."""
-    found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
-    return found or Session.objects.create(
+    session = locked(Session.objects.all()).filter(secret_sha256=digest).first()
+    return session or Session.objects.create(
         reference=new_reference(), secret_sha256=digest, link_sha256=digest
     )
 

@@ -115,12 +115,14 @@ class TurnStore:
         return Spent(self._tokens, sum(map(_tokens, of_today)))
 
     @transaction.atomic
-    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+    def choose(
+        self, results: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]
+    ) -> None:
         """Store what a message takes by its words as a choice of this turn, and settle the turn
         that asked."""
         self.renew()
         now = timezone.now()
-        stages = [put_chosen(self.turn, result) for result in made]
+        stages = [put_chosen(self.turn, result) for result in results]
         self._stages |= {stage.contract: stage for stage in stages}
         choice = Choice.objects.create(
             turn=self.turn,
