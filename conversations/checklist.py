@@ -7,11 +7,11 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations.models import Reply, Tick
-from conversations.turns.locking import NothingThere, locked_session
+from conversations.turns.locking import NotInSession, locked_session
 from ieim.pipeline.reply.reply import Reply as Content
 
 
-class NothingToTick(NothingThere):
+class NothingToTick(NotInSession):
     """The turn is not this session's, or its answer has no such service among several."""
 
     detail = "This message has no answer with such a card among several."

@@ -13,7 +13,7 @@ from conversations.models import Feedback, Rating, Reason, Reply
 from conversations.record.audited import FEEDBACK, RATING
 from conversations.turns import events, flags
 from conversations.turns import services as turns
-from conversations.turns.locking import NothingThere, locked_session
+from conversations.turns.locking import NotInSession, locked_session
 from conversations.turns.refusing import Refused
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
@@ -21,7 +21,7 @@ from ieim.pipeline.message.screen import refusal, shows_nothing
 from ieim.pipeline.personal.redaction import prepare
 
 
-class NothingToRate(NothingThere):
+class NothingToRate(NotInSession):
     """The turn is not this session's, or has no answer that can be useful or not."""
 
     detail = "This message has no answer that can be rated."

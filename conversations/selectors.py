@@ -16,7 +16,7 @@ from django.utils import timezone
 
 import ieim.knowledge
 from conversations import page_languages, ports
-from conversations import waiting as waiting_room
+from conversations import waiting as waiting_views
 from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
 from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
@@ -121,7 +121,7 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     )
     items: list[dict[str, Any]] = []
     for earlier_turn in reversed(earlier):
-        if flags.hold(earlier_turn) and not (
+        if flags.is_held(earlier_turn) and not (
             hasattr(earlier_turn, "reply") and earlier_turn.reply.body["sources"]
         ):
             continue
@@ -174,7 +174,7 @@ def turn_view(turn_id: UUID) -> TurnView:
     return replace(
         view,
         lines=people.lines(turn.session_id).get(turn.number, ()),
-        mail=mail.shown(turn, mail.states(turn.session_id)),
+        mail=mail.visible_state(turn, mail.states(turn.session_id)),
     )
 
 
@@ -195,7 +195,7 @@ def session_view(session: Session | None, *, link: str | None = None) -> ChatVie
     for turn in stored:
         view = _turn_view(turn, due, waiting, frozenset(above))
         lines = lines_by_turn.get(turn.number, ())
-        turns.append(replace(view, lines=lines, mail=mail.shown(turn, mails)))
+        turns.append(replace(view, lines=lines, mail=mail.visible_state(turn, mails)))
         above |= _cards([turn])
     return ChatView(
         reference=session.reference if session else "",
@@ -239,12 +239,12 @@ def _turn_view(
 ) -> TurnView:
     reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
     waits = due.get(turn.pk)
-    words = wording.words(page_languages.around(turn.language))
+    words = wording.words(page_languages.wording_language(turn.language))
     stored = getattr(getattr(turn, "reply", None), "feedback", None)
     feedback = FeedbackView(stored.reason, stored.text) if stored is not None else None
     of_feedback = help_lines.of_feedback(turn)
     contacts = tuple(dict.fromkeys([*help_lines.of_turn(turn, waiting), *of_feedback]))
-    alone = waiting_room.alone(turn, contacts)
+    alone = waiting_views.alone(turn, contacts)
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -274,7 +274,7 @@ def _turn_view(
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
         longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
         person=people.request_view(turn),
-        waiting=waiting_room.waiting_view(turn, words, waits, waiting),
+        waiting=waiting_views.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
         between=_between(turn, waiting),
         opening=_opening(turn),
@@ -329,7 +329,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     if judged is not None and judged["judgement_v1"]["inquiry"] is False:
         path = path[:1]  # guidance: nothing is looked for
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
-    words = wording.words(page_languages.around(turn.language))
+    words = wording.words(page_languages.wording_language(turn.language))
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))

@@ -105,7 +105,7 @@ def end(part: str) -> None:
         ended.end()
 
 
-def carried() -> dict[str, str]:
+def trace_headers() -> dict[str, str]:
     """Return the header that hands the present span on to a task; none where there is none."""
     headers: dict[str, str] = {}
     if _on:

@@ -16,7 +16,7 @@ from conversations import rating
 from conversations.models import Session
 from conversations.person import services as person
 from conversations.turns import choosing, refusing, services
-from conversations.turns.locking import NothingThere
+from conversations.turns.locking import NotInSession
 from conversations.webhooks import outbox
 from ieim.pipeline.findings import pointer
 
@@ -123,7 +123,7 @@ def as_problem(error: Exception) -> Exception:
             return Problem("webhook-unknown", str(error))
         case refusing.Refused():
             return _problem_of_message(error)
-        case NothingThere():
+        case NotInSession():
             return exceptions.NotFound(error.detail)
         case Session.DoesNotExist():
             return exceptions.NotFound()

@@ -201,7 +201,7 @@ class TurnView:
     @property
     def words(self) -> Words:
         """The fixed words around what came of it."""
-        return words(page_languages.around(self.language))
+        return words(page_languages.wording_language(self.language))
 
     def named(self, text: str) -> str:
         """Return a text with the number of this question, for screen readers."""

@@ -45,7 +45,7 @@ HANDS: Mapping[str, str] = {
 def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
     """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
     reply = replies.Reply.from_dict(stored.body)
-    words = wording.words(page_languages.around(reply.language or languages.written_in()))
+    words = wording.words(page_languages.wording_language(reply.language or languages.written_in()))
     if reply.kind == "outside":
         reply = _in_words(reply, words)
     part_languages = {part: _spoken(reply, reply.original, part, words) for part in _parts(reply)}

@@ -26,8 +26,8 @@ from conversations.chat.presenters import ChatView
 from conversations.chat.responses import (
     in_session,
     is_htmx,
-    nothing_there,
-    see_chat,
+    not_found,
+    redirect_to_chat,
     session_of,
     too_many,
 )
@@ -55,7 +55,7 @@ def chat(request: HttpRequest) -> HttpResponse:
     if chat.reference and not live:
         returning.mark_seen(response, chat.reference, chat.latest)
     if secret is None:
-        cookies.put(response, new_secret())
+        cookies.set_cookie(response, new_secret())
     return response
 
 
@@ -84,8 +84,8 @@ def ask(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)
     else:
-        response = see_chat(f"turn-{turn.pk}")
-    cookies.put(response, secret)
+        response = redirect_to_chat(f"turn-{turn.pk}")
+    cookies.set_cookie(response, secret)
     return response
 
 
@@ -119,7 +119,7 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
         chat = selectors.chat_view(secret=cookies.secret_of_request(request))
         turn = next((turn for turn in chat.turns if turn.id == turn_id), None)
         if turn is None:
-            return nothing_there(request)
+            return not_found(request)
         base_url = returning.base_url(request)
         context = {"turn": turn, "chat": chat, "choice_problem": problem, "base_url": base_url}
         outcome = render_to_string("conversations/turn/_outcome.html", context, request)
@@ -129,7 +129,7 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
             "conversations/turn/_status.html", {"words": status}, request
         )
         return HttpResponse(outcome + ("" if problem else status_html))
-    return see_chat(f"turn-{turn_id}")
+    return redirect_to_chat(f"turn-{turn_id}")
 
 
 @require_POST
@@ -153,7 +153,7 @@ def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> Htt
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
         return _not_taken(request, cookies.secret_of_request(request), refused)
-    return see_chat(f"turn-{shown_turn}")
+    return redirect_to_chat(f"turn-{shown_turn}")
 
 
 @require_POST
@@ -162,14 +162,14 @@ def safe(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take it that this browser's citizen is safe; 303 to the page at that question, 404 where it
     shows no help lines."""
     safety.say_safe(session_id=session.pk, turn_id=turn_id)
-    return see_chat(f"turn-{turn_id}")
+    return redirect_to_chat(f"turn-{turn_id}")
 
 
 @require_POST
 def start_again(request: HttpRequest) -> HttpResponse:
     """Forget the conversation in this browser; it stays reachable by its resume link."""
-    response = see_chat()
-    cookies.drop(response)
+    response = redirect_to_chat()
+    cookies.delete_cookie(response)
     returning.forget_seen(response)
     return response
 
@@ -188,7 +188,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     erasing.erase_session(session_id=session.pk)
     context = {"reference": session.reference, "deleted": True}
     response = render(request, "conversations/pages/delete.html", context)
-    cookies.drop(response)
+    cookies.delete_cookie(response)
     returning.forget_seen(response)
     return response
 
@@ -291,7 +291,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         context = {"message": refused.message}
         return render(request, "conversations/rating/rating_problem.html", context, status=422)
     except (Session.DoesNotExist, rating.NothingToRate):
-        return nothing_there(request)
+        return not_found(request)
     turn = selectors.turn_view(turn_id)
     # Help lines are above the answer, feedback is below it: the focus moves to the first.
     in_danger = bool(text and turn.feedback and turn.contacts and not turn.contacts_below)
@@ -303,7 +303,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         if in_danger:
             trigger_client_event(response, "help", {"id": fragment}, after="settle")
         return response
-    return see_chat(fragment)
+    return redirect_to_chat(fragment)
 
 
 @require_POST
@@ -320,7 +320,7 @@ def tick(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
         context = {"turn": turn, "reply": turn.reply, "chat": True}
         name = "_steps_of_situation" if request.GET.get("list") == "situation" else "_checklist"
         return render(request, f"conversations/reply/{name}.html", context)
-    return see_chat(f"{turn.dom_id}-list")
+    return redirect_to_chat(f"{turn.dom_id}-list")
 
 
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
@@ -364,7 +364,7 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
     """
     session = selectors.session_for_secret(secret)
     if session is None:
-        return nothing_there(request)
+        return not_found(request)
     if request.method != "POST":
         context = {"reference": session.reference}
         response = render(request, "conversations/chat/resume.html", context)
@@ -372,8 +372,8 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
         # "no-referrer" the form below would have no Origin, and would be taken for a forgery.
         response.headers["Referrer-Policy"] = "strict-origin"
         return response
-    response = see_chat()
-    cookies.put(response, secret)
+    response = redirect_to_chat()
+    cookies.set_cookie(response, secret)
     return response
 
 
@@ -382,7 +382,7 @@ def export(request: HttpRequest, secret: str, form: exporting.Form) -> HttpRespo
     """The conversation of a private link as a file; 404 for a link that opens none."""
     session = selectors.session_for_secret(secret)
     if session is None:
-        return nothing_there(request)
+        return not_found(request)
     return exporting.download(session, form)
 
 

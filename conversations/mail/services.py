@@ -24,7 +24,7 @@ from conversations.person import contacts
 from conversations.queueing import queue_after_commit
 from conversations.record.audited import MAIL
 from conversations.turns import limits
-from conversations.turns.locking import NothingThere
+from conversations.turns.locking import NotInSession
 from conversations.turns.moves import QUEUE
 from conversations.turns.refusing import Refused
 from conversations.turns.services import secret_digest
@@ -35,7 +35,7 @@ VALID = timedelta(hours=24)
 SEND_MAIL = "conversations.tasks.send_mail"
 
 
-class NotOffered(NothingThere):
+class NotOffered(NotInSession):
     """There is no mail server, or the turn is not the session's, or it waits for nobody."""
 
     detail = "Nobody can be told of this message by e-mail."
@@ -105,7 +105,7 @@ def confirm(*, secret: str) -> MailRequest | None:
 
     Where the answer is there already, the request ends: who confirms is told so by the page.
     """
-    request = _held(Q(confirm_sha256=secret_digest(secret)))
+    request = _locked_request(Q(confirm_sha256=secret_digest(secret)))
     if request is None or request.state != MailState.ASKED:
         return request
     if is_over(request, timezone.now()):
@@ -128,7 +128,7 @@ def stop(*, secret: str) -> MailRequest | None:
     message about the answer, so that its address is gone, everything there.
     """
     digest = secret_digest(secret)
-    request = _held(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
+    request = _locked_request(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
     if request is None:
         return None
     others = MailRequest.objects.filter(session=request.session_id, state__in=OPEN)
@@ -136,7 +136,7 @@ def stop(*, secret: str) -> MailRequest | None:
         others = others.filter(address=request.address)
     if request.answer_sha256 == digest or request.address:
         for pk in others.exclude(pk=request.pk).values_list("pk", flat=True):
-            other = _held(Q(pk=pk))
+            other = _locked_request(Q(pk=pk))
             if other is not None and other.state in OPEN:
                 end(other, MailState.STOPPED, actor="citizen")
     if request.state in OPEN:
@@ -192,9 +192,9 @@ def queue(request_id: UUID) -> None:
     queue_after_commit(SEND_MAIL, str(request_id), queue=QUEUE)
 
 
-def held(request_id: UUID) -> MailRequest | None:
+def locked_request(request_id: UUID) -> MailRequest | None:
     """Return a request with its turn locked, None where it was erased."""
-    return _held(Q(pk=request_id))
+    return _locked_request(Q(pk=request_id))
 
 
 def is_over(request: MailRequest, now: datetime) -> bool:
@@ -202,7 +202,7 @@ def is_over(request: MailRequest, now: datetime) -> bool:
     return request.asked_at <= now - VALID
 
 
-def _held(which: Q) -> MailRequest | None:
+def _locked_request(which: Q) -> MailRequest | None:
     key = MailRequest.objects.filter(which).values_list("pk", "turn_id").first()
     if key is None:
         return None

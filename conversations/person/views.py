@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import TurnView
-from conversations.chat.responses import see_chat, session_of, too_many
+from conversations.chat.responses import redirect_to_chat, session_of, too_many
 from conversations.models import Session
 from conversations.person import contacts, hours, services
 from conversations.person import selectors as people
@@ -48,8 +48,8 @@ def person(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _page(request, secret, refused)
     else:
-        response = see_chat(f"turn-{person_request.turn_id}")
-    cookies.put(response, secret)
+        response = redirect_to_chat(f"turn-{person_request.turn_id}")
+    cookies.set_cookie(response, secret)
     return response
 
 
@@ -62,7 +62,7 @@ def withdraw(request: HttpRequest) -> HttpResponse:
             services.withdraw(session_id=session.pk)
     except Session.DoesNotExist:
         pass  # The page shows that it is gone.
-    return see_chat()
+    return redirect_to_chat()
 
 
 def _details(request: HttpRequest) -> RequestDetails:

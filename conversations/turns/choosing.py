@@ -20,9 +20,9 @@ from conversations.record.audited import CHOICE
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import events, flags, languages, moves, resuming
-from conversations.turns.locking import NothingThere, locked_session
+from conversations.turns.locking import NotInSession, locked_session
 from conversations.turns.models import Choice, ChoiceOutcome
-from conversations.turns.store import last_output, put_chosen, record_choice, reference
+from conversations.turns.store import last_output, record_choice, reference, store_chosen
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
@@ -42,7 +42,7 @@ TOO_LATE = gettext_noop(
 )
 
 
-class NothingToChoose(NothingThere):
+class NothingToChoose(NotInSession):
     """The turn is not this session's, or it has no choice."""
 
     detail = "The citizen was not asked to choose anything here."
@@ -175,7 +175,7 @@ def _chosen(turn: Turn, choice: Choice, selected: Sequence[Key]) -> None:
     # Stages that the choice skips had other input.
     contracts = [result.contract for result in results]
     void = resuming.void(turn, after=ORDER[contracts[0]] - 1, but=contracts)
-    stages = [put_chosen(turn, result) for result in results]
+    stages = [store_chosen(turn, result) for result in results]
     outcome = ChoiceOutcome.CHOSEN
     record_choice(choice, outcome, selected, by="citizen", stages=[*stages, *void])
     resuming.resume(turn=turn, since=TurnState.ASKING)
@@ -253,7 +253,7 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     if choice is None or turn.state != TurnState.ASKING.value:
         return None
     release = languages.release_of(turn)
-    words = wording.words(page_languages.around(turn.language))
+    words = wording.words(page_languages.wording_language(turn.language))
     language = _language(choice, release)
     notice = "" if language == words.language else words.only_in(language, whole=True)
     reason = _reason(choice)

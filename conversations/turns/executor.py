@@ -98,4 +98,4 @@ def note_delay(*, turn_id: UUID) -> None:
     """Note that a turn takes longer than usual, and hint at open pages; once a turn."""
     _, new = Delay.objects.get_or_create(turn_id=turn_id)
     if new:
-        moves.changed(Turn.objects.get(pk=turn_id))
+        moves.notify_pages(Turn.objects.get(pk=turn_id))

@@ -144,7 +144,7 @@ def _labels(turn: Turn) -> Mapping[str, Any]:
     return knowledge.release(turn.release_number).labels.get("risk_flags", {})
 
 
-def hold(turn: Turn) -> bool:
+def is_held(turn: Turn) -> bool:
     """Whether an answer to a turn waits for a person by its flags and its release's labels."""
     return bool(turn.risks and risk.holds(signs_of(turn), _labels(turn)))
 
@@ -167,7 +167,7 @@ def codes(turn: Turn) -> list[str]:
     """
     if not turn.risks:
         return []
-    if hold(turn):
+    if is_held(turn):
         return [Code.POLICY_RISK.value]
     asking = turn.state == TurnState.ASKING.value
     shown_by_labels = risk.shown(signs_of(turn), _labels(turn))

@@ -80,7 +80,7 @@ class Refused(Exception):
     ) -> None:
         """Add the help lines for the ``risks`` of the message, in its language where there are."""
         if risks and release is not None:
-            self.contacts = lines(risks, release, language, text)
+            self.contacts = help_lines_of(risks, release, language, text)
             self.words = words(language or languages.written_in())
 
 
@@ -163,7 +163,9 @@ def with_help(message: IncomingMessage) -> Iterator[None]:
         raise
 
 
-def unread(refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn]) -> Refused:
+def without_reading(
+    refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn]
+) -> Refused:
     """Return the ``refusal``, made in its language, of a message that is not read; ``turns`` are
     its session's.
 
@@ -176,7 +178,7 @@ def unread(refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn
     return refused
 
 
-def lines(
+def help_lines_of(
     risks: Sequence[Risk], release: Release | None, language: str, text: str
 ) -> tuple[Contact, ...]:
     """Return the help lines for the risks of a message: those that a new turn gets, none where

@@ -73,7 +73,7 @@ def put_answer(
     events.record(stage.turn, "stage.replaced", payload, rows=rows)
     if stage.contract == "classify" and result is not None:
         flags.add(turn=stage.turn, classified=result)
-    moves.changed(stage.turn)
+    moves.notify_pages(stage.turn)
 
 
 def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
@@ -283,4 +283,4 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
     for name, value in changes.items():
         setattr(turn, name, value)
     outbox.notify(turn)
-    moves.changed(turn)
+    moves.notify_pages(turn)

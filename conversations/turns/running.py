@@ -160,7 +160,7 @@ def _run_claimed(turn: Turn, model: Model | None, directive: str) -> None:
     turn_id, since = turn.pk, time.monotonic()
     try:
         with leases.holding(turn) as lease, executor.working:
-            moves.changed(turn)
+            moves.notify_pages(turn)
             _run(turn, model or current_model(), lease, directive)
         logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:

@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from conversations.turns import events, help_lines, moves
-from conversations.turns.locking import NothingThere, locked_session
+from conversations.turns.locking import NotInSession, locked_session
 
 
-class NothingShown(NothingThere):
+class NothingShown(NotInSession):
     """The turn is not this session's, or shows no help lines of its own."""
 
     detail = "This message shows no help lines."
@@ -37,4 +37,4 @@ def say_safe(*, session_id: UUID, turn_id: UUID) -> None:
         turn.said_safe_at = timezone.now()
         turn.save(update_fields=["said_safe_at", "updated_at"])
         events.record(turn, "turn.said_safe", {}, actor="citizen")
-        moves.changed(turn)
+        moves.notify_pages(turn)

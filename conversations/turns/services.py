@@ -31,7 +31,7 @@ from conversations.person import takeovers
 from conversations.record.audited import REPLACEMENT, SESSION, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import events, flags, help_lines, limits, moves, refusing
-from conversations.turns.locking import NothingThere, locked, locked_session
+from conversations.turns.locking import NotInSession, locked, locked_session
 from conversations.turns.message import FIELD, Choice, IncomingMessage, read
 from conversations.turns.refusing import (
     NO_RELEASE,
@@ -64,7 +64,7 @@ _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PENDING = [state.value for state in PENDING_TURN_STATES]
 
 
-class NothingToReplace(NothingThere):
+class NothingToReplace(NotInSession):
     """The turn is not this session's, or its answer does not go on with the talk's service."""
 
     detail = "This answer does not go on with what the talk was about."
@@ -190,7 +190,7 @@ def _admit_question(*, session: str, text: str, address: str | None, way: Way | 
 
 def _unread(refusal: Callable[[str], Refused], session: str, text: str) -> Refused:
     turns = Turn.objects.filter(session__secret_sha256=session)
-    return refusing.unread(refusal, text=text, turns=turns)
+    return refusing.without_reading(refusal, text=text, turns=turns)
 
 
 def _take(
@@ -221,11 +221,11 @@ def _take(
         if state is TurnState.WITH_PERSON:
             flags.show_written(turn)
         elif state is TurnState.NEEDS_REVIEW:
-            moves.stopped(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
+            moves.record_stop(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
             outbox.notify(turn)
         elif enqueue:
             moves.queue(turn.pk)
-        moves.changed(turn)
+        moves.notify_pages(turn)
         return turn, True
 
     with with_help(message):
@@ -252,7 +252,7 @@ def _decide(session: Session, message: IncomingMessage) -> TurnState:
     if session.turns.filter(state__in=_PENDING, resumed=False).exists():
         # What is only faint shows help lines, and no person is asked, as elsewhere.
         signs = [sign for sign in message.risks if sign.source != "faint"]
-        if refusing.lines(signs, message.release, message.language, message.text):
+        if refusing.help_lines_of(signs, message.release, message.language, message.text):
             return TurnState.NEEDS_REVIEW
         raise Refused(STILL_WORKING)
     return TurnState.QUEUED
@@ -266,7 +266,7 @@ def require_choice(message: IncomingMessage, session_id: UUID | None) -> None:
     """
     if not message.identifiers or message.choice is not None:
         return
-    if refusing.lines(message.risks, message.release, message.language, message.text):
+    if refusing.help_lines_of(message.risks, message.release, message.language, message.text):
         return
     waiting = flags.waiting(session_id) if session_id is not None else []
     if not any(help_lines.of_turn(turn, ()) for turn in waiting):

@@ -32,7 +32,7 @@ HTMX = {"HX-Request": "true"}
 def browser_with(secret: str, **options: Any) -> Client:
     client = Client(**options)
     response = HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     client.cookies = response.cookies
     return client
 

@@ -55,7 +55,7 @@ class Tab:
 def cookie_of(secret: str) -> bytes:
     """The header of a browser that has the conversation of ``secret``."""
     response = HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     return f"{cookies.NAME}={response.cookies[cookies.NAME].value}".encode()
 
 

@@ -71,7 +71,7 @@ def page(
     request: pytest.FixtureRequest, published: None, monkeypatch: pytest.MonkeyPatch
 ) -> Listener:
     listener = Listener(slow=request.param)
-    monkeypatch.setattr("conversations.turns.moves.changed", listener.look)
+    monkeypatch.setattr("conversations.turns.moves.notify_pages", listener.look)
     return listener
 
 

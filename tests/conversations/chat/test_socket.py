@@ -88,7 +88,7 @@ async def test_it_shows_help_at_the_moment_that_a_model_flags_a_danger(secret: s
 def flagged(turn: Turn, classified: dict[str, Any]) -> None:
     """Be the store of a stage that has passed."""
     flags.add(turn=turn, classified=classified)
-    moves.changed(turn)
+    moves.notify_pages(turn)
 
 
 async def test_it_builds_the_reply_up_only_after_its_gate(secret: str) -> None:

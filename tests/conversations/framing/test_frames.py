@@ -132,7 +132,7 @@ def test_it_asks_and_comes_back_in_the_frame(published: None) -> None:
     assert (response.status_code, response["Location"]) == (303, f"/embed/#turn-{turn.pk}")
     page = client.get("/embed/").content.decode()
     assert turn.session.reference in page
-    assert "data-unheard" not in page
+    assert "data-is_without_cookie" not in page
     link = re.search(r'resume__link"[^>]* href="([^"]*)"', page)
     assert link
     assert link[1].startswith("/c/")

@@ -119,7 +119,7 @@ class Citizen:
         assert self.turn.state == "needs_review"
         self.browser = Client()
         response = HttpResponse()
-        cookies.put(response, self.secret)
+        cookies.set_cookie(response, self.secret)
         self.browser.cookies = response.cookies
         self.form = f"/turns/{self.turn.pk}/mail/"
 

@@ -57,7 +57,7 @@ class World:
     def browser(self) -> Client:
         """The citizen's browser, without JavaScript."""
         response, client = HttpResponse(), Client()
-        cookies.put(response, self.secret)
+        cookies.set_cookie(response, self.secret)
         client.cookies = response.cookies
         return client
 

@@ -27,7 +27,7 @@ _LABELS = ("intents", "product_line", "urgency", "risk_flags")
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionView:
     """One decision: ``what`` was decided about ``step`` (a contract's id, ``reply`` or ``person``).
 
     ``what`` is of the machine ``passed``, ``fallback`` or ``stopped``, of the citizen how their
@@ -49,12 +49,12 @@ class Decided:
         return "" if self.by == "machine" else gettext("Answer")
 
 
-def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:
+def decisions(session_id: UUID) -> Mapping[UUID, tuple[DecisionView, ...]]:
     """Return the decisions on each turn of a session that has any, the first one first.
 
     What a person or the citizen has since decided otherwise is no decision of the machine's.
     """
-    by_turn: dict[UUID, list[Decided]] = defaultdict(list)
+    by_turn: dict[UUID, list[DecisionView]] = defaultdict(list)
     for turn_id, decision in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
         by_turn[turn_id].append(decision)
     return {
@@ -63,14 +63,14 @@ def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:
     }
 
 
-def _machine(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+def _machine(session_id: UUID) -> Iterator[tuple[UUID, DecisionView]]:
     stages = Stage.objects.filter(turn__session=session_id, status__in=_BY_MACHINE)
     for stage in stages.order_by("turn__number", "order"):
         labels = tuple(_labels(stage.result)) if stage.contract == CLASSIFY else ()
         decision = _BY_MACHINE[stage.status]
         yield (
             stage.turn_id,
-            Decided("machine", stage.contract, decision, stage.finished_at, labels),
+            DecisionView("machine", stage.contract, decision, stage.finished_at, labels),
         )
 
 
@@ -81,14 +81,14 @@ def _labels(result: Mapping[str, object] | None) -> Iterator[str]:
             yield f"{name}/{value['label']}"  # type: ignore[index]  # by its schema
 
 
-def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
-    choices = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
-    for choice in choices.filter(
-        outcome__in=[ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]
-    ):
-        yield choice.turn_id, Decided("citizen", choice.stage, choice.outcome, choice.decided_at)
+def _citizen(session_id: UUID) -> Iterator[tuple[UUID, DecisionView]]:
+    decided = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
+    outcomes = [ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]
+    for choice in decided.filter(outcome__in=outcomes):
+        decision = DecisionView("citizen", choice.stage, choice.outcome, choice.decided_at)
+        yield choice.turn_id, decision
 
 
-def _people(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+def _people(session_id: UUID) -> Iterator[tuple[UUID, DecisionView]]:
     for decision in ports.reviews().decisions(session_id=session_id):
-        yield decision.turn_id, Decided("person", decision.step, decision.action, decision.at)
+        yield decision.turn_id, DecisionView("person", decision.step, decision.action, decision.at)
