@@ -15,6 +15,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
 from conversations.chat.presenters import TurnView
 from conversations.chat.wording import ANNOUNCED
 from conversations.states import TurnState
@@ -34,6 +37,11 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
     if not words or (old is not None and words == _news(old)):
         return ""
     return turn.named(words)
+
+
+def status_fragment(words: str) -> SafeString:
+    """Return the HTML that replaces what screen readers are told, without a refresh."""
+    return format_html('<p id="status" hx-swap-oob="innerHTML">{}</p>\n', words)
 
 
 def after_choosing(turn: TurnView) -> str:

@@ -21,7 +21,7 @@ from django_htmx.http import reswap, trigger_client_event
 from conversations import checklist, page_languages, rating, returning, selectors
 from conversations.api import exporting
 from conversations.chat import cookies, wording
-from conversations.chat.announcing import after_choosing, turns_without_alert
+from conversations.chat.announcing import after_choosing, status_fragment, turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.chat.responses import (
     in_session,
@@ -110,8 +110,8 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
         elif not refused.late:
             return render(
                 request,
-                "conversations/choosing/choice_problem.html",
-                {"message": refused.message},
+                "conversations/turn/problem.html",
+                {"message": refused.message, "about_choice": True},
                 status=400,
             )
         # Too late: the page shows what became of the question.
@@ -125,10 +125,7 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
         outcome = render_to_string("conversations/turn/_outcome.html", context, request)
         # What was announced before, to choose, is over.
         status = "" if problem else after_choosing(turn)
-        status_html = render_to_string(
-            "conversations/turn/_status.html", {"words": status}, request
-        )
-        return HttpResponse(outcome + ("" if problem else status_html))
+        return HttpResponse(outcome + ("" if problem else status_fragment(status)))
     return redirect_to_chat(f"turn-{turn_id}")
 
 
@@ -270,7 +267,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """
     verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
     if verdict is None:
-        return render(request, "conversations/rating/rating_problem.html", status=400)
+        return render(request, "conversations/turn/problem.html", status=400)
     # One form serves all answers of the page, so each names its fields by its turn.
     reason, text = (request.POST.get(f"{name}-{turn_id}", "") for name in ("reason", "text"))
     session = session_of(request)
@@ -289,7 +286,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         return _too_many(request, refused)
     except rating.FeedbackRefused as refused:
         context = {"message": refused.message}
-        return render(request, "conversations/rating/rating_problem.html", context, status=422)
+        return render(request, "conversations/turn/problem.html", context, status=422)
     except (Session.DoesNotExist, rating.NothingToRate):
         return not_found(request)
     turn = selectors.turn_view(turn_id)
@@ -298,8 +295,8 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     fragment = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.
-        template_context = {"turn": turn, "without_alert": {turn.id}}
-        response = render(request, "conversations/rating/_rated.html", template_context)
+        template_context = {"turn": turn, "without_alert": {turn.id}, "rated": True}
+        response = render(request, "conversations/rating/_rating.html", template_context)
         if in_danger:
             trigger_client_event(response, "help", {"id": fragment}, after="settle")
         return response
@@ -329,7 +326,7 @@ def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
         response = render(request, "conversations/rating/_too_many.html", {"refused": refused})
         return reswap(response, "none")
     context = {"message": refused.message, "refused": refused}
-    response = render(request, "conversations/rating/rating_problem.html", context)
+    response = render(request, "conversations/turn/problem.html", context)
     return too_many(response, refused.retry_after)
 
 
