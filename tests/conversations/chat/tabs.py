@@ -61,12 +61,12 @@ def cookie_of(secret: str) -> bytes:
 
 @asynccontextmanager
 async def tab(
-    secret: str | None, *, have: str = "", language: str = "", more: str = ""
+    secret: str | None, *, have: str = "", language: str = "", query: str = ""
 ) -> AsyncIterator[Tab]:
     headers = [(b"host", b"ask.example.org")]
     if secret is not None:
         headers.append((b"cookie", cookie_of(secret)))
-    address = f"/ws/chat/?have={have}&language={language}{more}"
+    address = f"/ws/chat/?have={have}&language={language}{query}"
     socket = WebsocketCommunicator(APPLICATION, address, headers=headers)
     connected, _ = await socket.connect()
     assert connected

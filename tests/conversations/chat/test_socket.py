@@ -185,8 +185,8 @@ async def test_it_raises_no_alarm_when_a_page_goes_away_in_the_middle(
     caplog.set_level(logging.INFO)
     async with tab(secret) as page:
         await page.read()
-        with monkeypatch.context() as left:
-            left.setattr(consumers.ChatConsumer, "send", gone)
+        with monkeypatch.context() as patch:
+            patch.setattr(consumers.ChatConsumer, "send", gone)
             await page.send({"text": VISA})
             assert await page.socket.receive_nothing(timeout=1)
     assert "the browser has left" in caplog.text

@@ -13,7 +13,7 @@ from review.models import ReviewItem
 from tests.administration.setting import put, save
 from tests.conversations.person.asking import wants
 from tests.conversations.test_rating import browser_with
-from tests.conversations.waiting.test_waiting import held
+from tests.conversations.waiting.test_waiting import held_turn
 from tests.fixtures import Ask
 
 SECRET = "a"
@@ -80,7 +80,7 @@ def test_who_is_not_in_danger_is_told_by_when_and_that_it_is_closed(
     save("hours", HOURS)
     put("contacts", telephone="+44 20 7946 0100")
     office_clock("2026-11-23 20:08")
-    held(ask)
+    held_turn(ask)
     page = browser_with(SECRET).get("/").content.decode()
     assert PROMISED in page
     assert CLOSED in page
