@@ -13,7 +13,7 @@ from rest_framework import serializers
 from conversations.models import Reason
 from conversations.person.contacts import MAX_EMAIL
 from conversations.person.models import Way
-from conversations.rating import MAX_CHARS as FEEDBACK_CHARS
+from conversations.reactions import MAX_CHARS as FEEDBACK_CHARS
 from conversations.turns.message import CHOICES
 from conversations.turns.services import CLIENT_ID, is_client_id
 from conversations.webhooks.services import NAME

@@ -12,7 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conversations import rating
+from conversations import reactions
 from conversations.models import Session
 from conversations.person import services as person
 from conversations.turns import choosing, refusing, services
@@ -117,7 +117,7 @@ def as_problem(error: Exception) -> Exception:
             return Problem("choice-late" if error.late else "choice-unknown", error.message)
         case services.NotAnswered():
             return Problem("not-answered", error.message)
-        case rating.FeedbackRefused():
+        case reactions.FeedbackRefused():
             return Problem("feedback-refused", error.message)
         case outbox.NoWebhook():
             return Problem("webhook-unknown", str(error))

@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, trigger_client_event
 
-from conversations import checklist, page_languages, rating, returning, selectors
+from conversations import page_languages, reactions, returning, selectors
 from conversations.api import exporting
 from conversations.chat import cookies, wording
 from conversations.chat.announcing import after_choosing, status_fragment, turns_without_alert
@@ -34,7 +34,7 @@ from conversations.chat.responses import (
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.returning import Visit
-from conversations.turns import choosing, erasing, refusing, safety, services
+from conversations.turns import choosing, erasing, refusing, services
 from conversations.turns.message import FIELD, chosen
 from conversations.turns.services import new_secret
 from ieim.people import addresses
@@ -158,7 +158,7 @@ def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> Htt
 def safe(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take it that this browser's citizen is safe; 303 to the page at that question, 404 where it
     shows no help lines."""
-    safety.say_safe(session_id=session.pk, turn_id=turn_id)
+    reactions.say_safe(session_id=session.pk, turn_id=turn_id)
     return redirect_to_chat(f"turn-{turn_id}")
 
 
@@ -273,8 +273,8 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     session = session_of(request)
     try:
         if session is None:
-            raise rating.NothingToRate
-        rating.rate(
+            raise reactions.NothingToRate
+        reactions.rate(
             session_id=session.pk,
             turn_id=turn_id,
             useful=verdict,
@@ -284,10 +284,10 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         )
     except refusing.TooMany as refused:
         return _too_many(request, refused)
-    except rating.FeedbackRefused as refused:
+    except reactions.FeedbackRefused as refused:
         context = {"message": refused.message}
         return render(request, "conversations/turn/problem.html", context, status=422)
-    except (Session.DoesNotExist, rating.NothingToRate):
+    except (Session.DoesNotExist, reactions.NothingToRate):
         return not_found(request)
     turn = selectors.turn_view(turn_id)
     # Help lines are above the answer, feedback is below it: the focus moves to the first.
@@ -311,7 +311,7 @@ def tick(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     list; 404 where there is no such."""
     done = "done" in request.POST
     service = request.POST.get("done" if done else "open", "")
-    checklist.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
+    reactions.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
     turn = selectors.turn_view(turn_id)
     if is_htmx(request):
         context = {"turn": turn, "reply": turn.reply, "chat": True}

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.checklist import NothingToTick, tick
 from conversations.models import Session, Tick, Turn
+from conversations.reactions import NothingToTick, tick
 from conversations.record.replay import replay
 from conversations.turns import erasing
 from tests.conversations.test_rating import HTMX, SECRET, browser_with

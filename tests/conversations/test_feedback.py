@@ -6,7 +6,7 @@ import pytest
 
 from conversations import selectors
 from conversations.models import Feedback, Rating, Turn
-from conversations.rating import MAX_CHARS, FeedbackRefused, rate
+from conversations.reactions import MAX_CHARS, FeedbackRefused, rate
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify

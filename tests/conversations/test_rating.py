@@ -15,7 +15,7 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.announcing import announcement
 from conversations.models import Rating, Reply, ReplyOrigin, Session, Turn
-from conversations.rating import NothingToRate, rate
+from conversations.reactions import NothingToRate, rate
 from conversations.turns import erasing, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify

@@ -13,7 +13,7 @@ from conversations import selectors
 from conversations.chat.announcing import announcement, turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.models import Turn
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.turns import executor, moves, running, services
 from conversations.turns.choosing import choose, expire
 from conversations.turns.models import Choice
