@@ -16,7 +16,6 @@ from conversations.models import Attempt, Stage, Turn
 from conversations.record.replay import context_of, shown_text_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
-from conversations.turns.models import chosen_of
 from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
@@ -102,7 +101,7 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     if shown_text is None:
         shown_text = shown_text_of(turn, outputs.keys() - replaced.keys())
     context = replace(context, shown_text=shown_text)
-    language, chosen = languages.reply_language(turn), chosen_of(turn)
+    language, chosen = languages.reply_language(turn), turn.chosen_services
     reply = compose(outputs, context, language=language, chosen=chosen)
     classified = available[CLASSIFY][0] if CLASSIFY in available else None
     event = situation.situation_of(chosen, classified, context.release)
