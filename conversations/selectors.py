@@ -255,7 +255,7 @@ def _turn_view(
         reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=contacts,
         contacts_below=not of_feedback and help_lines.are_below(turn, waiting),
-        own_lines=help_lines.has_own(turn),
+        has_own_help_lines=help_lines.has_own(turn),
         may_be_watched=bool(contacts)
         and any(sign.code in _WATCHED for sign in flags.signs_of(turn)),
         said_safe=turn.said_safe_at is not None,
@@ -276,7 +276,7 @@ def _turn_view(
         person=people.request_view(turn),
         waiting=waiting_views.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
-        between=_between(turn, waiting),
+        intermediate=_intermediate(turn, waiting),
         opening=_opening(turn),
     )
 
@@ -309,7 +309,7 @@ def _opening(turn: Turn) -> CaseText | None:
     return guidance.texts(release, [turn.language or languages.written_in()])[case]
 
 
-def _between(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help", "held"]:
+def _intermediate(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help", "held"]:
     if hasattr(turn, "choice"):
         return "asked"
     if turn.resumed:

@@ -36,7 +36,7 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
         words = turn.words.translate(ANNOUNCED.get(turn.state, ANNOUNCED["received"]))
     if not words or (old is not None and words == _news(old)):
         return ""
-    return turn.named(words)
+    return turn.with_number(words)
 
 
 def status_fragment(words: str) -> SafeString:
@@ -48,7 +48,7 @@ def after_choosing(turn: TurnView) -> str:
     """Return what stands after a choice in place of the words that asked for it, empty while the
     answer is being made."""
     waits = turn.state == TurnState.NEEDS_REVIEW
-    return turn.named(turn.words.translate(ANNOUNCED["needs_review"])) if waits else ""
+    return turn.with_number(turn.words.translate(ANNOUNCED["needs_review"])) if waits else ""
 
 
 def turns_without_alert(
@@ -80,7 +80,7 @@ def _news(turn: TurnView) -> str:
         return translate(ANNOUNCED["corrected"])
     if turn.reply:
         return translate(ANNOUNCED["ready"])
-    if turn.state == TurnState.NEEDS_REVIEW and turn.between:
+    if turn.state == TurnState.NEEDS_REVIEW and turn.intermediate:
         return ""
     return translate(ANNOUNCED[turn.state]) if turn.state in _NEWS_STATES else ""
 

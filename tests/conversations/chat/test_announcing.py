@@ -59,7 +59,7 @@ class Listener:
             )
             if 'role="alert"' in html:
                 self.helped = html
-                self.said.append(result.named("Please get help now"))
+                self.said.append(result.with_number("Please get help now"))
         if words := announcement(before.turns, now.turns):
             self.said.append(words)
         if self.slow and turn is not None and turn.state == "running":

@@ -38,7 +38,7 @@ def test_it_promises_no_day_that_is_over(held_turn: Turn) -> None:
     ReviewItem.objects.update(due_at=timezone.now() - timedelta(minutes=1))
     view = selectors.turn_view(held_turn.pk)
     assert view.due_at is None
-    assert view.held_when.startswith("It takes longer than it should.")
+    assert view.answer_by.startswith("It takes longer than it should.")
 
 
 def test_it_leaves_out_what_holds_no_answer_back(held_turn: Turn) -> None:

@@ -334,7 +334,7 @@ def test_a_question_replaces_an_open_choice(asking: Turn, ask: Ask) -> None:
     assert not flow_items(asking).exists()
     assert verify(asking.session_id).ok
     view = selectors.turn_view(asking.pk)
-    assert view.between == "asked"
+    assert view.intermediate == "asked"
 
 
 def test_a_citizen_is_asked_once_a_turn(asking: Turn) -> None:

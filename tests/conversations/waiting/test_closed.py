@@ -32,7 +32,7 @@ def test_nobody_in_danger_is_promised_an_hour_while_the_office_is_closed(
     turn = ask(DANGER, secret=SECRET)
     view = selectors.turn_view(turn.pk)
     assert (view.state, view.due_at) == ("needs_review", None)
-    assert view.words.moment(datetime.fromisoformat("2026-11-24T08:30+00:00")) in view.held_when
+    assert view.words.moment(datetime.fromisoformat("2026-11-24T08:30+00:00")) in view.answer_by
     page = browser_with(SECRET).get("/").content.decode()
     assert "Please do not wait for us." in page
     assert PROMISED not in page
@@ -45,8 +45,8 @@ def test_it_says_so_where_no_opening_is_in_sight(ask: Ask, office_clock: Any) ->
     save("hours", {**HOURS, "closed": "2026-11-01 to 2027-12-31"})
     office_clock("2026-11-23 20:08")
     turn = ask(DANGER, secret=SECRET)
-    held_when = selectors.turn_view(turn.pk).held_when
-    assert held_when.startswith(
+    answer_by = selectors.turn_view(turn.pk).answer_by
+    assert answer_by.startswith(
         "Nobody may be reading here now: the office is closed. Please do not"
     )
 

@@ -29,7 +29,7 @@ def held_turn(ask: Ask, text: str = VISA, **says: list[Any]) -> Turn:
 
 
 def why(turn: Turn) -> str:
-    return selectors.turn_view(turn.pk).held_why
+    return selectors.turn_view(turn.pk).waiting_explanation
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_it_says_so_in_the_language_of_the_question(ask: Ask) -> None:
     turn = held_turn(ask, "Bonjour, je voudrais prolonger mon visa de touriste, s’il vous plaît")
     view = selectors.turn_view(turn.pk)
     assert view.language == "fr"
-    assert "il ne devine pas" in view.held_why
+    assert "il ne devine pas" in view.waiting_explanation
     assert view.waiting
     assert view.waiting.reach
     assert view.waiting.reach.hours[0] == "Ouvert : lundi, 09:00–17:00"
@@ -87,8 +87,8 @@ def test_it_names_the_day_and_the_hour(ask: Ask) -> None:
     turn = held_turn(ask)
     due = ReviewItem.objects.get().due_at
     view = selectors.turn_view(turn.pk)
-    assert view.held_when == f"You get the answer on this page by {view.words.moment(due)}."
-    assert f"{due:%M}." in view.held_when
+    assert view.answer_by == f"You get the answer on this page by {view.words.moment(due)}."
+    assert f"{due:%M}." in view.answer_by
 
 
 def test_it_names_the_telephone_and_the_hours_of_the_office(ask: Ask) -> None:
@@ -110,4 +110,4 @@ def test_it_leaves_them_out_where_none_are_set(ask: Ask) -> None:
 def test_who_is_answered_waits_for_nothing(ask: Ask) -> None:
     view = selectors.turn_view(ask(secret=services.new_secret()).pk)
     assert view.waiting is None
-    assert (view.held_why, list(view.may_help)) == ("", [])
+    assert (view.waiting_explanation, list(view.may_help)) == ("", [])
