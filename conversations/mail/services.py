@@ -105,7 +105,7 @@ def confirm(*, secret: str) -> MailRequest | None:
 
     Where the answer is there already, the request ends: who confirms is told so by the page.
     """
-    request = _locked_request(Q(confirm_sha256=secret_digest(secret)))
+    request = locked_request(Q(confirm_sha256=secret_digest(secret)))
     if request is None or request.state != MailState.ASKED:
         return request
     if is_over(request, timezone.now()):
@@ -128,7 +128,7 @@ def stop(*, secret: str) -> MailRequest | None:
     message about the answer, so that its address is gone, everything there.
     """
     digest = secret_digest(secret)
-    request = _locked_request(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
+    request = locked_request(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
     if request is None:
         return None
     others = MailRequest.objects.filter(session=request.session_id, state__in=OPEN)
@@ -136,7 +136,7 @@ def stop(*, secret: str) -> MailRequest | None:
         others = others.filter(address=request.address)
     if request.answer_sha256 == digest or request.address:
         for pk in others.exclude(pk=request.pk).values_list("pk", flat=True):
-            other = _locked_request(Q(pk=pk))
+            other = locked_request(Q(pk=pk))
             if other is not None and other.state in OPEN:
                 end(other, MailState.STOPPED, actor="citizen")
     if request.state in OPEN:
@@ -192,17 +192,13 @@ def queue(request_id: UUID) -> None:
     queue_after_commit(SEND_MAIL, str(request_id), queue=QUEUE)
 
 
-def locked_request(request_id: UUID) -> MailRequest | None:
-    """Return a request with its turn locked, None where it was erased."""
-    return _locked_request(Q(pk=request_id))
-
-
 def is_over(request: MailRequest, now: datetime) -> bool:
     """Whether nobody can confirm a request any more."""
     return request.asked_at <= now - VALID
 
 
-def _locked_request(which: Q) -> MailRequest | None:
+def locked_request(which: Q) -> MailRequest | None:
+    """Return the request for which a condition is true, its turn locked; None where none is."""
     key = MailRequest.objects.filter(which).values_list("pk", "turn_id").first()
     if key is None:
         return None
