@@ -79,7 +79,7 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
         records.append(text)
         return look(text)
 
-    monkeypatch.setattr(crisis, "look", looking)
+    monkeypatch.setattr(crisis, "screen", looking)
     result = await way(TEXT, None)
     assert result.is_asked
     assert records  # for danger, and for nothing else
