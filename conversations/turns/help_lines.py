@@ -121,14 +121,18 @@ def of_signs(turn: Turn, signs: Sequence[Risk]) -> tuple[Contact, ...]:
 
 
 def contacts(
-    codes: Sequence[str], release: Release, language: str, *, text: str
+    codes: Sequence[str], release: Release | None, language: str, *, text: str
 ) -> tuple[Contact, ...]:
     """Return what somebody in danger has to see at once, each with the language that it is in.
+
+    Nothing without a release: none is published.
 
     ``language`` is the one that the message is answered in, empty where it is not known. What
     people write in danger is often too short to tell: they read it in every language that ``text``
     may well be in: the one of the page at hand first, whichever they are.
     """
+    if not codes or release is None:
+        return ()
     available = {line.language for line in release.help_lines} | {languages.written_in()}
     likely_languages = likely(text, available)
     risk_contacts = risk.contacts(
