@@ -22,7 +22,7 @@ from django.utils import translation
 from django.utils.translation import gettext_noop
 
 from conversations import framing, logged, notify, page_languages, returning, selectors, traced
-from conversations.chat.announcing import announcement, turns_without_alert
+from conversations.chat.announcing import announcement, status_fragment, turns_without_alert
 from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.reply_presenters import ReplyView
 from conversations.models import Session
@@ -87,13 +87,10 @@ def _chosen(frame: Mapping[Any, Any]) -> Choice | None:
 
 logger = logging.getLogger(__name__)
 
-WHOLE = (
-    *("chat/_live", "chat/_offered", "chat/_suggestions", "chat/_tools"),
-    *("turn/_label", "turn/_ask_word"),
-)
+WHOLE = ("chat/_live", "chat/_tools", "chat/_question")
 """The fragments that together show the whole conversation."""
-HELP_LINES = ("reply/_contacts", "reply/_contacts_below")
-"""The two places of a turn's help lines, of which one is empty."""
+HELP_LINES = "reply/_contacts"
+"""The fragment of the two places of a turn's help lines, of which one is empty."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
 
@@ -236,14 +233,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
         lines = (turn.contacts, turn.contacts_below) != (before.contacts, before.contacts_below)
         if lines and not turn.contacts_below:
             # A model has flagged what the screen did not see: nothing comes before its help lines.
-            await self.send_parts(*HELP_LINES, turn=turn, without_alert=quiet)
+            await self.send_parts(HELP_LINES, turn=turn, without_alert=quiet)
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
             self.chat, turns=tuple(turn if old.id == turn.id else old for old in turns)
         )
         # Lines that move below the answer stay above it until it is there.
-        moved = HELP_LINES if lines and turn.contacts_below else ()
+        moved = [HELP_LINES] if lines and turn.contacts_below else []
         status = announcement((before,), (turn,))
         await self.send_parts(
             "turn/_outcome", *moved, turn=turn, without_alert=quiet, status=status
@@ -277,17 +274,17 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Show at the question box why it was not taken, help lines first; nothing for None."""
         number_check = refused if isinstance(refused, refusing.NotChosen) else None
         await self.send_parts(
-            *("reply/_refused_help", "turn/_ask_error", "turn/_personal"),
+            "chat/_refusal",
             refused=None if number_check else refused,
             number_check=number_check,
         )
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
         """Send fragments, each of which replaces the element of its id."""
-        context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
-        templates = [*names, "turn/_status"] if status else names
+        context |= {"chat": self.chat, "base_url": self.base_url, "oob": True}
         # Not here: a page names the administration, which is in the database.
-        await self.send(await database_sync_to_async(_rendered)(self.home, templates, context))
+        html = await database_sync_to_async(_rendered)(self.home, names, context)
+        await self.send(html + (status_fragment(status) if status else ""))
 
 
 def _rendered(home: str, templates: Sequence[str], context: Mapping[str, Any]) -> str:

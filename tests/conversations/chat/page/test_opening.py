@@ -22,7 +22,7 @@ HARD = "We are sorry that you are going through this."
 @pytest.fixture
 def after_a_death(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every message tells of a death."""
-    monkeypatch.setattr(crisis, "look", lambda _: crisis.Screening([], WORDS, "condolence"))
+    monkeypatch.setattr(crisis, "screen", lambda _: crisis.Screening([], WORDS, "condolence"))
 
 
 @pytest.mark.usefixtures("after_a_death")
