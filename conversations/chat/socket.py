@@ -87,10 +87,16 @@ def _chosen(frame: Mapping[Any, Any]) -> Choice | None:
 
 logger = logging.getLogger(__name__)
 
-WHOLE = ("chat/_live", "chat/_tools", "chat/_question")
+WHOLE = (
+    "conversations/chat/_live.html",
+    "conversations/chat/_parts.html#tools",
+    "conversations/chat/_parts.html#question",
+)
 """The fragments that together show the whole conversation."""
-HELP_LINES = "reply/_contacts"
+HELP_LINES = "conversations/reply/_parts.html#contacts"
 """The fragment of the two places of a turn's help lines, of which one is empty."""
+OUTCOME = "conversations/turn/_outcome.html"
+"""The fragment of what came of a turn."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
 
@@ -242,15 +248,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         # Lines that move below the answer stay above it until it is there.
         moved = [HELP_LINES] if lines and turn.contacts_below else []
         status = announcement((before,), (turn,))
-        await self.send_parts(
-            "turn/_outcome", *moved, turn=turn, without_alert=quiet, status=status
-        )
+        await self.send_parts(OUTCOME, *moved, turn=turn, without_alert=quiet, status=status)
 
     async def build_up(self, turn: TurnView, reply: ReplyView) -> None:
         """Show a fresh reply growing, part by part; the finished turn follows."""
         parts = list(reply.growing())
         for part in parts:
-            await self.send_parts("turn/_outcome", turn=replace(turn, reply=part), partial=True)
+            await self.send_parts(OUTCOME, turn=replace(turn, reply=part), partial=True)
             await asyncio.sleep(min(0.08, BREATH / len(parts)))
 
     async def join(self) -> None:
@@ -274,7 +278,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Show at the question box why it was not taken, help lines first; nothing for None."""
         number_check = refused if isinstance(refused, refusing.NotChosen) else None
         await self.send_parts(
-            "chat/_refusal",
+            "conversations/chat/_parts.html#refusal",
             refused=None if number_check else refused,
             number_check=number_check,
         )
@@ -290,7 +294,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 def _rendered(home: str, templates: Sequence[str], context: Mapping[str, Any]) -> str:
     # What a fragment leads to stays in the frame that the page is in, if it is in one.
     set_script_prefix(home)
-    return "".join(render_to_string(f"conversations/{name}.html", context) for name in templates)
+    return "".join(render_to_string(name, context) for name in templates)
 
 
 def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:

@@ -296,7 +296,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.
         template_context = {"turn": turn, "without_alert": {turn.id}, "rated": True}
-        response = render(request, "conversations/rating/_rating.html", template_context)
+        response = render(request, "conversations/chat/_parts.html#rating", template_context)
         if in_danger:
             trigger_client_event(response, "help", {"id": fragment}, after="settle")
         return response
@@ -315,15 +315,15 @@ def tick(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     turn = selectors.turn_view(turn_id)
     if is_htmx(request):
         context = {"turn": turn, "reply": turn.reply, "chat": True}
-        name = "_steps_of_situation" if request.GET.get("list") == "situation" else "_checklist"
-        return render(request, f"conversations/reply/{name}.html", context)
+        part = "steps_of_situation" if request.GET.get("list") == "situation" else "checklist"
+        return render(request, f"conversations/reply/_parts.html#{part}", context)
     return redirect_to_chat(f"{turn.dom_id}-list")
 
 
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
     """Show the refusal: htmx keeps the draft, and shows parts with status 200 only."""
     if is_htmx(request):
-        response = render(request, "conversations/rating/_too_many.html", {"refused": refused})
+        response = render(request, "conversations/chat/_parts.html#too_many", {"refused": refused})
         return reswap(response, "none")
     context = {"message": refused.message, "refused": refused}
     response = render(request, "conversations/turn/problem.html", context)

@@ -54,7 +54,7 @@ class Listener:
         without_alert = turns_without_alert(before.turns, now.turns)
         for result in now.turns:
             html = render_to_string(
-                "conversations/reply/_contacts.html",
+                "conversations/reply/_parts.html#contacts",
                 {"turn": result, "without_alert": without_alert},
             )
             if 'role="alert"' in html:
