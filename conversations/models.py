@@ -132,8 +132,8 @@ class Turn(models.Model):
         return f"{self.session_id} turn {self.number}"
 
     @property
-    def chosen(self) -> tuple[Key, ...]:
-        """Agency and key of each option that its citizen has chosen, best first."""
+    def chosen_services(self) -> tuple[Key, ...]:
+        """Agency and key of each option that its citizen has chosen."""
         return self.choice.services if hasattr(self, "choice") else ()
 
 

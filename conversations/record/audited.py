@@ -46,8 +46,8 @@ def _of_stage(stage: Stage) -> dict[str, Any]:
 
 
 def _is_blank(stage: Stage) -> bool:
-    left = any(getattr(stage, name) is not None for name in _ANSWER) or stage.findings
-    return not left and stage.status not in _ENDED
+    has_content = any(getattr(stage, name) is not None for name in _ANSWER) or stage.findings
+    return not has_content and stage.status not in _ENDED
 
 
 def cited(citations: Iterable[Citation]) -> list[list[str]]:

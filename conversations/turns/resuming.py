@@ -62,17 +62,17 @@ def put_answer(
     spans = EvidenceSpan.objects.bulk_create(
         EvidenceSpan(stage=stage, **fields) for fields in evidence
     )
-    later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
+    voided = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
     payload = {
         "stage": stage.contract,
         "status": status.value,
-        "void": [fields.contract for fields in later],
+        "void": [later.contract for later in voided],
     }
-    rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)]
+    rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, voided)]
     events.record(stage.turn, "stage.replaced", payload, rows=rows)
     if stage.contract == "classify" and result is not None:
         flags.add(turn=stage.turn, classified=result)
-    moves.changed(stage.turn)
+    moves.notify_pages(stage.turn)
 
 
 def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
@@ -282,4 +282,4 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
     for name, value in changes.items():
         setattr(turn, name, value)
     outbox.notify(turn)
-    moves.changed(turn)
+    moves.notify_pages(turn)

@@ -160,7 +160,7 @@ def _run_claimed(turn: Turn, model: Model | None, directive: str) -> None:
     turn_id, since = turn.pk, time.monotonic()
     try:
         with leases.holding(turn) as lease, executor.working:
-            moves.changed(turn)
+            moves.notify_pages(turn)
             _run(turn, model, lease, directive)
         logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:
@@ -218,7 +218,7 @@ def _message(
         decided=resuming.origin_of(turn, stages) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
         again=hasattr(turn, "replaces"),
-        chosen=turn.chosen,
+        chosen=turn.chosen_services,
     )
 
 

@@ -248,7 +248,7 @@ MIDDLEWARE = [
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "conversations.framing.in_a_frame",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "conversations.page_languages.in_its_language",
+    "conversations.page_languages.page_language_middleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

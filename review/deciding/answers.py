@@ -101,7 +101,7 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     if shown_text is None:
         shown_text = shown_text_of(turn, outputs.keys() - replaced.keys())
     context = replace(context, shown_text=shown_text)
-    language, chosen = languages.reply_language(turn), turn.chosen
+    language, chosen = languages.reply_language(turn), turn.chosen_services
     reply = compose(outputs, context, language=language, chosen=chosen)
     classified = available[CLASSIFY][0] if CLASSIFY in available else None
     event = situation.situation_of(chosen, classified, context.release)

@@ -104,7 +104,7 @@ def advance(item: ReviewItem, *, state: ReviewState, **values: Any) -> None:
     for field, value in values.items():
         setattr(item, field, value)
     how = Ended.DECIDED if state is ReviewState.DECIDED else Ended.CLAIM_LOST
-    takeovers.left(item=item.pk, holder=item.claimed_by_id, how=how)
+    takeovers.end_unclaimed(item=item.pk, claimed_by_id=item.claimed_by_id, how=how)
 
 
 def _changed(item: ReviewItem) -> str:

@@ -85,8 +85,8 @@ def test_it_keeps_to_its_document_with_its_own_ids(case: Any, answered: Integrat
     wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
     if ParameterLocation.PATH not in wrong:
         turn = Turn.objects.filter(session_id=answered.id).first()
-        own = {"session_id": answered.id, "turn_id": str(turn.pk) if turn else answered.id}
-        case.path_parameters = {name: own[name] for name in case.path_parameters or {}}
+        ids = {"session_id": answered.id, "turn_id": str(turn.pk) if turn else answered.id}
+        case.path_parameters = {name: ids[name] for name in case.path_parameters or {}}
     token = {} if ParameterLocation.HEADER in wrong else {"Authorization": answered.bearer}
     case.call_and_validate(headers=token)
 

@@ -79,9 +79,9 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
         records.append(text)
         return look(text)
 
-    monkeypatch.setattr(crisis, "look", looking)
+    monkeypatch.setattr(crisis, "screen", looking)
     result = await way(TEXT, None)
-    assert result.asked
+    assert result.is_asked
     assert records  # for danger, and for nothing else
     assert await turns() == []
     for words in (CARD, "I paid with card"):
@@ -94,7 +94,7 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_without_them(way: Way) -> None:
     result = await way(TEXT, "remove")
-    assert not result.asked
+    assert not result.is_asked
     assert await turns() == [SHORTER]
     assert await traces(CARD) == []
     assert [event["personal_data"] for event in await received()] == [
@@ -107,7 +107,7 @@ async def test_it_goes_without_them(way: Way) -> None:
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
     result = await way(TEXT, "send")
-    assert not result.asked
+    assert not result.is_asked
     assert await turns() == [TEXT]
     (event,) = await received()
     assert event["personal_data"] == {"chosen": "send", "kinds": ["card"]}
@@ -119,7 +119,7 @@ async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_in_danger_is_held_up(way: Way) -> None:
     result = await way(DANGER, None)
-    assert not result.asked
+    assert not result.is_asked
     assert await turns() == [DANGER]
 
 
@@ -130,7 +130,7 @@ async def test_nobody_in_danger_is_held_up(way: Way) -> None:
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_else_is_asked(way: Way, text: str) -> None:
-    assert not (await way(text, None)).asked
+    assert not (await way(text, None)).is_asked
     assert await turns() == [text]
     assert "personal_data" not in (await received())[0]
 
@@ -168,8 +168,8 @@ def test_sending_again_is_safe(published: None, choice: str) -> None:
     assert program.ask(TEXT, client_id="m-1").status_code == 422
     first = program.ask(TEXT, client_id="m-1", personal_data=choice)
     assert first.status_code == 202
-    for more in ({"personal_data": choice}, {}, {"personal_data": "send"}):
-        again = program.ask(TEXT, client_id="m-1", **more)
+    for fields in ({"personal_data": choice}, {}, {"personal_data": "send"}):
+        again = program.ask(TEXT, client_id="m-1", **fields)
         assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
     other = program.ask(TEXT.replace("today", "now"), client_id="m-1", personal_data=choice)
     assert other.status_code == 409

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conversations.models import Turn
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify

@@ -44,7 +44,7 @@ def secret_of(client: Client) -> str:
 def browser_with(secret: str) -> Client:
     client = Client()
     response = HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     client.cookies = response.cookies
     return client
 

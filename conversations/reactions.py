@@ -1,4 +1,5 @@
-"""Writing down what a citizen thinks of an answer."""
+"""What a citizen says of a turn: a verdict on its answer, what they have seen to, and that they
+are safe."""
 
 from __future__ import annotations
 
@@ -9,22 +10,35 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.chat.reply_presenters import RATED_KINDS
-from conversations.models import Feedback, Rating, Reason, Reply
+from conversations.models import Feedback, Rating, Reason, Reply, Tick, Turn
 from conversations.record.audited import FEEDBACK, RATING
-from conversations.turns import events, flags
+from conversations.turns import events, flags, help_lines, moves
 from conversations.turns import services as turns
-from conversations.turns.locking import NothingThere, locked_session
+from conversations.turns.locking import NotInSession, locked_session
 from conversations.turns.refusing import Refused
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.screen import refusal, shows_nothing
 from ieim.pipeline.personal.redaction import prepare
+from ieim.pipeline.reply.reply import Reply as Content
 
 
-class NothingToRate(NothingThere):
+class NothingToRate(NotInSession):
     """The turn is not this session's, or has no answer that can be useful or not."""
 
     detail = "This message has no answer that can be rated."
+
+
+class NothingToTick(NotInSession):
+    """The turn is not this session's, or its answer has no such service among several."""
+
+    detail = "This message has no answer with such a card among several."
+
+
+class NothingShown(NotInSession):
+    """The turn is not this session's, or shows no help lines of its own."""
+
+    detail = "This message shows no help lines."
 
 
 MAX_CHARS = 500
@@ -101,17 +115,13 @@ def _rate(
         return
     turns.admit(session=session.secret_sha256, text=words, address=address)
     if not same:
-        _store_verdict(reply, useful)
+        rating, _ = Rating.objects.update_or_create(
+            reply=reply, defaults={"useful": useful, "at": timezone.now()}
+        )
+        rows = [RATING.row(rating)]
+        events.record(reply.turn, "reply.rated", {"useful": useful}, actor="citizen", rows=rows)
     if feedback != earlier:
         _store_feedback(reply, *feedback)
-
-
-def _store_verdict(reply: Reply, useful: bool) -> None:
-    rating, _ = Rating.objects.update_or_create(
-        reply=reply, defaults={"useful": useful, "at": timezone.now()}
-    )
-    rows = [RATING.row(rating)]
-    events.record(reply.turn, "reply.rated", {"useful": useful}, actor="citizen", rows=rows)
 
 
 def _store_feedback(reply: Reply, reason: str, words: str) -> None:
@@ -123,3 +133,47 @@ def _store_feedback(reply: Reply, reason: str, words: str) -> None:
     if risk.find(words):
         codes = [Code.POLICY_RISK.value, Code.CITIZEN_FEEDBACK.value]
         flags.show(turn_id=reply.turn_id, codes=codes)
+
+
+@transaction.atomic
+def tick(*, session_id: UUID, turn_id: UUID, service: str, done: bool) -> None:
+    """Store whether a session's citizen has seen to ``service`` (``agency/key``) of an answer.
+
+    The same again changes nothing. Raises :class:`NothingToTick`, and ``Session.DoesNotExist`` also
+    for a session that was erased.
+    """
+    session = locked_session(session_id)
+    reply = Reply.objects.filter(turn_id=turn_id, turn__session=session).first()
+    if reply is None or service not in _listed(Content.from_dict(reply.body)):
+        raise NothingToTick(str(turn_id))
+    if done:
+        Tick.objects.get_or_create(reply=reply, service=service)
+    else:
+        Tick.objects.filter(reply=reply, service=service).delete()
+
+
+def _listed(content: Content) -> set[str]:
+    """Return the references of the services that a reply lists."""
+    lines = content.situation.lines if content.situation is not None else ()
+    sources = (*(card.source for card in content.cards), *(line.source for line in lines))
+    return {source.reference for source in sources}
+
+
+@transaction.atomic
+def say_safe(*, session_id: UUID, turn_id: UUID) -> None:
+    """Store that the citizen is safe, for a message that shows help lines; once.
+
+    What was said of danger stays where it was said: a message that waits for a person goes on
+    waiting, and its help lines can be unfolded. No later message inherits either; one with a sign
+    of its own is one of danger as before. Raises :class:`NothingShown`, and
+    ``Session.DoesNotExist`` also for a session that was erased.
+    """
+    session = locked_session(session_id)
+    turn = Turn.objects.filter(session=session, pk=turn_id).first()
+    if turn is None or not help_lines.has_own(turn):
+        raise NothingShown(str(turn_id))
+    if turn.said_safe_at is None:
+        turn.said_safe_at = timezone.now()
+        turn.save(update_fields=["said_safe_at", "updated_at"])
+        events.record(turn, "turn.said_safe", {}, actor="citizen")
+        moves.notify_pages(turn)

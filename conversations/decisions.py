@@ -27,7 +27,7 @@ _LABELS = ("intents", "product_line", "urgency", "risk_flags")
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionView:
     """One decision: ``what`` was decided about ``step`` (a contract's id, ``reply`` or ``person``).
 
     ``what`` is of the machine ``passed``, ``fallback`` or ``stopped``, of the citizen how their
@@ -49,44 +49,46 @@ class Decided:
         return "" if self.by == "machine" else gettext("Answer")
 
 
-def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:
+def decisions(session_id: UUID) -> Mapping[UUID, tuple[DecisionView, ...]]:
     """Return the decisions on each turn of a session that has any, the first one first.
 
     What a person or the citizen has since decided otherwise is no decision of the machine's.
     """
-    by_turn: dict[UUID, list[Decided]] = defaultdict(list)
-    for turn_id, decided in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
-        by_turn[turn_id].append(decided)
+    by_turn: dict[UUID, list[DecisionView]] = defaultdict(list)
+    for turn_id, decision in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
+        by_turn[turn_id].append(decision)
     return {
-        turn_id: tuple(sorted(decisions, key=lambda one: (one.at is None, one.at)))
+        turn_id: tuple(sorted(decisions, key=lambda decision: (decision.at is None, decision.at)))
         for turn_id, decisions in by_turn.items()
     }
 
 
-def _machine(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+def _machine(session_id: UUID) -> Iterator[tuple[UUID, DecisionView]]:
     stages = Stage.objects.filter(turn__session=session_id, status__in=_BY_MACHINE)
     for stage in stages.order_by("turn__number", "order"):
         labels = tuple(_labels(stage.result)) if stage.contract == CLASSIFY else ()
         decision = _BY_MACHINE[stage.status]
         yield (
             stage.turn_id,
-            Decided("machine", stage.contract, decision, stage.finished_at, labels),
+            DecisionView("machine", stage.contract, decision, stage.finished_at, labels),
         )
 
 
 def _labels(result: Mapping[str, object] | None) -> Iterator[str]:
     for name in _LABELS:
-        given = (result or {}).get(name) or []
-        for value in given if isinstance(given, list) else [given]:
+        labels = (result or {}).get(name) or []
+        for value in labels if isinstance(labels, list) else [labels]:
             yield f"{name}/{value['label']}"  # type: ignore[index]  # by its schema
 
 
-def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
-    made = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
-    for choice in made.filter(outcome__in=[ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]):
-        yield choice.turn_id, Decided("citizen", choice.stage, choice.outcome, choice.decided_at)
+def _citizen(session_id: UUID) -> Iterator[tuple[UUID, DecisionView]]:
+    decided = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
+    outcomes = [ChoiceOutcome.CHOSEN.value, ChoiceOutcome.NONE.value]
+    for choice in decided.filter(outcome__in=outcomes):
+        decision = DecisionView("citizen", choice.stage, choice.outcome, choice.decided_at)
+        yield choice.turn_id, decision
 
 
-def _people(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+def _people(session_id: UUID) -> Iterator[tuple[UUID, DecisionView]]:
     for decision in ports.reviews().decisions(session_id=session_id):
-        yield decision.turn_id, Decided("person", decision.step, decision.action, decision.at)
+        yield decision.turn_id, DecisionView("person", decision.step, decision.action, decision.at)
