@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -48,6 +48,17 @@ STARTING: Final = 30.0
 VERIFIED: Final = timedelta(days=2)
 """How old the last verification may be; one comes every night."""
 
+_SEAL_FILE: Final = (
+    "Seals go to one file, which you ship elsewhere by other means (docs/audit.md). Remove it"
+)
+GONE: Final = {
+    "SEAL_OPTIONS": _SEAL_FILE,
+    "VERIFY_OPTIONS": _SEAL_FILE,
+    "IEIM_TELEGRAM_": "Chats of Telegram are served by a program of its own (docs/integrating.md). "
+    "Remove it",
+}
+"""What to do about variables of older versions that nothing reads any more, by how they begin."""
+
 _TO_DO: Final = {
     "database": "Check that it runs, and DATABASE_URL.",
     "migrations": "Run `manage.py migrate`.",
@@ -80,6 +91,7 @@ def examine(mail_to: str = "") -> Iterator[Row]:
     yield mail(mail_to)
     yield traces()
     yield from secrets()
+    yield variables(os.environ)
     yield from seals()
     yield code(settings.BASE_DIR)
     yield from proxies()
@@ -216,6 +228,17 @@ def secrets() -> Iterator[Row]:
     if not messages:
         hosts = ", ".join(settings.ALLOWED_HOSTS)
         yield Row("keys", f"the key is long, debug is off, the hosts are {hosts}")
+
+
+def variables(environment: Iterable[str]) -> Row:
+    """Check whether the names of an environment's variables have some that nothing reads."""
+    problems = [
+        f"{name} does nothing any more. {to_do}."
+        for name in sorted(environment)
+        for beginning, to_do in GONE.items()
+        if name.startswith(beginning)
+    ]
+    return Row("variables", " ".join(problems) or "none of an older version is set", not problems)
 
 
 def seals() -> Iterator[Row]:

@@ -98,6 +98,14 @@ def test_it_says_which_keys_are_weak(settings: Any, tmp_path: Path) -> None:
         assert code in text
 
 
+def test_it_names_variables_of_older_versions() -> None:
+    assert doctor.variables(["PATH", "IEIM_SEALED", "IEIM_SECRET_KEY_FILE"]).good
+    problem = wrong(doctor.variables(["SEAL_OPTIONS", "VERIFY_OPTIONS", "IEIM_TELEGRAM_TOKEN"]))
+    for name in ("SEAL_OPTIONS", "VERIFY_OPTIONS", "IEIM_TELEGRAM_TOKEN"):
+        assert f"{name} does nothing any more" in problem
+    assert "docs/audit.md" in problem
+
+
 def test_the_data_folder_has_to_be_writable_and_to_have_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
