@@ -162,17 +162,19 @@ def clock() -> Row:
         return Row("clock", "the database has this machine's")
     try:
         with connection.cursor() as cursor:
-            before = datetime.now(UTC)
+            asked_at = datetime.now(UTC)
             cursor.execute("SELECT clock_timestamp()")
-            theirs: datetime = cursor.fetchone()[0]
-            after = datetime.now(UTC)
+            database_time: datetime = cursor.fetchone()[0]
+            answered_at = datetime.now(UTC)
     except DatabaseError:
         return Row("clock", "cannot be compared without the database.", good=False)
-    apart = abs((theirs - before - (after - before) / 2).total_seconds())
-    if apart > APART:
-        text = f"{apart:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
+    difference = abs((database_time - asked_at - (answered_at - asked_at) / 2).total_seconds())
+    if difference > APART:
+        text = (
+            f"{difference:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
+        )
         return Row("clock", text, good=False)
-    return Row("clock", f"{apart:.3f} s from the database's")
+    return Row("clock", f"{difference:.3f} s from the database's")
 
 
 def mail(to: str) -> Row:
@@ -288,10 +290,10 @@ def proxies() -> Iterator[Row]:
         yield Row("proxies", "no address is set (IEIM_PUBLIC_URL): nothing to ask")
         return
     believed = f"{number} in front are believed (IEIM_TRUSTED_PROXIES)"
-    if wrong := _page(base):
-        yield Row("proxies", f"{wrong} {believed}", good=False)
-    elif wrong := _socket(base):
-        yield Row("proxies", wrong, good=False)
+    if problem := _page(base):
+        yield Row("proxies", f"{problem} {believed}", good=False)
+    elif problem := _socket(base):
+        yield Row("proxies", problem, good=False)
     else:
         yield Row("proxies", f"{base} answers, with websockets; {believed}")
 

@@ -32,22 +32,22 @@ def report(kind: str) -> None:
 
     A cache that is away is no fault of this process.
     """
-    who = f"{kind}@{socket.gethostname()}:{os.getpid()}"
+    process = f"{kind}@{socket.gethostname()}:{os.getpid()}"
     embedder = vectors.configured_embedder()
     state = {
-        "who": who,
+        "who": process,
         "kind": kind,
         "breaker": running.breaker_is_open(),
         "embedder": embedder is not None and embedder.is_unavailable,
     }
     try:
-        previous = cache.get(_mine[who]) if who in _mine else None
-        if previous is not None and previous["who"] == who:
-            cache.set(_mine[who], state, timeout=GONE)
+        previous = cache.get(_mine[process]) if process in _mine else None
+        if previous is not None and previous["who"] == process:
+            cache.set(_mine[process], state, timeout=GONE)
             return
         for key in _KEYS:
             if cache.add(key, state, timeout=GONE):
-                _mine[who] = key
+                _mine[process] = key
                 return
     except Exception:  # noqa: BLE001  # whatever the cache raises: the scrape tells of it
         return
