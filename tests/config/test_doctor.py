@@ -148,8 +148,8 @@ def test_an_owner_of_the_tables_is_no_role_for_a_site(settings: Any) -> None:
 @pytest.mark.django_db
 def test_it_sends_one_message_where_an_address_is_given(settings: Any) -> None:
     with post_office() as office:
-        own = {"HOST": "127.0.0.1", "PORT": office.port, "SECURITY": "none"}
-        settings.IEIM_MAIL = {**settings.IEIM_MAIL, **own}
+        mail_settings = {"HOST": "127.0.0.1", "PORT": office.port, "SECURITY": "none"}
+        settings.IEIM_MAIL = {**settings.IEIM_MAIL, **mail_settings}
         assert "not tried" in doctor.mail("").text
         assert not office.inbox
         assert doctor.mail(ADDRESS).good
