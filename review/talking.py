@@ -34,7 +34,7 @@ from review.item.page import AskedBack, asked_back
 from review.models import ReviewItem
 from review.scope import visible
 
-LEFT = {
+END_NOTES = {
     Ended.HANDED_BACK: gettext_noop("The conversation was handed back to the assistant."),
     Ended.CLAIM_LOST: gettext_noop(
         "The caseworker has the item no more; the assistant answers again."
@@ -108,7 +108,7 @@ def _entries(item: ReviewItem) -> Iterator[Entry]:
             elif line.kind == "joined":
                 yield Entry("note", gettext("A caseworker took the conversation over."), line.at)
             else:
-                yield Entry("note", gettext(LEFT[Ended(line.how)]), line.at)
+                yield Entry("note", gettext(END_NOTES[Ended(line.how)]), line.at)
                 if line.read:
                     waited = gettext("A message of danger still waited for a person.")
                     yield Entry("note", waited, line.at)
