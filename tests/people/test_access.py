@@ -40,7 +40,7 @@ ITEM = "/review/3f2b8a9e-0000-4000-8000-000000000000/"
 
 
 @pytest.mark.parametrize(
-    ("told", "back"),
+    ("referer", "back"),
     [
         (f"http://testserver{ITEM}?again=1", f"{ITEM}?again=1"),
         ("https://elsewhere.example/review/", "/staff/"),
@@ -48,9 +48,9 @@ ITEM = "/review/3f2b8a9e-0000-4000-8000-000000000000/"
     ],
 )
 def test_a_form_leads_back_to_its_page_after_the_login(
-    client: Client, db: None, told: str, back: str
+    client: Client, db: None, referer: str, back: str
 ) -> None:
-    response = client.post(f"{ITEM}preview/", headers={"Referer": told})
+    response = client.post(f"{ITEM}preview/", headers={"Referer": referer})
     assert response.headers["Location"] == f"/staff/login/?{urlencode({'next': back}, safe='/')}"
 
 
@@ -61,9 +61,9 @@ def test_a_part_of_a_page_says_that_one_is_logged_out(client: Client, db: None) 
     assert response.status_code == 200
     assert "You are logged out" in html
     assert "<html" not in html
-    place = re.search(r'href="(.*?)"', html)
-    assert place is not None
-    assert parse_qs(urlsplit(unescape(place[1])).query) == {"next": [f"{ITEM}?a=1&b=2"]}
+    link = re.search(r'href="(.*?)"', html)
+    assert link is not None
+    assert parse_qs(urlsplit(unescape(link[1])).query) == {"next": [f"{ITEM}?a=1&b=2"]}
     # What a page looks up by itself leads all of it to the login.
     polled = client.get("/review/changes/", headers=page)
     url = urlsplit(polled.headers["HX-Redirect"])

@@ -62,13 +62,13 @@ def path_of(item: ReviewItem) -> str:
     return f"{ITEMS}{item.pk}/"
 
 
-def written(text: str = "Please write to us.", **more: Any) -> dict[str, Any]:
+def written(text: str = "Please write to us.", **extra: Any) -> dict[str, Any]:
     """Return a decision to write a reply."""
     body = {"action": "write", "reason": "I looked it up.", "payload": {"text": text}}
-    return {**body, **more}
+    return {**body, **extra}
 
 
-def override(output: Any, **more: Any) -> dict[str, Any]:
+def override(output: Any, **extra: Any) -> dict[str, Any]:
     """Return a decision to put an answer in place of a stage's."""
-    payload = {"output": output, **more}
+    payload = {"output": output, **extra}
     return {"action": "override", "reason": "I looked it up.", "payload": payload}

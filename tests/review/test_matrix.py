@@ -81,12 +81,12 @@ class Somebody:
         return response
 
 
-def told(name: str, response: Any) -> str:
+def outcome(name: str, response: Any) -> str:
     """The answer in the matrix's words."""
-    status, place = response.status_code, response.headers.get("Location", "")
-    if place.startswith(("/staff/login/?next=", "/admin/login/?next=")):
+    status, location = response.status_code, response.headers.get("Location", "")
+    if location.startswith(("/staff/login/?next=", "/admin/login/?next=")):
         return matrix.LOGIN
-    if place == "/admin/" and matrix.model_page(name):
+    if location == "/admin/" and matrix.model_page(name):
         return matrix.BACK
     if status in (401, 403):
         return matrix.NOT_YOURS
@@ -142,7 +142,7 @@ def test_every_cell_is_answered_as_the_table_says(
         assert allowed, f"{name} knows no method"
         for method, somebody in product(allowed, people):
             path = world.address(name, NAMES[name], somebody.user)
-            answer = told(name, somebody.send(name, method, path))
+            answer = outcome(name, somebody.send(name, method, path))
             result = matrix.expected(name, method, variant, somebody.role, somebody.user)
             open_to_all = who_may(name, method) == EVERYBODY
             absent = answer == matrix.NOT_THERE and (open_to_all or name in MAY_BE_ABSENT)
