@@ -189,7 +189,7 @@ def table_files(table: Table) -> type[FileViewSet]:
             if confirmed is not None:
                 if confirmed != fingerprint:
                     raise Changed(MOVED)
-                planned = write_import(rows, by=self.user, seen=seen)
+                planned = write_import(rows, by=self.user, expected_fingerprint=seen)
                 _check(table_problems(table, source, planned, _FILE))
             result = _result(planned, confirmed) | {"digest": fingerprint, "warnings": warnings}
             return Response(serializers.ImportSerializer(result).data)
@@ -225,7 +225,7 @@ class StandardFiles(FileViewSet):
         if confirmed is None:
             changes = plan(mapped, self.user)
         else:
-            changes = merge(mapped=mapped, by=self.user, seen=confirmed)
+            changes = merge(mapped=mapped, by=self.user, expected_fingerprint=confirmed)
         result = _result(changes, confirmed) | {"notes": report.notes}
         return Response(serializers.ImportSerializer(result).data)
 

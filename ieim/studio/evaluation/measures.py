@@ -152,9 +152,9 @@ def measure(results: Sequence[CaseResult]) -> dict[str, Share]:
     shares: dict[str, Share] = {}
     for test in MEASURES:
         relevant = [result for result in run if test.of(result)]
-        count, of = sum(map(test.count, relevant)), len(relevant)
-        share = round(count / of, DIGITS) if of else None
-        shares[test.name] = {"count": count, "of": of, "share": share}
+        count, total = sum(map(test.count, relevant)), len(relevant)
+        share = round(count / total, DIGITS) if total else None
+        shares[test.name] = {"count": count, "of": total, "share": share}
     return shares
 
 

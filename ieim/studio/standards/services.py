@@ -29,16 +29,21 @@ def plan(mapped: Mapped, by: User | None = None) -> Plan:
 
 
 @transaction.atomic
-def merge(*, mapped: Mapped, by: User | None, seen: str | None = None) -> Plan:
+def merge(*, mapped: Mapped, by: User | None, expected_fingerprint: str | None = None) -> Plan:
     """Import ``mapped`` into the draft, all or nothing, and return what was done.
 
     Raises:
-        Moved: The plan is not that of which ``by`` has ``seen`` the fingerprint.
+        Moved: The fingerprint of the plan is not ``expected_fingerprint``.
         OutOfScope: ``by`` does not work for one of the agencies.
         StandardError: For what the draft could not have.
     """
     tables = _tables(mapped)
-    return _checked(write_import(tables, by=by, seen=seen, standard=mapped.standard), mapped)
+    return _checked(
+        write_import(
+            tables, by=by, expected_fingerprint=expected_fingerprint, standard=mapped.standard
+        ),
+        mapped,
+    )
 
 
 def _checked(plan: Plan, mapped: Mapped) -> Plan:
@@ -72,8 +77,8 @@ def _tables(mapped: Mapped) -> dict[Table, list[Values]]:
     return tables if tables["situations"] else {t: r for t, r in tables.items() if r}
 
 
-def _merged_steps(stored: Sequence[str], given: Sequence[str] | None) -> list[str]:
-    if given is None:
+def _merged_steps(stored: Sequence[str], services: Sequence[str] | None) -> list[str]:
+    if services is None:
         return list(stored)
-    both = {parts(line)[0]: line for line in stored if parts(line)[0] in given}
-    return [*both.values(), *(service for service in given if service not in both)]
+    both = {parts(line)[0]: line for line in stored if parts(line)[0] in services}
+    return [*both.values(), *(service for service in services if service not in both)]

@@ -123,15 +123,17 @@ def preview(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "POST":
             try:
-                seen = request.POST.get("fingerprint", "")
-                done = merge(mapped=pending.mapped, by=member(request), seen=seen)
+                fingerprint = request.POST.get("fingerprint", "")
+                imported = merge(
+                    mapped=pending.mapped, by=member(request), expected_fingerprint=fingerprint
+                )
             except Moved:
                 notice = gettext(
                     "The draft was changed since you looked. This is what the import would do now."
                 )
             else:
                 cache.delete(_cache_key(request))
-                messages.success(request, _success_message(done))
+                messages.success(request, _success_message(imported))
                 return redirect("standards:upload")
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
@@ -189,14 +191,14 @@ def _entry(entry: Planned) -> dict[str, Any]:
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
 
 
-def _success_message(done: Plan) -> str:
-    added = sum(entry.is_new for entry in done.entries)
+def _success_message(imported: Plan) -> str:
+    added = sum(entry.is_new for entry in imported.entries)
     message = ngettext(
         "Imported into the draft: {added} entry added, {changed} changed.",
         "Imported into the draft: {added} entries added, {changed} changed.",
         added,
     )
-    return message.format(added=f"{added:,}", changed=f"{len(done.entries) - added:,}")
+    return message.format(added=f"{added:,}", changed=f"{len(imported.entries) - added:,}")
 
 
 def _cache_key(request: HttpRequest) -> str:

@@ -72,7 +72,7 @@ def test_it_stores_nothing(published: None, few: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("--limit", "0"), "1 or more"),
         (("--bundle", "nowhere"), "nowhere: does not exist"),
@@ -81,8 +81,8 @@ def test_it_stores_nothing(published: None, few: Path) -> None:
         (("--bundle", str(DEMO), "--compare", str(DEMO / "README.md")), "is no result"),
     ],
 )
-def test_it_refuses_clearly(few: Path, arguments: tuple[str, ...], says: str) -> None:
-    with pytest.raises(CommandError, match=says):
+def test_it_refuses_clearly(few: Path, arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
         evaluate(few, *arguments)
 
 

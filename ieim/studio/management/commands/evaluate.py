@@ -84,7 +84,7 @@ examples:
                 return read_cases(path)
         except CaseFileError as error:
             lines = (f"{path}:{number}: {problem}" for number, problem in error.problems)
-            raise self.refusal(lines, what="bad line", done="run") from error
+            raise self.refusal(lines, noun="bad line", verb="run") from error
 
     def _knowledge(self, number: int | None, bundle: Path | None) -> tuple[Release, str]:
         """Return the release to ask, and its name for people."""
