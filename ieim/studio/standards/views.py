@@ -28,8 +28,8 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.exchange.importing import Moved, Plan, Planned
+from ieim.studio.labels import column_label
 from ieim.studio.models import Agency
-from ieim.studio.pages.labels import column
 from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Note, Problem, StandardError
 from ieim.studio.standards.rows import Mapped
@@ -186,7 +186,7 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
 
 
 def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [(column(name), *texts) for name, *texts in entry.shown]
+    fields = [(column_label(name), *texts) for name, *texts in entry.shown]
     title = entry.values.get("name") or entry.values.get("value") or entry.name
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
 
