@@ -41,8 +41,7 @@ from ieim.studio.exchange.importing import (
     write_import,
 )
 from ieim.studio.models import Agency
-from ieim.studio.standards.reading import read_standard
-from ieim.studio.standards.services import merge, plan
+from ieim.studio.standards.services import merge, plan, read_standard
 
 TABLE_TYPES: Mapping[str, str] = {
     media_type.partition(";")[0]: kind for kind, media_type in MEDIA_TYPES.items()

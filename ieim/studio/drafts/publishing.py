@@ -64,7 +64,7 @@ def publish(*, note: str, by: User | None) -> Release:
 
 
 def make_current(release: Release, *, by: User | None, **fields: JSONValue) -> Release:
-    """Store a release that has no number yet, and publish it; its event says ``more``.
+    """Store a release that has no number yet, and publish it; its event also has ``fields``.
 
     Runs inside the caller's transaction, which holds the chain of the system's events.
     """

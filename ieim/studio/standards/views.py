@@ -30,10 +30,9 @@ from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.exchange.importing import Moved, Plan, Planned
 from ieim.studio.labels import column_label
 from ieim.studio.models import Agency
-from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Note, Problem, StandardError
 from ieim.studio.standards.rows import Mapped
-from ieim.studio.standards.services import merge, plan
+from ieim.studio.standards.services import merge, plan, read_standard
 
 app_name = "standards"
 

@@ -10,9 +10,8 @@ from django.core.management.base import CommandParser
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.studio.exchange.importing import Plan
 from ieim.studio.management.base import PlainHelpCommand, reading
-from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
-from ieim.studio.standards.services import merge, plan
+from ieim.studio.standards.services import merge, plan, read_standard
 
 
 class Command(PlainHelpCommand):
