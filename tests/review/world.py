@@ -192,7 +192,7 @@ class World:
             table="risk_examples",
             values={"language": "en", **example},
             by=self.chief,
-            seen=None,
+            expected_version=None,
             source=Change.Source.ADMIN,
         )
         assert isinstance(saved, RiskExample)
@@ -218,7 +218,7 @@ class World:
                 table=table,
                 values={**identity, "name": f"{row.name} anew"},
                 by=self.chief,
-                seen=row.version,
+                expected_version=row.version,
                 source=Change.Source.ADMIN,
             )
         return proposals.propose(note="New names", by=self.chief)
