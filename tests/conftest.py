@@ -33,7 +33,7 @@ CHROMIUM_FLAGS = (
 )
 
 
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=100)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("whole", deadline=None, max_examples=1000)
 
 
