@@ -175,9 +175,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.django_db
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(payload=st.dictionaries(TEXT.filter(lambda key: key != "rows"), JSON, max_size=5))
 @example(payload={"\ue000": 1, "\U00010000": 2})  # sorted by UTF-16, not by code point
 @example(payload={"a": 1e21, "b": 1e-7, "c": -0.0, "d": 5e-324, "e": 1.7976931348623157e308})

@@ -5,28 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.middleware.csrf import _get_new_csrf_string
-from django.test import Client
-
-from ieim.people.models import User
 from review.models import ReviewItem
+from tests.review.people import StaffProgram
 
 ITEMS = "/api/v1/review/items/"
 
 
-class Reviewer:
-    """A program that is logged in as somebody."""
-
-    def __init__(self, user: User) -> None:
-        self.http = Client(enforce_csrf_checks=True)
-        self.http.force_login(user)
-        self.csrf = _get_new_csrf_string()
-        self.http.cookies["csrftoken"] = self.csrf
-
-    @property
-    def cookies(self) -> dict[str, str]:
-        """The cookies, for another client."""
-        return {name: morsel.value for name, morsel in self.http.cookies.items()}
+class Reviewer(StaffProgram):
+    """A reviewer's program."""
 
     def get(self, path: str = ITEMS, **params: str) -> Any:
         """Read an address."""

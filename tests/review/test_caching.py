@@ -28,6 +28,7 @@ def is_cacheable(response: Any) -> bool:
     return not {"no-store", "private"} <= {word.strip() for word in result.split(",")}
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(300)  # every address: seconds alone, more on a busy machine
 def test_nothing_is_kept_but_what_is_for_everybody(published: None) -> None:
     world, root = World(Variant.OWN), User.objects.create_superuser("root")

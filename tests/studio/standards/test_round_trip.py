@@ -90,7 +90,7 @@ def expected(bundle: Bundle, table: Table) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(bundles())
 def test_what_is_published_is_read_back(rows: Rows) -> None:
     published = bundle(rows)
