@@ -84,7 +84,7 @@ def test_changes_take_the_permission_to_change() -> None:
 
 def test_each_permission_has_an_address_in_the_table() -> None:
     listed = {*access.ACCESS.values(), *access.CHANGES.values()}
-    tested = {access.needed(name) for name in ROLES}
+    tested = {access.required_permission(name) for name in ROLES}
     assert listed - tested == {access.EVERYBODY, access.BEARER}
 
 

@@ -70,7 +70,7 @@ def who_may(name: str, method: str = "GET") -> Who | None:
     """
     if name.startswith("admin:"):
         return ADMIN_SITE.get(name.removeprefix("admin:"))
-    permission = access.needed(name, method)
+    permission = access.required_permission(name, method)
     if permission is None or permission in (EVERYBODY, BEARER):
         return permission
     return access.roles(name, method)
