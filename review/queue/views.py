@@ -123,7 +123,7 @@ def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> H
 
 
 @require_safe
-def held(request: HttpRequest, pk: UUID) -> HttpResponse:
+def claim_status(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Return 204 while the user has the item, 409 when not; an open page polls it."""
     user = member(request)
     item = get_object_or_404(scope.visible(user), pk=pk)

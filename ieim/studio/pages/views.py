@@ -32,7 +32,7 @@ from ieim.studio.pages import presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences as compared
-from ieim.studio.proposals.selectors import beyond, golden_state, help_numbers
+from ieim.studio.proposals.selectors import agencies_outside_scope, golden_state, help_numbers
 from ieim.studio.proposals.services import MAY_PUBLISH, BeyondScope, ProposalError
 
 app_name = "knowledge"
@@ -336,7 +336,9 @@ def _page(
         "open": stored.state == Proposal.State.OPEN,
         "mine": stored.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
-        "beyond": beyond(changed, request.user) if stored.state == Proposal.State.OPEN else "",
+        "beyond": agencies_outside_scope(changed, request.user)
+        if stored.state == Proposal.State.OPEN
+        else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
             changed,

@@ -24,6 +24,7 @@ from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page
 from tests.conversations.turns.ways import SECRET, WAYS, Way
 from tests.fixtures import VISA, Ask
+from tests.selection import sample
 
 CARD = "4111 1111 1111 1111"
 TEXT = f"{VISA}, I paid with card {CARD} today"
@@ -32,6 +33,7 @@ DANGER = f"I want to kill myself. My passport number is X1234567, card {CARD}"
 FROM_DANGER = "Listening Line"
 
 every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+most_ways = pytest.mark.parametrize("way", sample(WAYS, keep=3), ids=lambda way: way.__name__)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +91,7 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
         assert words not in caplog.text
 
 
-@every_way
+@most_ways
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_without_them(way: Way) -> None:
@@ -102,7 +104,7 @@ async def test_it_goes_without_them(way: Way) -> None:
     ]
 
 
-@every_way
+@most_ways
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
@@ -114,7 +116,7 @@ async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
     assert CARD not in json.dumps(event)
 
 
-@every_way
+@most_ways
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_in_danger_is_held_up(way: Way) -> None:
@@ -123,7 +125,7 @@ async def test_nobody_in_danger_is_held_up(way: Way) -> None:
     assert await turns() == [DANGER]
 
 
-@every_way
+@most_ways
 @pytest.mark.parametrize(
     "text", [VISA, "Call me at +44 7911 123456 or jo@example.org, case 123456"]
 )
