@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from celery.bootsteps import RUN  # type: ignore[attr-defined]  # the stubs lack it
@@ -19,6 +20,18 @@ class LastingConsumer(consumer.Consumer):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         # Workers need not know of each other, and waiting for greetings takes a second.
         super().__init__(*arguments, **options, without_mingle=True, without_gossip=True)
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """Connect to the broker, with a try a second: Kombu would wait up to 30 between two."""
+        conn.ensure_connection = partial(conn.ensure_connection, interval_start=1, interval_step=0)
+        return super().ensure_connected(conn)
+
+    def on_ready(self) -> None:
+        """Have a sweep run once the broker is back: what was to be queued meanwhile is not there,
+        and beat may take half a minute to connect again."""
+        if not self.init_callback:
+            self.app.send_task("conversations.tasks.sweep")
+        super().on_ready()
 
     def start(self) -> None:
         """Consume until the worker stops. Raises what fails before it was ever ready."""

@@ -59,3 +59,24 @@ def test_workers_do_not_wait_for_each_other(lasting: tuple[LastingConsumer, list
     names = {type(step).__name__ for step in instance.steps}
     assert "Tasks" in names
     assert names.isdisjoint({"Mingle", "Gossip"})
+
+
+def test_a_sweep_runs_when_the_broker_is_back(
+    lasting: tuple[LastingConsumer, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance, _ = lasting
+    sent: list[str] = []
+    monkeypatch.setattr(app, "send_task", sent.append)
+    instance.on_ready()  # the first time: a worker that starts is no sign of an outage
+    assert sent == []
+    instance.on_ready()
+    assert sent == ["conversations.tasks.sweep"]
+
+
+def test_it_tries_to_connect_every_second(lasting: tuple[LastingConsumer, list[str]]) -> None:
+    class Connection:
+        def ensure_connection(self, *_arguments: object, **options: object) -> object:
+            assert (options["interval_start"], options["interval_step"]) == (1, 0)
+            return "connected"
+
+    assert lasting[0].ensure_connected(Connection()) == "connected"
