@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 from celery import signals
-from celery.bin.celery import celery as command_line
 from celery.concurrency import prefork, solo, thread
 
 from ieim.config import celery, health
 from ieim.config.monitoring import processes
 from ieim.knowledge.following import Follower
-from tests.checks import ROOT
 
 
 class Consumer:
@@ -63,14 +61,3 @@ def test_a_worker_at_work_and_a_beat_that_has_sent_leave_a_sign(
         assert (tmp_path / "ieim-beat").exists()
     finally:
         signals.after_task_publish.disconnect(celery._touch_beat_file)
-
-
-@pytest.mark.parametrize("file", ["Dockerfile", "systemd/ieim-.service.d/hardening.conf"])
-def test_the_banner_is_left_out_where_lines_may_be_json(
-    file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name, value = "CELERY_QUIET", "1"
-    assert f"{name}={value}" in (ROOT / "deploy" / file).read_text()
-    monkeypatch.setenv(name, value)
-    context = command_line.make_context("celery", ["report"], auto_envvar_prefix="CELERY")
-    assert context.params["quiet"]
