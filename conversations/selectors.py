@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -272,7 +273,7 @@ def _turn_view(
         feedback=feedback if feedback and (feedback.reason or feedback.text) else None,
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
-        longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
+        longer=_takes_longer(turn),
         person=people.request_view(turn),
         waiting=waiting_views.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
@@ -289,6 +290,21 @@ def corrections(turn: Turn) -> tuple[CorrectionView, ...]:
         )
         for correction in turn.corrections.all()
     )
+
+
+UNTAKEN = timedelta(seconds=10)
+"""A question that no worker has taken for so long takes longer than usual."""
+
+
+def _takes_longer(turn: Turn) -> bool:
+    """Return whether the citizen is to read that it takes longer than usual: the worker says so, or
+    no worker has the turn."""
+    now = timezone.now()
+    if turn.state == TurnState.QUEUED.value:
+        return turn.created_at < now - UNTAKEN
+    if turn.state != TurnState.RUNNING.value:
+        return False
+    return hasattr(turn, "delay") or (turn.leased_until is not None and turn.leased_until < now)
 
 
 _OPENED = (TurnState.ANSWERED.value, TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value)

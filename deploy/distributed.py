@@ -1,13 +1,15 @@
 """A whole installation on this machine, to try: ``make run-distributed``.
 
 Two web processes, two workers, beat, and a PostgreSQL and a Redis of its own, on loopback ports.
-Ctrl-C ends all of them, and what they stored goes with them. Where one ends by itself, all do.
+Ctrl-C ends all of them, and what they stored goes with them. Where one ends by itself, all do, and
+so they do where this process or the one that started it is killed.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ import django
 import httpx2
 
 import ieim.config  # noqa: F401  # names the settings, and reads .env
-from tests.services import services
+from tests.services import ended_with_us, services
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,11 +47,13 @@ _ENVIRONMENT = {
 
 def main() -> None:
     """Run everything until Ctrl-C; exit with 1 where a process has ended by itself."""
-    over = Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, lambda *_: over.set())
+    over, parent = Event(), os.getppid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: over.set())
     first = int(os.environ.get("PORT") or 8000)
     ports = (first, first + 1)
+    for port in ports:
+        _require_free(port)
     with ExitStack() as stack:
         print("Starting PostgreSQL and Redis ...", flush=True)
         os.environ |= stack.enter_context(services()) | _ENVIRONMENT
@@ -62,7 +66,7 @@ def main() -> None:
         }
         running = stack.enter_context(_running(commands))
         urls = [f"http://127.0.0.1:{port}/" for port in ports]
-        while not over.wait(0.2) and not _ended(running):
+        while not over.wait(0.2) and not _ended(running) and os.getppid() == parent:
             if accounts and all(map(_is_ready, urls)):
                 chat = [f"  Chat         {url}" for url in urls]
                 staff = [f"  Staff pages  {urls[0]}staff/", ""]
@@ -73,6 +77,17 @@ def main() -> None:
     if ended:
         sys.exit(f"Everything has ended, because this did by itself: {', '.join(ended)}")
     print("Everything has ended.", flush=True)
+
+
+def _require_free(port: int) -> None:
+    """End with a message where something listens on a port already."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except (OSError, OverflowError) as error:
+        sys.exit(
+            f"Port {port} cannot be used ({error}). Stop what uses it, or choose two others: "
+            "PORT=8100 make run-distributed"
+        )
 
 
 def _prepare() -> list[str]:
@@ -90,14 +105,17 @@ def _running(
 ) -> Iterator[Mapping[str, subprocess.Popen[bytes]]]:
     """Run Python modules by name until the block ends; all of them are asked to end at once."""
     running: dict[str, subprocess.Popen[bytes]] = {}
+    watchers = ExitStack()
     try:
         for name, arguments in commands.items():
             # A session of its own: Ctrl-C reaches this process alone, which ends the others.
             running[name] = subprocess.Popen(
                 [sys.executable, "-m", *arguments], cwd=ROOT, start_new_session=True
             )
+            watchers.enter_context(ended_with_us(running[name].pid))
         yield running
     finally:
+        watchers.close()
         for process in running.values():
             process.terminate()
         for process in running.values():

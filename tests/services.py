@@ -62,6 +62,23 @@ def postgres_bin() -> Path | None:
 
 
 @contextmanager
+def ended_with_us(pid: int) -> Iterator[None]:
+    """Interrupt a process when this one is gone, however it went; until the block ends.
+
+    A shell waits for the end of a pipe that only this process holds open.
+    """
+    script = 'read _; kill -INT "$0"; sleep 10; kill -KILL "$0"'
+    command = ["sh", "-c", script, str(pid)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
+
+
+@contextmanager
 def postgres(folder: Path, port: int | None = None) -> Iterator[str]:
     """Run a PostgreSQL cluster in ``folder``, at ``port`` if one is named; yields the address of a
     database, which is empty unless the folder has it from an earlier run."""
@@ -99,7 +116,9 @@ def postgres(folder: Path, port: int | None = None) -> Iterator[str]:
         run("pg_ctl", *start, "start")
         if is_new:
             run("createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "ieim")
-        yield f"postgresql://postgres@127.0.0.1:{port}/ieim"
+        pid = (data / "cluster" / "postmaster.pid").read_text(encoding="utf-8").splitlines()[0]
+        with ended_with_us(int(pid)):
+            yield f"postgresql://postgres@127.0.0.1:{port}/ieim"
     finally:
         if (data / "cluster" / "postmaster.pid").exists():
             # Not at once: without synchronous commits it would forget what was just committed, and
@@ -121,8 +140,9 @@ def redis(folder: Path) -> Iterator[str]:
     # Ctrl-C is for whoever runs us: Redis ends when they have.
     process = subprocess.Popen(command, stdout=log, start_new_session=True)
     try:
-        wait_for_port(port, process)
-        yield f"redis://127.0.0.1:{port}/0"
+        with ended_with_us(process.pid):
+            wait_for_port(port, process)
+            yield f"redis://127.0.0.1:{port}/0"
     finally:
         process.terminate()
         process.wait(timeout=START_SECONDS)

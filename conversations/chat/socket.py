@@ -16,6 +16,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.template.loader import render_to_string
 from django.urls import set_script_prefix
 from django.utils import translation
@@ -103,6 +104,7 @@ BREATH = 0.4
 MAX_UNREADABLE = 20
 """Frames that cannot be used, after which the socket is closed: no page of ours sends one."""
 TOO_MANY_ERRORS = 1008
+TRY_AGAIN_LATER = 1013
 
 NO_COOKIE = gettext_noop(
     "This page is out of date. Please copy your question, load the page again and send it."
@@ -200,6 +202,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
             problem = refused
         except (Session.DoesNotExist, services.NothingToReplace, services.NotAnswered):
             problem = refusing.Refused(services.NOT_ANSWERED)
+        except (OperationalError, InterfaceError):
+            # The page keeps the question, and sends it again under the same name.
+            logger.exception("A question met a database that is away")
+            await self.close(TRY_AGAIN_LATER)
+            return
         except Exception:
             logger.exception("A question could not be stored")
             problem = refusing.Refused(OUR_FAULT)

@@ -48,8 +48,6 @@ class Embedded:
             pool_cls="threads",
             concurrency=settings.CELERY_WORKER_CONCURRENCY,
             without_heartbeat=True,
-            without_mingle=True,
-            without_gossip=True,
         )
         for name, target in (("worker", worker.start), ("sweeper", self._sweep)):
             thread = threading.Thread(target=target, name=f"ieim-{name}", daemon=True)

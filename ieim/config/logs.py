@@ -27,6 +27,9 @@ TRYING: Final = frozenset(
 )
 """Loggers that write a line for each try to reach them again."""
 
+FATAL: Final = "celery.worker"
+"""The logger of what ends a worker or its consumer: its lines are always written in full."""
+
 A_MINUTE: Final = 60.0
 
 OURS: Final = ("ieim", "conversations", "review")
@@ -64,6 +67,8 @@ class OutagesInShort(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Shorten the record, or keep it back."""
+        if record.name == FATAL:
+            return True
         error = _away(record.exc_info[1] if record.exc_info else None)
         kind = type(error).__name__ if error is not None else record.name
         tries = record.name in TRYING or record.name.startswith("opentelemetry.")

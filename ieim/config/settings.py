@@ -487,6 +487,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# For what Celery does not expect of a broker that goes away.
+CELERY_WORKER_CONSUMER = "ieim.config.consumer:LastingConsumer"
 # The memory broker looks for a new task this often; its own 1 s would be felt.
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {"polling_interval": 0.01}
 if IEIM_REDIS_URL:

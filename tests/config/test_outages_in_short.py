@@ -66,6 +66,14 @@ def test_all_else_goes_through_as_it_is() -> None:
         assert short.filter(record(None, "django.request", status_code=500))
 
 
+def test_what_ends_a_worker_keeps_its_traceback() -> None:
+    short = OutagesInShort(Clock())
+    for _ in range(2):
+        fault = record(OperationalError("no"), "celery.worker")
+        assert short.filter(fault)
+        assert fault.exc_info is not None
+
+
 @pytest.mark.django_db
 def test_a_foreign_host_is_told_to_nobody_not_even_by_the_last_resort(
     capsys: pytest.CaptureFixture[str],

@@ -21,6 +21,7 @@ from ieim.config import outage
 from tests import services
 from tests.fixtures import VISA
 from tests.live import Site, site
+from tests.model_server import scripted_model
 
 PATIENCE = 60.0
 
@@ -36,7 +37,7 @@ def stack() -> Iterator[ExitStack]:
 class World:
     """A site with a database and a Redis of its own, which can be taken away."""
 
-    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch, **extra: str) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ieim-")))
         folder.chmod(0o755)  # PostgreSQL's user has to get to its own folder in it
         self._folder = folder
@@ -48,7 +49,7 @@ class World:
         self._redis_url = self.redis.enter_context(services.redis(folder))
         monkeypatch.setenv("DATABASE_URL", url)
         monkeypatch.setenv("REDIS_URL", self._redis_url)
-        self.site: Site = stack.enter_context(site(folder))
+        self.site: Site = stack.enter_context(site(folder, **extra))
         self.client = httpx2.Client(base_url=self.site.base_url, timeout=30)
         made = self.client.post("/api/v1/sessions/", json={}).json()
         self.session = f"/api/v1/sessions/{made['id']}/"
@@ -111,6 +112,28 @@ def test_a_message_is_taken_while_redis_is_away_and_answered_when_it_is_back(wor
     world.start_redis_again()
     wait_until(lambda: world.state() == "answered")
     assert not [line for line in world.lines() if line.startswith("Traceback")]
+
+
+def test_a_worker_outlives_a_redis_that_goes_while_it_works(
+    stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = threading.Event()
+    _, server = stack.enter_context(scripted_model({"service_select_v1": [answer] * 2}))
+    stack.callback(answer.set)
+    model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
+    world = World(stack, monkeypatch, **model)
+    worker = world.site.worker_pid
+    wait_until(lambda: not world.ready())
+    world.ask(VISA)
+    wait_until(lambda: world.state() == "running")
+    world.redis.close()
+    world.start_redis_again()
+    answer.set()
+    wait_until(lambda: world.state() == "answered")
+    world.ask(VISA)
+    wait_until(lambda: world.state() == "answered")
+    assert Path(f"/proc/{worker}/stat").read_text().split()[2] != "Z"
+    assert [line for line in world.lines() if "The consumer failed and is started again" in line]
 
 
 def test_a_database_that_is_away_is_told_at_once_and_in_a_line_a_minute(world: World) -> None:

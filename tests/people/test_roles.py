@@ -20,12 +20,13 @@ def rights(group: Group) -> set[str]:
     return {f"{p.content_type.app_label}.{p.codename}" for p in group.permissions.all()}
 
 
-def test_it_makes_every_role_and_says_what_it_may() -> None:
+def test_it_makes_every_role_and_names_them_in_a_line() -> None:
     output = StringIO()
     call_command("make_roles", stdout=output)
     for role in Role:
         assert rights(Group.objects.get(name=role.value)) == set(PERMISSIONS[role])
-        assert f"{role.value}: {', '.join(PERMISSIONS[role])}" in output.getvalue()
+    [line] = output.getvalue().splitlines()
+    assert ", ".join(Role) in line
 
 
 def test_it_can_be_made_again_and_takes_back_what_is_too_much() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -50,10 +53,22 @@ def distributed() -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
             late.cancel()
 
 
-def children(pid: int) -> list[int]:
-    """Return the processes that one has started."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:  # noqa: PTH123
-        return [int(child) for child in file.read().split()]
+def parts(pid: int) -> dict[int, str]:
+    """Return the command lines of what it runs, by process, also of what is no child of its own.
+
+    Its children that are shells watch over these.
+    """
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    commands = [Path(f"/proc/{child}/cmdline").read_text().split("\0") for child in children]
+    watched = [int(command[-2]) for command in commands if command[0] == "sh"]
+    return {part: Path(f"/proc/{part}/cmdline").read_text() for part in watched}
+
+
+def wait_until_gone(pids: Iterable[int]) -> None:
+    deadline, pause = time.monotonic() + 60, threading.Event()
+    while remaining := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
+        assert time.monotonic() < deadline, remaining
+        pause.wait(0.2)
 
 
 def test_it_answers_on_both_and_ends_by_ctrl_c() -> None:
@@ -62,15 +77,37 @@ def test_it_answers_on_both_and_ends_by_ctrl_c() -> None:
         for chat in chats:
             with urllib.request.urlopen(f"{chat}readyz", timeout=10) as answer:
                 assert answer.status == 200
-        child_pids = children(process.pid)
-        assert len(child_pids) >= 6, "two web processes, two workers, beat, Redis"
+        child_pids = parts(process.pid)
+        assert len(child_pids) == 7, "two web processes, two workers, beat, Redis, PostgreSQL"
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
-    assert not [pid for pid in child_pids if os.path.exists(f"/proc/{pid}")]  # noqa: PTH110
+    assert not [pid for pid in child_pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_it_ends_when_a_part_ends() -> None:
     with distributed() as (process, _):
-        web = children(process.pid)[1]  # the first is Redis
-        os.kill(web, signal.SIGKILL)
+        web = [pid for pid, command in parts(process.pid).items() if "uvicorn" in command]
+        os.kill(web[0], signal.SIGKILL)
         assert process.wait(60) == 1
+
+
+def test_nothing_is_left_where_it_is_killed() -> None:
+    with distributed() as (process, _):
+        own = parts(process.pid)
+        process.kill()
+        wait_until_gone(own)
+
+
+def test_a_port_in_use_is_told_before_anything_starts() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-m", "deploy.distributed"],
+            cwd=ROOT,
+            env=clean_environment() | {"PORT": port},
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert f"Port {port} cannot be used" in done.stderr
+    assert done.stdout == ""

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.db import OperationalError
 from django.template.loader import render_to_string
+from django.utils import timezone
 
+from conversations import selectors
 from conversations.chat import socket as consumers
 from conversations.models import Turn
 from conversations.turns import flags, moves, refusing, services
@@ -20,6 +23,7 @@ from tests.model_server import scripted_model
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 BAD = ["no json", "no json"]
+LONGER = "It takes longer than usual at the moment."
 
 
 @pytest.fixture
@@ -208,6 +212,32 @@ async def test_it_goes_on_when_a_question_cannot_be_stored(
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')
     assert "the database is away" in caplog.text
+
+
+async def test_a_page_sends_again_what_met_a_database_that_was_away(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**kwargs: Any) -> Turn:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(services, "receive", fail)
+    async with tab(secret, have=(await view(secret)).version) as page:
+        await page.send({"text": VISA, "client_id": "a-name"})
+        assert (await page.socket.receive_output(5))["code"] == consumers.TRY_AGAIN_LATER
+
+
+async def test_a_page_says_that_a_question_which_nobody_takes_takes_longer(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        assert LONGER not in page.parts["live"]
+        later = timezone.now() + 2 * selectors.UNTAKEN
+        monkeypatch.setattr(timezone, "now", lambda: later)
+        await page.send({"sync": True})
+        await page.read_until(LONGER)
+        assert page.said == ["Question 1: We have your question."]
 
 
 async def test_it_closes_after_twenty_frames_that_it_cannot_read(published: None) -> None:

@@ -18,8 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         make_roles()
-        for role, permissions in PERMISSIONS.items():
-            self.stdout.write(f"{role}: {', '.join(permissions)}")
         self.stdout.write(
-            "Give people these groups in the admin, and agencies by their agency scopes."
+            f"These roles have exactly their permissions: {', '.join(PERMISSIONS)}. Give them to "
+            "people in the admin, and agencies by their agency scopes."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -110,6 +111,28 @@ def test_a_question_whose_echo_is_lost_is_not_asked_twice(page: Page, line: Line
     line.cut()
     expect(page.locator("#connection")).to_contain_text(KEPT)
     line.mend()
+    sent_once(page)
+
+
+def test_a_question_that_met_a_database_that_was_away_is_sent_again(page: Page) -> None:
+    away = threading.Event()
+    away.set()
+
+    def answer(tab: WebSocketRoute) -> None:
+        server = tab.connect_to_server()
+        tab.on_message(lambda said: tab.close(code=1013) if away.is_set() else server.send(said))
+
+    page.route_web_socket("**/ws/chat/**", answer)
+    page.route("**/ask/", lambda route: route.fulfill(status=503) if away.is_set() else None)
+    page.goto("/")
+    connected(page)
+    with page.expect_response("**/ask/") as posted:  # as the socket brings it nowhere
+        ask(page)
+        expect(page.locator("#connection")).to_contain_text(KEPT)
+        expect(page.locator("#question")).to_have_value(VISA)
+    assert posted.value.status == 503
+    page.unroute_all(behavior="ignoreErrors")
+    away.clear()
     sent_once(page)
 
 

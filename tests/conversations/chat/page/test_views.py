@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -295,3 +296,31 @@ def test_it_has_nothing_to_delete_before_the_first_question(published: None) -> 
     answer = visitor().get("/delete/")
     assert (answer.status_code, answer["Location"]) == (302, "/")
     assert visitor().post("/delete/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("state", "age", "lease", "is_said"),
+    [
+        ("queued", 9, None, False),
+        ("queued", 11, None, True),
+        ("running", 60, 5, False),  # a worker has it; it says so itself
+        ("running", 60, -1, True),  # that worker is gone
+    ],
+)
+def test_a_question_that_no_worker_has_takes_longer(
+    published: None,
+    monkeypatch: pytest.MonkeyPatch,
+    state: str,
+    age: int,
+    lease: Any,
+    is_said: bool,
+) -> None:
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
+    client = visitor()
+    turn = send(client)
+    now = turn.created_at + timedelta(seconds=age)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    leased_until = lease and now + timedelta(seconds=lease)
+    Turn.objects.filter(pk=turn.pk).update(state=state, leased_until=leased_until)
+    said = "It takes longer than usual at the moment." in page(client.get("/"))
+    assert said is is_said

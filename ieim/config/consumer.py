@@ -1,0 +1,50 @@
+"""The consumer of a worker, which outlives a broker that goes away."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from celery.bootsteps import RUN  # type: ignore[attr-defined]  # the stubs lack it
+from celery.utils.log import worker_logger
+from celery.worker import consumer
+
+
+class LastingConsumer(consumer.Consumer):
+    """A consumer that starts again in its process after an error that Celery does not expect.
+
+    Kombu has one: where Redis is killed while tasks run, it closes the broken connection twice, and
+    the second time is an AttributeError. A worker that ends takes ten seconds to be back.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        # Workers need not know of each other, and waiting for greetings takes a second.
+        super().__init__(*arguments, **options, without_mingle=True, without_gossip=True)
+
+    def ensure_connected(self, conn: Any) -> Any:
+        """Connect to the broker, with a try a second: Kombu would wait up to 30 between two."""
+        conn.ensure_connection = partial(conn.ensure_connection, interval_start=1, interval_step=0)
+        return super().ensure_connected(conn)
+
+    def on_ready(self) -> None:
+        """Have a sweep run once the broker is back: what was to be queued meanwhile is not there,
+        and beat may take half a minute to connect again."""
+        if not self.init_callback:
+            self.app.send_task("conversations.tasks.sweep")
+        super().on_ready()
+
+    def start(self) -> None:
+        """Consume until the worker stops. Raises what fails before it was ever ready."""
+        while True:
+            try:
+                super().start()
+            except Exception:
+                if self.init_callback or self.blueprint.state != RUN:
+                    raise
+                worker_logger.exception("The consumer failed and is started again")
+                self.connection = None
+                self.on_close()
+                self._cancel_connection_timer_entries()  # type: ignore[attr-defined]  # as above
+                self.blueprint.restart(self)
+            else:
+                return
