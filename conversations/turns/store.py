@@ -193,7 +193,7 @@ class TurnStore:
         if attempt.is_done or final:
             ended = self._end(row, attempt)
         payload = {
-            **calls.audited(self.turn, row, stored),
+            **calls.attempt_payload(self.turn, row, stored),
             "retrieval": attempt.request.retrieval,
             "budget": attempt.count.as_dict(),
         }
