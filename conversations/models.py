@@ -314,7 +314,7 @@ class Citation(models.Model):
     """A service that a reply was made from; written with the reply, gone with it.
 
     ``service_sha256`` names the version: the digest of the service's content as in
-    :func:`conversations.corrections.version`, whatever the release.
+    :func:`conversations.citations.version`, whatever the release.
     """
 
     reply = models.ForeignKey(

@@ -1,7 +1,7 @@
-"""Telling open pages that something stored has changed.
+"""Hints to open pages that something stored has changed.
 
 A message carries ids only and is only a hint: whoever gets it reads the database. Losing one costs
-a little freshness, so nothing here waits and nothing here raises.
+a little freshness, so nothing here raises, and sending one takes at most :data:`SEND_TIMEOUT`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 5.0
-"""Seconds that a hint may take: longer, and it is given up."""
+SEND_TIMEOUT = 5.0
+"""Seconds that sending a hint may take; then it is given up."""
 
 _loop: asyncio.AbstractEventLoop | None = None
 
@@ -54,12 +54,12 @@ def group_name(session_id: UUID) -> str:
     return f"session.{session_id.hex}"
 
 
-def turn_changed(*, session_id: UUID, turn_id: UUID) -> None:
-    """Hint that rows of a turn have changed."""
+def send_turn_changed(*, session_id: UUID, turn_id: UUID | None = None) -> None:
+    """Send a hint that rows of a turn have changed, or of the whole session without one."""
     layer = get_channel_layer()
     if layer is None:
         return
-    message = {"type": "turn.changed", "turn": str(turn_id)}
+    message = {"type": "turn.changed", "turn": str(turn_id or session_id)}
     group = group_name(session_id)
     try:
         if _loop is not None and _loop.is_running():
@@ -69,6 +69,6 @@ def turn_changed(*, session_id: UUID, turn_id: UUID) -> None:
             async_to_sync(layer.group_send)(group, message)
         else:
             sent = asyncio.run_coroutine_threadsafe(layer.group_send(group, message), _own_loop())
-            sent.result(PATIENCE)
+            sent.result(SEND_TIMEOUT)
     except Exception:  # A hint that fails must never undo what is stored.
-        logger.warning("no hint sent for turn %s", turn_id, exc_info=True)
+        logger.warning("no hint sent for turn %s", turn_id or session_id, exc_info=True)

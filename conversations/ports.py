@@ -64,7 +64,7 @@ class Reviews(Protocol):
     def withdraw(self, *, turn_id: UUID) -> None:
         """End the undecided items of a turn that its citizen does not want answered any more."""
 
-    def settle(self, *, turn_id: UUID, by_person: bool) -> Sequence[str]:
+    def refresh_before_reply(self, *, turn_id: UUID, by_person: bool) -> Sequence[str]:
         """Bring the items of a turn up to date before its reply leaves.
 
         Returns the codes of what holds it back, none for most. ``by_person``: one had a hand in it.

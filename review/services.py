@@ -19,8 +19,8 @@ from ieim.pipeline.topology import ANSWERING, AWAITED, REPLY
 from ieim.studio.trying import services as golden
 from review import facets, scope
 from review.audited import ITEM
-from review.corrections import case_id
 from review.deciding import answers, locking, outdated, signing
+from review.evaluation_cases import case_id
 from review.facets import Facets
 from review.models import Decision, ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
@@ -79,11 +79,11 @@ def refresh(*, turn_id: UUID, codes: Sequence[str]) -> None:
     """
     turn = Turn.objects.get(pk=turn_id)
     facts = facets.of_turn(turn)
-    for item in _undecided(turn_id):
+    for item in _undecided_items(turn_id):
         _refresh(item, turn, facts, codes if item.stage in AWAITED else ())
 
 
-def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
+def refresh_before_reply(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
     """Bring a turn's items up to date before its reply leaves; returns the codes that hold it.
 
     Inside the caller's transaction. Triage may have opened an item before an agency was found.
@@ -151,16 +151,16 @@ def withdraw(*, turn_id: UUID) -> None:
     Runs inside the caller's transaction, which holds the turn's row and has written its event. Who
     has such an item finds it changed.
     """
-    for item in _undecided(turn_id):
-        _end(item)
+    for item in _undecided_items(turn_id):
+        _close_undecided_item(item)
 
 
 def _give_way(turn: Turn) -> None:
     """End the item of a turn's weak sign, for which nothing waited: one for which the citizen waits
     takes its place."""
-    for item in _undecided(turn.pk):
+    for item in _undecided_items(turn.pk):
         if item.stage == REPLY and Code.CITIZEN_DANGER in item.reasons:
-            _end(item)
+            _close_undecided_item(item)
             audit.record(
                 chain=turn.session_id,
                 kind="review.replaced",
@@ -169,12 +169,12 @@ def _give_way(turn: Turn) -> None:
             )
 
 
-def _undecided(turn_id: UUID) -> list[ReviewItem]:
+def _undecided_items(turn_id: UUID) -> list[ReviewItem]:
     items = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
     return list(items.order_by("pk"))
 
 
-def _end(item: ReviewItem) -> None:
+def _close_undecided_item(item: ReviewItem) -> None:
     locking.advance(item, state=ReviewState.DECIDED, decided_at=timezone.now(), **locking.NO_CLAIM)
 
 

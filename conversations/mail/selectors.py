@@ -30,7 +30,7 @@ def is_configured() -> bool:
     return bool(settings.IEIM_MAIL["HOST"])
 
 
-def may_ask(turn: Turn) -> bool:
+def can_request_mail(turn: Turn) -> bool:
     """Whether a turn waits for an answer on the page, so that its citizen may request an e-mail."""
     if not is_configured() or turn.state != TurnState.NEEDS_REVIEW.value:
         return False
@@ -51,7 +51,7 @@ def states(session_id: UUID) -> Mapping[UUID, str]:
 
 def visible_state(turn: Turn, newest: Mapping[UUID, str]) -> str:
     """Return one of :data:`STATES` for a turn; ``newest`` are those of its session."""
-    return _SHOWN.get(newest.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
+    return _SHOWN.get(newest.get(turn.pk, OFFERED), OFFERED) if can_request_mail(turn) else NONE
 
 
 def of_secret(secret: str) -> MailRequest | None:
@@ -61,7 +61,7 @@ def of_secret(secret: str) -> MailRequest | None:
     return requests.select_related("session", "turn").first()
 
 
-def answered() -> QuerySet[MailRequest]:
+def answered_requests() -> QuerySet[MailRequest]:
     """Return the requests whose turn has its answer.
 
     The answer is its reply, or the first line of a person whom the citizen requested.
@@ -76,4 +76,4 @@ def answered() -> QuerySet[MailRequest]:
 
 
 def is_answered(request: MailRequest) -> bool:
-    return answered().filter(pk=request.pk).exists()
+    return answered_requests().filter(pk=request.pk).exists()

@@ -230,7 +230,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
     now = now or timezone.now()
     if at_start:
         MailRequest.objects.exclude(lease=None).update(lease=None, leased_until=None)
-    confirmed = selectors.answered().filter(state=MailState.CONFIRMED.value)
+    confirmed = selectors.answered_requests().filter(state=MailState.CONFIRMED.value)
     for pk in list(confirmed.values_list("pk", flat=True)):
         _tell(pk)
     unconfirmed = MailRequest.objects.filter(state=MailState.ASKED.value)

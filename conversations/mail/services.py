@@ -64,7 +64,7 @@ def ask(*, session: Session, turn_id: UUID, address: str, origin: str) -> MailRe
     :class:`NotOffered`, :class:`Unusable` and :class:`TooMany`.
     """
     turn = Turn.objects.filter(pk=turn_id, session=session).first()
-    if turn is None or not selectors.may_ask(turn):
+    if turn is None or not selectors.can_request_mail(turn):
         raise NotOffered(str(turn_id))
     address = _usable(address)
     wait = limits.take("mail_origin", origin) or limits.take("mail", session.secret_sha256)
@@ -77,7 +77,7 @@ def ask(*, session: Session, turn_id: UUID, address: str, origin: str) -> MailRe
 @transaction.atomic
 def _ask(turn_id: UUID, address: str, *, spare: bool) -> MailRequest:
     turn = Turn.objects.select_for_update().get(pk=turn_id)
-    if not selectors.may_ask(turn):
+    if not selectors.can_request_mail(turn):
         raise NotOffered(str(turn_id))
     for earlier in MailRequest.objects.filter(turn=turn, state__in=OPEN):
         if earlier.state != MailState.ASKED and earlier.address == address:
@@ -210,7 +210,7 @@ def locked_request(which: Q) -> MailRequest | None:
 def _usable(text: str) -> str:
     """Return an address that can stand in a header as it is."""
     try:
-        address = contacts.email(text)
+        address = contacts.normalize_email(text)
         punycode(address.rpartition("@")[2]).encode("ascii")
     except contacts.UnusableContact as unusable:
         raise Unusable(unusable.args[0]) from unusable

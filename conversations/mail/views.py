@@ -36,7 +36,7 @@ def mail(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     404 where nothing can be asked for, 422 with what is wrong, 429 for too many.
     """
     turn = session.turns.filter(pk=turn_id).first()
-    if turn is None or not mails.may_ask(turn):
+    if turn is None or not mails.can_request_mail(turn):
         raise services.NotOffered
     context: dict[str, object] = {"turn": selectors.turn_view(turn_id)}
     if request.method != "POST":

@@ -21,7 +21,7 @@ class UnusableContact(ValueError):
     """What was given is no address, or no number; ``args[0]`` says so to the citizen."""
 
 
-def email(text: str) -> str:
+def normalize_email(text: str) -> str:
     """Return an e-mail address without the space around it; raises :class:`UnusableContact`."""
     address = text.strip()
     try:
@@ -34,14 +34,14 @@ def email(text: str) -> str:
     return address
 
 
-def telephone(text: str) -> str:
+def normalize_phone(text: str) -> str:
     """Return a telephone number as E.164; raises :class:`UnusableContact`.
 
     Without a country code it is one of the administration's country: that of its holidays, or else
     of its own telephone.
     """
-    country, office = _country(), administration.current().telephone
-    code = "" if country else _unassigned_code(office)
+    country, office = _default_region(), administration.current().telephone
+    code = "" if country else _fictional_calling_code(office)
     try:
         if code and (number := _of_code(text, code)):
             return number
@@ -53,7 +53,7 @@ def telephone(text: str) -> str:
     return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
 
 
-def _country() -> str | None:
+def _default_region() -> str | None:
     """Return the administration's country (ISO 3166), None where it is not known."""
     settled = administration.current().get("hours", "country") or settings.IEIM_HOLIDAYS
     if settled:
@@ -65,7 +65,7 @@ def _country() -> str | None:
     return phonenumbers.region_code_for_number(number) or None
 
 
-def _unassigned_code(office: str) -> str:
+def _fictional_calling_code(office: str) -> str:
     """Return the country code of the administration's telephone ``office`` where no country has it,
     as in the demo; else nothing."""
     code = re.match(r"\+([0-9]{1,3}) ", office)

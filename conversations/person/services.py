@@ -75,11 +75,11 @@ def ask(*, digest: str, details: RequestDetails, address: str | None = None) -> 
     with with_help(message):
         # Identifiers in an earlier question were its sender's choice.
         if written:
-            _require_no_numbers(message, turns)
+            _validate_no_identifiers(message, turns)
         return _ask(digest, details, about, message)
 
 
-def _require_no_numbers(message: IncomingMessage, turns: QuerySet[Turn]) -> None:
+def _validate_no_identifiers(message: IncomingMessage, turns: QuerySet[Turn]) -> None:
     try:
         services.require_choice(message, turns.values_list("session_id", flat=True).first())
     except NotChosen as found:
@@ -185,9 +185,9 @@ def _contact(details: RequestDetails) -> str:
             case Way.PAGE:
                 return ""
             case Way.EMAIL:
-                return contacts.email(details.contact)
+                return contacts.normalize_email(details.contact)
             case Way.CALL:
-                return contacts.telephone(details.contact)
+                return contacts.normalize_phone(details.contact)
     except contacts.UnusableContact as unusable:
         raise Unusable("contact", unusable.args[0]) from unusable
     raise Unusable("way", _("Choose how we can reach you."))

@@ -144,8 +144,7 @@ def expire(*, now: datetime) -> None:
 
 def notify_pages(session_id: UUID) -> None:
     """Hint at open pages to look at the whole conversation, once the transaction is committed."""
-    # An id that no page shows: each looks at the whole session.
-    transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
+    transaction.on_commit(lambda: notify.send_turn_changed(session_id=session_id))
 
 
 def _hush(session: Session) -> tuple[list[str], list[Choice]]:

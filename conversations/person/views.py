@@ -83,7 +83,7 @@ def _details(request: HttpRequest) -> RequestDetails:
     )
 
 
-def _excerpt(turn: TurnView) -> str:
+def _question_label(turn: TurnView) -> str:
     words = " ".join(screen(turn.text).text.split())
     return f"{turn.number}. {Truncator(words).chars(EXCERPT)}"
 
@@ -103,7 +103,7 @@ def _page(
     session = selectors.session_for_secret(secret) if secret else None
     person_request = people.open_request(session.pk) if session else None
     questions = [
-        (str(t.id), _excerpt(t), t.language) for t in chat.turns if t.text and not t.person
+        (str(t.id), _question_label(t), t.language) for t in chat.turns if t.text and not t.person
     ]
     context = {
         "chat": chat,

@@ -37,7 +37,7 @@ _ENDED = {status.value for status in (*DONE_STAGE_STATUSES, StageStatus.NEEDS_RE
 _ANSWER = ("output", "state_merge", "result")
 
 
-def _of_stage(stage: Stage) -> dict[str, Any]:
+def _stage_related(stage: Stage) -> dict[str, Any]:
     return {
         # Whether a worker is at it is no part of what came of it.
         "status": stage.status if stage.status in _ENDED else None,
@@ -45,7 +45,7 @@ def _of_stage(stage: Stage) -> dict[str, Any]:
     }
 
 
-def _is_blank(stage: Stage) -> bool:
+def _has_no_outcome(stage: Stage) -> bool:
     has_content = any(getattr(stage, name) is not None for name in _ANSWER) or stage.findings
     return not has_content and stage.status not in _ENDED
 
@@ -55,23 +55,23 @@ def cited(citations: Iterable[Citation]) -> list[list[str]]:
     return sorted([c.agency, c.service, c.service_sha256] for c in citations)
 
 
-def _of_reply(reply: Reply) -> dict[str, Any]:
+def _reply_related(reply: Reply) -> dict[str, Any]:
     return {"citations": cited(reply.citations.all())}
 
 
-def _of_attempt(attempt: Attempt) -> dict[str, Any]:
+def _attempt_related(attempt: Attempt) -> dict[str, Any]:
     # Only where there is a count: what was written before there were any stays as it was hashed.
     count = attempt.cached_tokens
     return {} if count is None else {"cached_tokens": count}
 
 
-def _of_choice(choice: Choice) -> dict[str, Any]:
+def _choice_related(choice: Choice) -> dict[str, Any]:
     # As above: only where they hold something.
     names = ("several", "also")
     return {name: getattr(choice, name) for name in names if getattr(choice, name)}
 
 
-def _opens_nothing(session: Session) -> bool:
+def _is_erased_session(session: Session) -> bool:
     """Whether an erasure has taken a session's secrets; before 0.3 it had one of them only."""
     opens = {session.secret_sha256, session.link_sha256} - {""}
     return opens == {f"{ERASED_MARK}{session.pk.hex}"}
@@ -84,7 +84,7 @@ SESSION = AuditedModel(
     chain_lookup="id",
     # An empty one has no event; what it holds is vouched for by itself.
     is_blank=lambda session: True,
-    is_tombstone=_opens_nothing,
+    is_tombstone=_is_erased_session,
     is_immutable=True,
     is_backfilled=True,
 )
@@ -111,8 +111,8 @@ STAGE = AuditedModel(
     lambda: Stage.objects.prefetch_related("spans"),
     ("turn_id", "contract", "order", "round", "findings", *_ANSWER),
     chain_lookup="turn__session_id",
-    related=_of_stage,
-    is_blank=_is_blank,
+    related=_stage_related,
+    is_blank=_has_no_outcome,
 )
 ATTEMPT = AuditedModel(
     "attempt",
@@ -124,7 +124,7 @@ ATTEMPT = AuditedModel(
         *("response_id", "created_at"),
     ),
     chain_lookup="stage__turn__session_id",
-    related=_of_attempt,
+    related=_attempt_related,
     is_immutable=True,
 )
 SPAN = AuditedModel(
@@ -149,14 +149,14 @@ CHOICE = AuditedModel(
         *("outcome", "chosen", "decided_at"),
     ),
     chain_lookup="turn__session_id",
-    related=_of_choice,
+    related=_choice_related,
 )
 REPLY = AuditedModel(
     "reply",
     lambda: Reply.objects.prefetch_related("citations"),
     ("turn_id", "origin", "body", "marked", "model", "created_at"),
     chain_lookup="turn__session_id",
-    related=_of_reply,
+    related=_reply_related,
     is_immutable=True,
 )
 RATING = AuditedModel(

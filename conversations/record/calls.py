@@ -208,7 +208,7 @@ def _counted(answer: ModelAnswer | None, count: Count) -> int:
     return (count.input if sent is None else sent) + (written if received is None else received)
 
 
-def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
+def attempt_payload(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
     """Return the payload of an attempt's event: codes and counts.
 
     It has nothing from which a citizen's words could be found by trying.

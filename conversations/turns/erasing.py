@@ -89,6 +89,5 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
         model._default_manager.filter(turn__session=session).delete()
     session.secret_sha256 = session.link_sha256 = f"{ERASED_MARK}{session.pk.hex}"
     session.save(update_fields=["secret_sha256", "link_sha256"])
-    # An id that no page shows: each looks at the whole session, and finds nothing any more.
-    transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
+    transaction.on_commit(lambda: notify.send_turn_changed(session_id=session_id))
     return erased

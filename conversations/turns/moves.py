@@ -55,7 +55,7 @@ def move_turn(turn: Turn, new: TurnState, **fields: object) -> None:
 def notify_pages(turn: Turn) -> None:
     """Hint at open pages, once the transaction has been committed."""
     session_id, turn_id = turn.session_id, turn.pk
-    transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=turn_id))
+    transaction.on_commit(lambda: notify.send_turn_changed(session_id=session_id, turn_id=turn_id))
 
 
 @transaction.atomic

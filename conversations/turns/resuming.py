@@ -15,7 +15,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations import states
-from conversations.corrections import cite
+from conversations.citations import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
 from conversations.record.audited import REPLY, SPAN, STAGE, cited
 from conversations.states import StageStatus, TurnState

@@ -293,7 +293,7 @@ def leave(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model: M
     renew_lease(turn_id=turn.pk, lease=turn.lease)
     alone = (ReplyOrigin.MODEL, ReplyOrigin.INDEX, ReplyOrigin.CITIZEN_CHOICE)
     by_person = origin not in alone
-    codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))
+    codes = list(ports.reviews().refresh_before_reply(turn_id=turn.pk, by_person=by_person))
     off = administration.current().agencies_off
     outcome = replace(outcome, reply=situation.without_offer(outcome.reply, off))
     if not by_person and {source.agency_id for source in situation.shown(outcome.reply)} & off:

@@ -207,7 +207,7 @@ class TurnStore:
         self._used |= {stored.response_id} - {""}
         self._tokens += stored.tokens
         payload = {
-            **calls.audited(self.turn, row, stored),
+            **calls.attempt_payload(self.turn, row, stored),
             "retrieval": attempt.request.retrieval,
             "budget": attempt.count.as_dict(),
         }

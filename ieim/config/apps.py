@@ -24,6 +24,6 @@ class ConfigConfig(AppConfig):
         """Register the system checks and connect the ports, now that every app is there."""
         from ieim.config import checks, wiring
 
-        for check in (checks.model_is_configured, checks.embedder_is_there, checks.mail_is_safe):
+        for check in (checks.check_model, checks.check_embedder, checks.check_mail):
             register(check, Tags.security, deploy=True)
         wiring.wire()

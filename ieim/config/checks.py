@@ -10,7 +10,7 @@ from django.core import checks
 from ieim.search import embedders
 
 
-def model_is_configured(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_model(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     """Warn (``ieim.W001``) when the offline engine would answer citizens."""
     if settings.IEIM_MODEL["BASE_URL"]:
         return []
@@ -20,7 +20,7 @@ def model_is_configured(app_configs: Any, **kwargs: Any) -> list[checks.CheckMes
     ]
 
 
-def embedder_is_there(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_embedder(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     """Warn (``ieim.W002``) when words alone would rank because the embedded model is not there."""
     fault = embedders.fault() if settings.IEIM_EMBEDDINGS["KIND"] == "embedded" else None
     if fault is None:
@@ -29,7 +29,7 @@ def embedder_is_there(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessa
     return [checks.Warning(f"Words alone rank: {message}.", hint, id="ieim.W002")]
 
 
-def mail_is_safe(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_mail(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     """Warn of e-mail without a sender of one's own (``ieim.W003``) or without TLS (``W004``)."""
     mail = settings.IEIM_MAIL
     messages: list[checks.CheckMessage] = []

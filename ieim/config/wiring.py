@@ -20,7 +20,7 @@ class Reviews:
     erase = staticmethod(services.erase_items)
     refresh = staticmethod(services.refresh)
     withdraw = staticmethod(services.withdraw)
-    settle = staticmethod(services.settle)
+    refresh_before_reply = staticmethod(services.refresh_before_reply)
     due = staticmethod(due_of_turns)
 
 

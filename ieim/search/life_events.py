@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Matrix
-from ieim.search.words import Words, situation_texts
+from ieim.search.words import BM25Index, situation_texts
 
 Numbers = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class LifeEvents:
         events = (question.situation for question in release.questions if question.situation)
         self._event_of = np.array([numbers.get(key, -1) for key in events], dtype=np.int64)
         self._steps = [[places[key] for key in release.steps(event)] for event in self.situations]
-        self._words = Words(situation_texts(release))
+        self._words = BM25Index(situation_texts(release))
         self._entries: Matrix | None = None
 
     def learn(self, entries: Matrix, questions: Matrix) -> None:

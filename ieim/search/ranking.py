@@ -43,7 +43,7 @@ from ieim.search.kinds import Kinds, kind_of_words
 from ieim.search.life_events import LifeEvents
 from ieim.search.linking import Links
 from ieim.search.requests import segments
-from ieim.search.words import Words, service_texts
+from ieim.search.words import BM25Index, service_texts
 
 Numbers = NDArray[np.float64]
 
@@ -203,7 +203,7 @@ class Search:
         self.release = release
         self.services = list(release.services.values())
         self.places = {key: index for index, key in enumerate(release.services)}
-        self._words = Words(service_texts(release), background())
+        self._words = BM25Index(service_texts(release), background())
         self.events = LifeEvents(release)
         self._links = Links(list((release.original or release).services.values()))
         self._embedder, self._kinds = embedder, kinds

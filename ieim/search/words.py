@@ -35,7 +35,7 @@ _MOST: Final = 64
 Scores = NDArray[np.float64]
 
 
-class Words:
+class BM25Index:
     """The words of entries, each a text a field in the order of :data:`_BOOSTS`, and of the lines
     of a background; safe for threads."""
 
@@ -45,7 +45,7 @@ class Words:
         lengths = np.array([[count.total() for count in counts] for counts in fields], dtype=float)
         averages = np.maximum(lengths.mean(axis=0), 1.0) if fields else lengths
         frequency = Counter(stem for counts in fields for stem in set().union(*counts))
-        self._rarity = {stem: self._rare(many) for stem, many in frequency.items()}
+        self._rarity = {stem: self._idf(many) for stem, many in frequency.items()}
         postings: dict[str, list[tuple[int, float]]] = {}
         for index, counts in enumerate(fields):
             damping = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[index] / averages)
@@ -87,9 +87,9 @@ class Words:
         reference that none has says nothing."""
         if stem in self._rarity:
             return self._rarity[stem]
-        return 0.0 if any(map(str.isdigit, stem)) else self._rare(0)
+        return 0.0 if any(map(str.isdigit, stem)) else self._idf(0)
 
-    def _rare(self, many: int) -> float:
+    def _idf(self, many: int) -> float:
         return math.log(1 + (self._size - many + 0.5) / (many + 0.5))
 
 

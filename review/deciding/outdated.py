@@ -7,7 +7,7 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from conversations.corrections import version
+from conversations.citations import version
 from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Service

@@ -18,10 +18,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
 from ieim.studio.trying import services as questions
-from review import corrections, deciding, reading, talking
+from review import deciding, evaluation_cases, reading, talking
 from review.claims import ClaimRefused
-from review.corrections import NoCase
 from review.deciding import Conflict, Preview, Refused
+from review.evaluation_cases import NoCase
 from review.item import page, selectors
 from review.item.base_forms import Problem, ServicePicker
 from review.item.forms import DecisionForm
@@ -35,7 +35,7 @@ from review.talking import CannotTalk, talk_view
 @require_safe
 def item(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show why a turn stopped, with the citizen's message, and what can be done."""
-    return _item_page(request, _load(request, pk), correct=request.GET.get(page.CORRECT, ""))
+    return _render_item(request, _load(request, pk), correct=request.GET.get(page.CORRECT, ""))
 
 
 @require_POST
@@ -46,17 +46,17 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     errors and the draft, where it would be refused.
     """
     if "again" in request.POST:
-        return _item_page(request, _load(request, pk), request.POST)
+        return _render_item(request, _load(request, pk), request.POST)
     loaded, form = _load_form(request, pk)
     if form.version != loaded.item.version:
         return _conflict_page(request, loaded, page.change_message(loaded, request.user.pk))
     if not form.is_valid():
-        return _item_page(request, loaded, request.POST, problems=form.problems)
+        return _render_item(request, loaded, request.POST, problems=form.problems)
     try:
         outcome = _outcome(request, pk, form)
     except Refused as refused:
         problems = page.refusal_problems(refused, form)
-        return _item_page(request, loaded, request.POST, problems=problems)
+        return _render_item(request, loaded, request.POST, problems=problems)
     reading.record_read(loaded.item, member(request))
     context = page.preview_context(loaded, form, outcome)
     once_more = page.ONCE_MORE in request.POST and context["why_confirm"]
@@ -73,7 +73,7 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     if form.version != loaded.item.version:
         return _conflict_page(request, loaded, page.change_message(loaded, request.user.pk))
     if form.action is None or not form.is_valid():
-        return _item_page(request, loaded, request.POST, problems=form.problems)
+        return _render_item(request, loaded, request.POST, problems=form.problems)
     try:
         deciding.decide(
             item_id=pk,
@@ -85,18 +85,18 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
         )
     except Refused as refused:
         problems = page.refusal_problems(refused, form)
-        return _item_page(request, _load(request, pk), request.POST, problems=problems)
+        return _render_item(request, _load(request, pk), request.POST, problems=problems)
     except Conflict as conflict:
         return _conflict_page(request, _load(request, pk), str(conflict))
     if "next" not in request.POST:
-        return _see_item(request, pk)
+        return _redirect_to_item(request, pk)
     messages.success(request, page.stored_message(loaded.item, form.action))
     filters = lists.list_filters(request)
     following = selectors.next_item(member(request), after=loaded.item, filters=filters)
     address = (
         lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
     )
-    return _see_other(request, address, decided=str(pk))
+    return _see_other(request, address, draft_name=str(pk))
 
 
 @require_POST
@@ -155,10 +155,10 @@ def _change(request: HttpRequest, pk: UUID, change: Callable[[], object]) -> Htt
         change()
     except Refused as refused:
         loaded, form = _load_form(request, pk)
-        return _item_page(request, loaded, problems=page.refusal_problems(refused, form))
+        return _render_item(request, loaded, problems=page.refusal_problems(refused, form))
     except Conflict as conflict:
         return _conflict_page(request, _load(request, pk), str(conflict))
-    return _see_item(request, pk)
+    return _redirect_to_item(request, pk)
 
 
 def _load(request: HttpRequest, pk: UUID) -> LoadedItem:
@@ -180,7 +180,7 @@ def _outcome(request: HttpRequest, pk: UUID, form: DecisionForm) -> Preview:
     return deciding.preview(item_id=pk, actor=member(request), action=action, payload=payload)
 
 
-def _item_page(
+def _render_item(
     request: HttpRequest,
     loaded: LoadedItem,
     data: QueryDict | None = None,
@@ -200,22 +200,22 @@ def _item_page(
 def _conflict_page(request: HttpRequest, loaded: LoadedItem, message: str) -> HttpResponse:
     title = gettext("Your decision was not taken")
     problems = [Problem(message)]
-    return _item_page(request, loaded, request.POST, status=409, problems=problems, title=title)
+    return _render_item(request, loaded, request.POST, status=409, problems=problems, title=title)
 
 
-def _see_item(request: HttpRequest, pk: UUID) -> HttpResponse:
+def _redirect_to_item(request: HttpRequest, pk: UUID) -> HttpResponse:
     address = lists.item_address(pk, lists.list_filters(request))
-    return _see_other(request, address, decided=str(pk))
+    return _see_other(request, address, draft_name=str(pk))
 
 
-def _see_other(request: HttpRequest, address: str, *, decided: str = "") -> HttpResponse:
-    """Redirect with 303; the browser forgets the draft of the name ``decided``, as it is stored
+def _see_other(request: HttpRequest, address: str, *, draft_name: str = "") -> HttpResponse:
+    """Redirect with 303; the browser forgets the draft of the name ``draft_name``, as it is stored
     now: a cookie for ``drafts.js``."""
     response = redirect(address)
     response.status_code = 303
-    if decided:
+    if draft_name:
         response.set_cookie(
-            f"ieim-decided-{decided}",
+            f"ieim-decided-{draft_name}",
             str(member(request).pk),
             max_age=timedelta(days=1),
             secure=settings.SESSION_COOKIE_SECURE,
@@ -245,12 +245,12 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Say something to the citizen; 422 with the draft where it cannot be said."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return change_talk(request, pk, talking.say, decided=f"{pk}-talk", text=text)
+    return change_talk(request, pk, talking.say, draft_name=f"{pk}-talk", text=text)
 
 
 @require_POST
 def change_talk(
-    request: HttpRequest, pk: UUID, change: Callable[..., object], decided: str = "", **text: str
+    request: HttpRequest, pk: UUID, change: Callable[..., object], draft_name: str = "", **text: str
 ) -> HttpResponse:
     """Change a conversation (what the address is for) and show it.
 
@@ -264,7 +264,7 @@ def change_talk(
         problem, status = str(refused), 409 if isinstance(refused, ClaimRefused) else 422
     else:
         address = f"{reverse('review:talk', args=[pk])}#{NEWEST}"
-        return _see_other(request, address, decided=decided)
+        return _see_other(request, address, draft_name=draft_name)
     context = {**_talk_context(request, pk), "problem": problem, "draft": text.get("text", "")}
     return render(request, "review/talking/talk.html", context, status=status)
 
@@ -283,7 +283,7 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     item = get_object_or_404(visible(user).select_related("turn__session"), pk=pk)
     try:
         question, new = questions.store(
-            case=corrections.case_of(item), by=user, turn_id=item.turn_id
+            case=evaluation_cases.case_of(item), by=user, turn_id=item.turn_id
         )
     except (NoCase, questions.GoldenError) as error:
         message = gettext("It makes no golden question. {why}")

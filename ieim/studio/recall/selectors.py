@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 
-from conversations import corrections
+from conversations import citations
 from conversations.models import Citation, Correction
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.formats import csv_lines
@@ -144,4 +144,4 @@ def current_version(agency: str, service: str) -> str:
     release = knowledge.current_release()
     if release is None or (agency, service) not in release.services:
         return ""
-    return corrections.version(release, agency, service)
+    return citations.version(release, agency, service)

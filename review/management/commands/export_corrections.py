@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from ieim.audit.services import record_system
-from review import corrections
+from review import evaluation_cases
 
 
 def day(text: str) -> datetime:
@@ -39,9 +39,9 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, help="the file to write (default: the output)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Export the corrections."""
+        """Export the evaluation_cases."""
         lines, left_out = [], 0
-        for case in corrections.cases(since=options["since"]):
+        for case in evaluation_cases.cases(since=options["since"]):
             if case is None:
                 left_out += 1
             else:

@@ -148,13 +148,13 @@ def test_it_reads_the_embedder(tmp_path: Path) -> None:
 
 def test_it_warns_where_the_embedded_model_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "IEIM_EMBEDDINGS", {"KIND": "embedded"})
-    assert checks.embedder_is_there(None) == []
+    assert checks.check_embedder(None) == []
     monkeypatch.setattr("ieim.search.embedders.PACKAGE", "no_such_package")
-    (warning,) = checks.embedder_is_there(None)
+    (warning,) = checks.check_embedder(None)
     assert warning.id == "ieim.W002"
     assert "requirements/base.txt" in str(warning.hint)
     monkeypatch.setattr(settings, "IEIM_EMBEDDINGS", {"KIND": "none"})
-    assert checks.embedder_is_there(None) == []
+    assert checks.check_embedder(None) == []
 
 
 def test_a_day_has_a_budget_where_a_model_costs_something(tmp_path: Path) -> None:
@@ -190,4 +190,4 @@ def test_it_warns_of_no_sender_and_no_tls(monkeypatch: pytest.MonkeyPatch) -> No
         ({"FROM_IS_SET": False, "HOST": ""}, []),
     ):
         monkeypatch.setattr(settings, "IEIM_MAIL", mail | changes)
-        assert [warning.id for warning in checks.mail_is_safe(None)] == ids
+        assert [warning.id for warning in checks.check_mail(None)] == ids

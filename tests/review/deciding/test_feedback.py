@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from ieim.knowledge import selectors as knowledge
 from ieim.studio.evaluation.cases import read_cases
-from review import corrections
+from review import evaluation_cases
 from review.deciding import Action
 from review.models import ReviewItem
 from tests.fixtures import VISA
@@ -74,7 +74,7 @@ def test_it_expects_what_the_person_vouched_for() -> None:
         (decided("judgement_v1", Action.WRITE, text=WORDS, sources=[]), INQUIRY),
     ]
     for item, expected in cases:
-        case = corrections.case_of(item)
+        case = evaluation_cases.case_of(item)
         assert case["expected"] == expected
         assert case["text"] == item.turn.text
         assert "correction" in case["tags"]
@@ -82,11 +82,11 @@ def test_it_expects_what_the_person_vouched_for() -> None:
 
 def test_it_makes_no_case_of_what_says_nothing() -> None:
     for action in (Action.RETRY, Action.DISMISS):
-        with pytest.raises(corrections.NoCase, match="does not say"):
-            corrections.case_of(decided("category_select_v1", action))
+        with pytest.raises(evaluation_cases.NoCase, match="does not say"):
+            evaluation_cases.case_of(decided("category_select_v1", action))
     turn = desk.ask(VISA, {"category_select_v1": BAD})
-    with pytest.raises(corrections.NoCase, match="not been decided"):
-        corrections.case_of(desk.the_item(turn))
+    with pytest.raises(evaluation_cases.NoCase, match="not been decided"):
+        evaluation_cases.case_of(desk.the_item(turn))
 
 
 def test_it_exports_cases_that_the_evaluation_reads(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ieim.people.roles import Role
 from ieim.studio.evaluation.cases import read_case
 from ieim.studio.models import GoldenQuestion
 from ieim.studio.trying import services as questions
-from review import corrections
+from review import evaluation_cases
 from review.models import Action, ReviewItem
 from tests.fixtures import VISA
 from tests.review import desk
@@ -40,7 +40,7 @@ def test_it_keeps_a_decision_as_a_golden_question() -> None:
     assert f'action="/review/{item.pk}/golden/"' in page
     assert "Kept as golden question" in press(item)
     question = GoldenQuestion.objects.get()
-    assert question.name == corrections.case_of(item)["id"]
+    assert question.name == evaluation_cases.case_of(item)["id"]
     case = read_case(json.dumps(question.case).encode())
     assert case.text == VISA
     assert case.expected.inquiry is True

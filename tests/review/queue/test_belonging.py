@@ -15,7 +15,7 @@ from review import claims, deciding
 from review import scope as reach
 from review.deciding import Action
 from review.models import AgencySet, ReviewItem
-from review.services import open_item, settle
+from review.services import open_item, refresh_before_reply
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
@@ -120,7 +120,7 @@ def test_an_item_belongs_to_what_is_found_later_too() -> None:
     (item,) = ReviewItem.objects.filter(turn=turn)
     belong(item)
     assert (turn.state, names(item)) == ("answered", [])
-    settle(turn_id=turn.pk, by_person=False)
+    refresh_before_reply(turn_id=turn.pk, by_person=False)
     assert names(item) == [*BOTH]
     open_item(turn_id=turn.pk, stage="extract", codes=["schema"])
     assert AgencySet.objects.get().members.count() == 2

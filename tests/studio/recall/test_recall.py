@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.corrections import content_of
+from conversations.citations import content_of
 from conversations.models import Citation, ReplyOrigin, Turn
 from conversations.turns import erasing
 from ieim.knowledge import selectors as knowledge

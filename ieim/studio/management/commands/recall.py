@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations import corrections
+from conversations.citations import content_in
+from conversations.citations import version as version_of
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.formats import BOM
 from ieim.knowledge.models import Release
@@ -40,7 +41,7 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no release {number}.") from error
             if (agency, service) not in release.services:
                 raise CommandError(f"Release {number} has no {agency}/{service}.")
-            version = corrections.version(release, agency, service)
+            version = version_of(release, agency, service)
         citations = selectors.listed(agency, service, version)
         if not citations.exists() and not _exists(agency, service):
             raise CommandError(f"No release has, or had, {agency}/{service}.")
@@ -51,7 +52,4 @@ class Command(BaseCommand):
 def _exists(agency: str, service: str) -> bool:
     """Return whether any release has, or had, a service."""
     contents = Release.objects.order_by("-number").values_list("content", flat=True)
-    return any(
-        corrections.content_in(content, agency, service)
-        for content in contents.iterator(chunk_size=1)
-    )
+    return any(content_in(content, agency, service) for content in contents.iterator(chunk_size=1))

@@ -90,7 +90,7 @@ async def test_it_says_nothing_twice(secret: str) -> None:
         await page.read_until('data-state="queued"')
         turn = await run_newest()
         await page.read_until("Why this answer")
-        await database_sync_to_async(notify.turn_changed)(
+        await database_sync_to_async(notify.send_turn_changed)(
             session_id=turn.session_id, turn_id=turn.pk
         )
         assert await page.socket.receive_nothing()
@@ -143,7 +143,7 @@ async def test_all_hints_of_a_worker_go_through_one_connection(
     await layer.group_add(notify.group_name(session), channel)
     turns = [uuid4() for _ in range(3)]
     for turn in turns:
-        await asyncio.to_thread(notify.turn_changed, session_id=session, turn_id=turn)
+        await asyncio.to_thread(notify.send_turn_changed, session_id=session, turn_id=turn)
     result = [(await layer.receive(channel))["turn"] for _ in turns]
     assert result == list(map(str, turns))
     assert [entry.name for entry in threading.enumerate()].count("hints") == 1

@@ -48,7 +48,7 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
     Expected is only what the person vouched for; the rest is null ("not labelled"). Raises
     :class:`NoCase`.
     """
-    decision = _effective(item)
+    decision = _effective_decision(item)
     action = Action(decision.action)
     return {
         "id": case_id(item.pk),
@@ -65,7 +65,7 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
     }
 
 
-def _effective(item: ReviewItem) -> Decision:
+def _effective_decision(item: ReviewItem) -> Decision:
     """Return the decision that took effect."""
     if item.state != ReviewState.DECIDED.value:
         raise NoCase(gettext("This item has not been decided yet."))
@@ -79,45 +79,47 @@ def _effective(item: ReviewItem) -> Decision:
 def _expected(item: ReviewItem, decision: Decision) -> Expected:
     action = Action(decision.action)
     if action is Action.ASK:
-        return _case(agencies=None)
+        return _expect_inquiry(agencies=None)
     if action is Action.WRITE or (action is Action.APPROVE and item.stage == REPLY):
-        return _of_sources(decision.output)
+        return _expect_from_reply(decision.output)
     if action in (Action.APPROVE, Action.OVERRIDE):
-        return _of_stage(item.turn, decision)
+        return _expect_from_stage(item.turn, decision)
     raise NoCase(gettext("This decision does not say what the right answer is."))
 
 
-def _of_sources(body: Any) -> Expected:
+def _expect_from_reply(body: Any) -> Expected:
     if body["kind"] == "guidance":
         return {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
     sources = body["sources"]
     if not sources:
-        return _case(agencies=None)
-    return _case(
+        return _expect_inquiry(agencies=None)
+    return _expect_inquiry(
         agencies=[source["agency_id"] for source in sources],
         services=[source["service_key"] for source in sources],
     )
 
 
-def _of_stage(turn: Turn, decision: Decision) -> Expected:
+def _expect_from_stage(turn: Turn, decision: Decision) -> Expected:
     stage: str = decision.artifacts["stage"]
     output: Any = decision.output
     if stage == "judgement_v1":
         inquiry = output["judgements"]["inquiry"]
-        return _case(agencies=None) if inquiry else _of_sources({"kind": "guidance"})
+        return (
+            _expect_inquiry(agencies=None) if inquiry else _expect_from_reply({"kind": "guidance"})
+        )
     if stage == "agency_detect_v1":
-        return _case(agencies=output["judgements"]["agencyDetected"])
+        return _expect_inquiry(agencies=output["judgements"]["agencyDetected"])
     if stage == "multi_agency_service_answer_v1":
         sources = output["sourcesUsed"]
-        return _case(
+        return _expect_inquiry(
             agencies=[source["agencyId"] for source in sources],
             services=[source["serviceKey"] for source in sources],
         )
     if stage == "service_select_v1":
         services = [output["serviceSelection"]["serviceKey"]]
-        return _case(agencies=_detected(turn), services=services)
+        return _expect_inquiry(agencies=_detected(turn), services=services)
     if stage in ("category_select_v1", "semantic_analysis_v1"):
-        return _case(agencies=_detected(turn))
+        return _expect_inquiry(agencies=_detected(turn))
     raise NoCase(gettext("Cases say nothing of intents, facts and keys."))
 
 
@@ -127,7 +129,7 @@ def _detected(turn: Turn) -> list[str]:
     return list(context.detected)
 
 
-def _case(*, agencies: list[str] | None, services: list[str] | None = None) -> Expected:
+def _expect_inquiry(*, agencies: list[str] | None, services: list[str] | None = None) -> Expected:
     acceptable = list(dict.fromkeys(services or []))
     return {
         "inquiry": True,
