@@ -151,6 +151,13 @@ class Environment(BaseSettings):
     IEIM_METRICS_TOKEN: str = Field("", pattern=r"^([A-Za-z0-9._~+/-]{16,200}=*)?$")
     """What Prometheus sends as bearer token to read /metrics: 16 or more random letters and digits.
     When it is not set, /metrics is no address."""
+    IEIM_WORKERS: int = Field(0, ge=0, le=1000, examples=[2])
+    """How many worker processes there are on all machines together: /metrics says so, and the alert
+    IeimWorkersMissing when fewer are at work. 0: it is not said."""
+    IEIM_BACKED_UP: bool = False
+    """true where deploy/backup.sh backs this installation up, by its timer or with Compose: then
+    /metrics says when no backup has ever been made. It leaves backup.done and backup.failed in
+    IEIM_DATA_DIR."""
     IEIM_LOG_FORMAT: Literal["text", "json"] = "text"
     """How log lines are written to standard error: text, or json, one object a line."""
     IEIM_LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = Field(

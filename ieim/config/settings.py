@@ -179,6 +179,9 @@ IEIM_MAIL: dict[str, Any] = {
 
 # Who may read /metrics; empty where nobody may.
 IEIM_METRICS_TOKEN = env.IEIM_METRICS_TOKEN
+# How many worker processes there should be, 0 where nobody says; whether backups are made.
+IEIM_WORKERS = env.IEIM_WORKERS
+IEIM_BACKED_UP = env.IEIM_BACKED_UP
 # Where spans are sent; empty for nowhere. OpenTelemetry's SDK reads its variables by itself.
 IEIM_TRACES = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or env.OTEL_EXPORTER_OTLP_ENDPOINT
 # Whether the audit record is sealed beside this site, so that a seal that never came is missed.
