@@ -123,8 +123,9 @@ class Environment(BaseSettings):
     )
     """A file (PEM) of all authorities whose certificates are trusted where this site connects to
     others: the model, the embedder, the mail server, the OpenID provider, webhooks. When it is not
-    set, those of the operating system. PostgreSQL and Redis have theirs in their addresses
-    (sslrootcert, ssl_ca_certs). With deploy/compose.yaml, a file of the host."""
+    set, those of the operating system (for the OpenID provider, of certifi). PostgreSQL and Redis
+    have theirs in their addresses (sslrootcert, ssl_ca_certs). With deploy/compose.yaml, a file of
+    the host."""
     IEIM_PROXY_URL: Annotated[str, Field(pattern=r"^(https?://[^/?#]+/?)?$")] = Field(
         "", examples=["http://proxy.example.org:3128"]
     )
