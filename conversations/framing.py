@@ -47,7 +47,7 @@ _SALT = "ieim.frame"
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class FrameIdentity:
     """A citizen's secret, and the code of their page's language or nothing."""
 
     secret: str
@@ -61,18 +61,18 @@ class Carried:
         return key.hexdigest()[:32]
 
 
-def sign(carried: Carried) -> str:
+def sign(identity: FrameIdentity) -> str:
     """Return it as text that goes into a cookie or an address."""
-    return signing.dumps([carried.secret, carried.language], salt=_SALT)
+    return signing.dumps([identity.secret, identity.language], salt=_SALT)
 
 
-def unsign(text: str) -> Carried | None:
+def unsign(text: str) -> FrameIdentity | None:
     """Return what was sealed, None for what we have not sealed or too long ago."""
     try:
         secret, language = signing.loads(text, salt=_SALT, max_age=MAX_AGE)
     except (signing.BadSignature, ValueError):
         return None
-    return Carried(secret, language)
+    return FrameIdentity(secret, language)
 
 
 class _Partitioned(Morsel[str]):
@@ -82,12 +82,12 @@ class _Partitioned(Morsel[str]):
         return f"{super().OutputString(attrs)}; Partitioned"
 
 
-def set_cookie(response: HttpResponseBase, carried: Carried) -> None:
+def set_cookie(response: HttpResponseBase, identity: FrameIdentity) -> None:
     """Set the cookie of a page in a frame: for pages in frames alone, and for no script.
 
     Secure always: browsers take it from loopback without TLS as well.
     """
-    text = sign(carried)
+    text = sign(identity)
     cookie = _Partitioned()
     cookie.set(COOKIE, text, text)
     flags = {"path": ROOT, "max-age": str(MAX_AGE), "samesite": "None"}
@@ -148,26 +148,26 @@ def of_socket(scope: Mapping[str, Any]) -> tuple[str, str | None]:
     if not scope["path"].startswith(ROOT):
         return "/", cookies.secret_of(scope.get("cookies", {}))
     token = scope["url_route"]["kwargs"].get("token")
-    brought = scope.get("cookies", {}).get(COOKIE, "") if token is None else token
-    carried = unsign(brought)
-    return prefix_of(token), carried.secret if carried else None
+    text = scope.get("cookies", {}).get(COOKIE, "") if token is None else token
+    identity = unsign(text)
+    return prefix_of(token), identity.secret if identity else None
 
 
 FRESH = "fresh"
-"""In an address: what was carried is of no use, so begin anew."""
+"""In an address: the pass cannot be used, so begin anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What a template asks of the frame that its page is in.
 
-    ``unheard`` says that no cookie came. ``without_cookies`` is the address then for a browser that
-    refuses them, empty where there is no safe way.
+    ``is_without_cookie``: no cookie came. ``without_cookies`` is the address then for a browser
+    that refuses them, empty where there is no safe way.
     """
 
     home: str
     by_pass: bool
-    unheard: bool
+    is_without_cookie: bool
     without_cookies: str
     fresh: bool
 
@@ -182,10 +182,10 @@ def in_a_frame(
         if address is None:
             return get_response(request)
         request.path_info = address.path
-        brought, request.COOKIES = request.COOKIES.get(COOKIE, ""), {}
+        cookie, request.COOKIES = request.COOKIES.get(COOKIE, ""), {}
         if not address.page:
             return get_response(request)
-        response = _framed_page(request, address, brought, get_response)
+        response = _framed_page(request, address, cookie, get_response)
         _for_frames(response)
         return response
 
@@ -200,28 +200,28 @@ def _framed_page(
 ) -> HttpResponse:
     site = request.headers.get("Sec-Fetch-Site")
     if address.token is None:
-        brought = unsign(cookie)
+        stored = unsign(cookie)
     else:
         if site != "same-origin":
             # Somebody else's pass must not put a citizen's question into their conversation.
             return redirect(ROOT)
-        brought = unsign(address.token)
-        if brought is None:
+        stored = unsign(address.token)
+        if stored is None:
             return redirect(f"{ROOT}?{urlencode({FRESH: 1})}")
     requested = page_languages.find(request.GET.get("language", ""))
-    carried = brought or Carried(new_secret(), requested.code if requested else "")
+    identity = stored or FrameIdentity(new_secret(), requested.code if requested else "")
     request.COOKIES = {
-        cookies.NAME: cookies.sealed(carried.secret),
-        settings.LANGUAGE_COOKIE_NAME: carried.language,
-        settings.CSRF_COOKIE_NAME: carried.csrf_secret,
+        cookies.NAME: cookies.sign(identity.secret),
+        settings.LANGUAGE_COOKIE_NAME: identity.language,
+        settings.CSRF_COOKIE_NAME: identity.csrf_secret,
     }
-    unheard = brought is None
-    offers = unheard and site is not None
+    is_without_cookie = stored is None
+    offers = is_without_cookie and site is not None
     request.frame = Frame(  # type: ignore[attr-defined]  # as Django's own middleware adds to it
         home=address.prefix,
         by_pass=address.token is not None,
-        unheard=unheard,
-        without_cookies=prefix_of(sign(carried)) if offers else "",
+        is_without_cookie=is_without_cookie,
+        without_cookies=prefix_of(sign(identity)) if offers else "",
         fresh=FRESH in request.GET,
     )
     before = get_script_prefix()
@@ -230,26 +230,26 @@ def _framed_page(
         response = get_response(request)
     finally:
         set_script_prefix(before)
-    return _carry_on(response, address, carried, unheard=unheard)
+    return _carry_on(response, address, identity, is_without_cookie=is_without_cookie)
 
 
 def _carry_on(
-    response: HttpResponse, address: Address, carried: Carried, *, unheard: bool
+    response: HttpResponse, address: Address, identity: FrameIdentity, *, is_without_cookie: bool
 ) -> HttpResponse:
     """Put what a page by itself would have set into what a frame carries."""
-    after = carried
-    renewed = unheard
+    updated = identity
+    renewed = is_without_cookie
     if (set_session := response.cookies.get(cookies.NAME)) is not None:
         secret = cookies.secret_of({cookies.NAME: set_session.value})
-        after, renewed = replace(after, secret=secret or new_secret()), True
+        updated, renewed = replace(updated, secret=secret or new_secret()), True
     if (language := response.cookies.get(settings.LANGUAGE_COOKIE_NAME)) is not None:
-        after = replace(after, language=language.value)
+        updated = replace(updated, language=language.value)
     response.cookies.clear()
     if address.token is None:
-        if renewed or after != carried:
-            set_cookie(response, after)
-    elif after != carried and (location := response.headers.get("Location", "")):
-        prefix = prefix_of(sign(after))
+        if renewed or updated != identity:
+            set_cookie(response, updated)
+    elif updated != identity and (location := response.headers.get("Location", "")):
+        prefix = prefix_of(sign(updated))
         response.headers["Location"] = location.replace(address.prefix, prefix, 1)
     return response
 

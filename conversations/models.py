@@ -26,6 +26,7 @@ from conversations.webhooks.models import Webhook as Webhook
 from ieim.audit.models import AppendOnlyModel, CurrentManager
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from ieim.pipeline.work import Key
 
 ERASED_MARK = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
@@ -122,6 +123,11 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} turn {self.number}"
+
+    @property
+    def chosen_services(self) -> tuple[Key, ...]:
+        """Agency and key of each option that its citizen has chosen."""
+        return self.choice.services if hasattr(self, "choice") else ()
 
 
 class Stage(models.Model):

@@ -101,7 +101,7 @@ def is_chosen() -> bool:
     return _chosen.get()
 
 
-def around(language: str) -> str:
+def wording_language(language: str) -> str:
     """Return the language of the fixed words around what is in ``language`` (ISO 639-1).
 
     Who has chosen the page's language reads all of the page's own words in it; for everybody else
@@ -166,7 +166,7 @@ _CITIZENS = "conversations"
 _PROGRAMS = "api"
 
 
-def in_its_language(
+def page_language_middleware(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware: process the request in the language of the page.

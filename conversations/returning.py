@@ -72,9 +72,9 @@ class Visit:
         return self.since < moment <= self.until
 
 
-def moment(at: datetime) -> int:
+def moment(time: datetime) -> int:
     """Return a moment in microseconds since 1970."""
-    return (at - _EPOCH) // timedelta(microseconds=1)
+    return (time - _EPOCH) // timedelta(microseconds=1)
 
 
 def seen_until(request: HttpRequest, reference: str) -> int | None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 import ieim.knowledge
 from conversations import page_languages, ports
-from conversations import waiting as waiting_room
+from conversations import waiting as waiting_views
 from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
 from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
@@ -110,30 +110,32 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     if turn.number == 1:
         return []
     turns = Turn.objects.filter(session_id=turn.session_id)
-    anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
-    begun = anew.aggregate(last=Max("number"))["last"] or 1
+    restarts = turns.filter(number__lte=turn.number, replaces__isnull=False)
+    first_number = restarts.aggregate(last=Max("number"))["last"] or 1
     earlier = (
-        turns.filter(number__gte=begun, number__lt=turn.number)
+        turns.filter(number__gte=first_number, number__lt=turn.number)
         .filter(person_request__isnull=True)
         .exclude(state=TurnState.WITH_PERSON.value)
         .select_related("reply", "replaced", "choice")
         .order_by("-number")[:HISTORY_ITEMS]
     )
     items: list[dict[str, Any]] = []
-    for past in reversed(earlier):
-        if flags.hold(past) and not (hasattr(past, "reply") and past.reply.body["sources"]):
+    for earlier_turn in reversed(earlier):
+        if flags.is_held(earlier_turn) and not (
+            hasattr(earlier_turn, "reply") and earlier_turn.reply.body["sources"]
+        ):
             continue
-        items.append({"role": "user", "text": cut(prepare(past.text).text, HISTORY_CHARS)})
-        if hasattr(past, "reply") and not hasattr(past, "replaced"):
-            items.append(_assistant_item(past))
-        elif hasattr(past, "choice"):
-            items.append(_offer_item(past))
+        items.append({"role": "user", "text": cut(prepare(earlier_turn.text).text, HISTORY_CHARS)})
+        if hasattr(earlier_turn, "reply") and not hasattr(earlier_turn, "replaced"):
+            items.append(_assistant_item(earlier_turn))
+        elif hasattr(earlier_turn, "choice"):
+            items.append(_offer_item(earlier_turn))
     return items[-HISTORY_ITEMS:]
 
 
-def _assistant_item(past: Turn) -> dict[str, Any]:
-    content = replies.Reply.from_dict(past.reply.body)
-    text = content.in_short(wording.words(past.language).heading)
+def _assistant_item(turn: Turn) -> dict[str, Any]:
+    content = replies.Reply.from_dict(turn.reply.body)
+    text = content.in_short(wording.words(turn.language).heading)
     item: dict[str, Any] = {"role": "assistant", "text": cut(prepare(text).text, ANSWER_CHARS)}
     if content.sources:
         item["agency"] = content.sources[0].agency_id
@@ -141,24 +143,24 @@ def _assistant_item(past: Turn) -> dict[str, Any]:
     if len(content.sources) > 1:
         several = content.sources
         item["services"] = [{"agency": s.agency_id, "service": s.service_key} for s in several]
-    if hasattr(past, "choice"):
-        item["offered"] = _offered(past)
+    if hasattr(turn, "choice"):
+        item["offered"] = _offered(turn)
     if content.situation is not None:
         item["situation"], item["opened"] = content.situation.key, content.situation.is_open
-        item["done"] = sorted(tick.service for tick in past.reply.ticks.all())
+        item["done"] = sorted(tick.service for tick in turn.reply.ticks.all())
     return item
 
 
-def _offer_item(past: Turn) -> dict[str, Any]:
-    options = choosing.options(past.choice, languages.release_of(past))
+def _offer_item(turn: Turn) -> dict[str, Any]:
+    options = choosing.options(turn.choice, languages.release_of(turn))
     text = "\n".join(f"{option.number}. {option.name}" for option in options)
     # What was refused by the button is no subject any more.
-    refused = past.choice.outcome == ChoiceOutcome.NONE
-    return {"role": "assistant", "text": text, "offered": [] if refused else _offered(past)}
+    refused = turn.choice.outcome == ChoiceOutcome.NONE
+    return {"role": "assistant", "text": text, "offered": [] if refused else _offered(turn)}
 
 
-def _offered(past: Turn) -> list[dict[str, str]]:
-    return [{"agency": agency, "service": key} for agency, key in past.choice.offered]
+def _offered(turn: Turn) -> list[dict[str, str]]:
+    return [{"agency": agency, "service": key} for agency, key in turn.choice.offered]
 
 
 def turn_view(turn_id: UUID) -> TurnView:
@@ -172,7 +174,7 @@ def turn_view(turn_id: UUID) -> TurnView:
     return replace(
         view,
         lines=people.lines(turn.session_id).get(turn.number, ()),
-        mail=mail.shown(turn, mail.states(turn.session_id)),
+        mail=mail.visible_state(turn, mail.states(turn.session_id)),
     )
 
 
@@ -193,7 +195,7 @@ def session_view(session: Session | None, *, link: str | None = None) -> ChatVie
     for turn in stored:
         view = _turn_view(turn, due, waiting, frozenset(above))
         lines = lines_by_turn.get(turn.number, ())
-        turns.append(replace(view, lines=lines, mail=mail.shown(turn, mails)))
+        turns.append(replace(view, lines=lines, mail=mail.visible_state(turn, mails)))
         above |= _cards([turn])
     return ChatView(
         reference=session.reference if session else "",
@@ -237,12 +239,12 @@ def _turn_view(
 ) -> TurnView:
     reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
     waits = due.get(turn.pk)
-    words = wording.words(page_languages.around(turn.language))
+    words = wording.words(page_languages.wording_language(turn.language))
     stored = getattr(getattr(turn, "reply", None), "feedback", None)
     feedback = FeedbackView(stored.reason, stored.text) if stored is not None else None
     of_feedback = help_lines.of_feedback(turn)
     contacts = tuple(dict.fromkeys([*help_lines.of_turn(turn, waiting), *of_feedback]))
-    alone = waiting_room.alone(turn, contacts)
+    alone = waiting_views.alone(turn, contacts)
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -253,7 +255,7 @@ def _turn_view(
         reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=contacts,
         contacts_below=not of_feedback and help_lines.are_below(turn, waiting),
-        own_lines=help_lines.has_own(turn),
+        has_own_help_lines=help_lines.has_own(turn),
         may_be_watched=bool(contacts)
         and any(sign.code in _WATCHED for sign in flags.signs_of(turn)),
         said_safe=turn.said_safe_at is not None,
@@ -272,9 +274,9 @@ def _turn_view(
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
         longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
         person=people.request_view(turn),
-        waiting=waiting_room.waiting_view(turn, words, waits, waiting),
+        waiting=waiting_views.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
-        between=_between(turn, waiting),
+        intermediate=_intermediate(turn, waiting),
         opening=_opening(turn),
     )
 
@@ -307,7 +309,7 @@ def _opening(turn: Turn) -> CaseText | None:
     return guidance.texts(release, [turn.language or languages.written_in()])[case]
 
 
-def _between(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help", "held"]:
+def _intermediate(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help", "held"]:
     if hasattr(turn, "choice"):
         return "asked"
     if turn.resumed:
@@ -327,7 +329,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     if judged is not None and judged["judgement_v1"]["inquiry"] is False:
         path = path[:1]  # guidance: nothing is looked for
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
-    words = wording.words(page_languages.around(turn.language))
+    words = wording.words(page_languages.wording_language(turn.language))
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))

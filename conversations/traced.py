@@ -62,23 +62,23 @@ def span(
         context = TraceContextTextMapPropagator().extract({TRACEPARENT: traceparent})
     parts: dict[str, Span] = {}
     token = _parts.set(parts)
-    made = trace.get_tracer(_NAME).start_span(
+    new_span = trace.get_tracer(_NAME).start_span(
         name, context, trace.SpanKind[kind], attributes, record_exception=False
     )
     try:
         with trace.use_span(
-            made, end_on_exit=True, record_exception=False, set_status_on_exception=False
+            new_span, end_on_exit=True, record_exception=False, set_status_on_exception=False
         ):
             try:
-                yield made.set_attributes
+                yield new_span.set_attributes
             except BaseException as error:
-                made.set_attribute("error.type", type(error).__name__)
-                made.set_status(trace.StatusCode.ERROR)
+                new_span.set_attribute("error.type", type(error).__name__)
+                new_span.set_status(trace.StatusCode.ERROR)
                 raise
             finally:
-                made.set_attributes({f"ieim.{of}": id_ for of, id_ in logged.ids().items()})
-                for left in parts.values():
-                    left.end()
+                new_span.set_attributes({f"ieim.{of}": id_ for of, id_ in logged.ids().items()})
+                for part_span in parts.values():
+                    part_span.end()
     finally:
         _parts.reset(token)
 
@@ -105,7 +105,7 @@ def end(part: str) -> None:
         ended.end()
 
 
-def carried() -> dict[str, str]:
+def trace_headers() -> dict[str, str]:
     """Return the header that hands the present span on to a task; none where there is none."""
     headers: dict[str, str] = {}
     if _on:

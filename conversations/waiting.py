@@ -72,9 +72,9 @@ def _given_to_model(turn: Turn) -> Iterator[Key]:
     """
     attempts = Attempt.objects.filter(stage__turn=turn, stage__contract__in=_GIVEN_BY)
     for attempt in attempts.order_by("-stage__order", "-round", "number"):
-        given = json.loads(attempt.asked_text or "{}").get("service_index", ())
-        if given:
-            for candidate in sorted(given, key=lambda candidate: int(candidate["rank"])):
+        services = json.loads(attempt.asked_text or "{}").get("service_index", ())
+        if services:
+            for candidate in sorted(services, key=lambda candidate: int(candidate["rank"])):
                 yield candidate["agencyId"], candidate["serviceKey"]
             return
 
@@ -85,27 +85,27 @@ _GIVEN_BY = ("service_select_v1", "multi_agency_service_answer_v1")
 
 def _refused_services(turn: Turn) -> set[Key]:
     """Return the services of refused choices and of replaced answers in this conversation."""
-    refused = Choice.objects.filter(
+    choices = Choice.objects.filter(
         turn__session_id=turn.session_id, outcome=ChoiceOutcome.NONE.value
     )
-    other = Reply.objects.filter(turn__session_id=turn.session_id, turn__replaced__isnull=False)
-    keys = {(agency, key) for choice in refused for agency, key in choice.offered}
-    sources = (source for reply in other for source in reply.body["sources"])
-    return keys | {(choice["agency_id"], choice["service_key"]) for choice in sources}
+    replaced = Reply.objects.filter(turn__session_id=turn.session_id, turn__replaced__isnull=False)
+    keys = {(agency, key) for choice in choices for agency, key in choice.offered}
+    sources = (source for reply in replaced for source in reply.body["sources"])
+    return keys | {(source["agency_id"], source["service_key"]) for source in sources}
 
 
 def _help_card(key: Key, release: Release, words: Words) -> CardView:
     service, agency = release.services[key], release.agencies[key[0]]
     translated = release.translated.get(key, frozenset())
 
-    def spoken(field: str) -> str:
+    def language_of(field: str) -> str:
         code = release.language if field in translated else languages.written_in()
         return "" if code == words.language else code
 
     contact = FactView(
         words.heading("contact"),
         (plain(service.contact),),
-        language=spoken("contact"),
+        language=language_of("contact"),
         name="contact",
     )
     of_agency = "" if release.language == words.language else languages.written_in()
@@ -114,9 +114,9 @@ def _help_card(key: Key, release: Release, words: Words) -> CardView:
         lead="",
         facts=(contact,) if contact.items[0] else (),
         source=SourceView(
-            agency.name, service.name, source(service, agency).url, spoken("name"), of_agency
+            agency.name, service.name, source(service, agency).url, language_of("name"), of_agency
         ),
-        languages={"title": spoken("name")} if spoken("name") else {},
+        languages={"title": language_of("name")} if language_of("name") else {},
     )
 
 
@@ -168,8 +168,8 @@ def alone(turn: Turn, contacts: Sequence[Contact]) -> Status | None:
 
 def _reason(turn: Turn, codes: Sequence[str]) -> str:
     if Code.POLICY_RISK in codes:
-        wished = any(sign.code == risk.PERSON_WANTED for sign in flags.signs_of(turn))
-        return "asked" if wished else "risk"
+        person_wanted = any(sign.code == risk.PERSON_WANTED for sign in flags.signs_of(turn))
+        return "asked" if person_wanted else "risk"
     choice = choosing.choice_of(turn)
     reason = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None
     return reason or next(

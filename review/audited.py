@@ -31,8 +31,8 @@ ITEM = AuditedModel(
     "review_item",
     ReviewItem.objects.all,
     ("id", "turn_id", "stage", "opened_at"),
-    chain="turn__session_id",
-    once=True,
+    chain_lookup="turn__session_id",
+    is_immutable=True,
 )
 DECISION = AuditedModel(
     "decision",
@@ -41,14 +41,14 @@ DECISION = AuditedModel(
         *("id", "item_id", "actor_id", "action", "reason", "patch", "output", "artifacts"),
         *("evidence", "seconds", "about_id", "created_at"),
     ),
-    chain="item__turn__session_id",
-    once=True,
+    chain_lookup="item__turn__session_id",
+    is_immutable=True,
 )
 SIGN_OFF = AuditedModel(
     "sign_off",
     SignOff.recorded.all,
     ("item_id", "agency", "by_id", "reason", "at", "stands"),
-    chain="item__turn__session_id",
+    chain_lookup="item__turn__session_id",
 )
 KINDS = (ITEM, DECISION, SIGN_OFF)
 

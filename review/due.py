@@ -71,17 +71,17 @@ def due(start: datetime, target: Target, calendar: Hours) -> datetime:
 
     Only business hours count, unless the target counts at any hour.
     """
-    left = timedelta(minutes=min(target.minutes, LONGEST_MINUTES))
+    remaining = timedelta(minutes=min(target.minutes, LONGEST_MINUTES))
     if target.at_any_hour:
-        return start + left
+        return start + remaining
     day = start.astimezone(calendar.zone).date()
     for _ in range(LONGEST_DAYS):
         for moments in calendar.moments(day):
             # In UTC: arithmetic within a zone ignores that its clocks change.
             opens, closes = (at.astimezone(UTC) for at in moments)
             begin = max(start.astimezone(UTC), opens)
-            if begin + left <= closes:
-                return (begin + left).astimezone(start.tzinfo)
-            left -= max(closes - begin, timedelta())
+            if begin + remaining <= closes:
+                return (begin + remaining).astimezone(start.tzinfo)
+            remaining -= max(closes - begin, timedelta())
         day += timedelta(days=1)
     return start + timedelta(days=LONGEST_DAYS)

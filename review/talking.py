@@ -34,7 +34,7 @@ from review.item.page import AskedBack, asked_back
 from review.models import ReviewItem
 from review.scope import visible
 
-LEFT = {
+END_NOTES = {
     Ended.HANDED_BACK: gettext_noop("The conversation was handed back to the assistant."),
     Ended.CLAIM_LOST: gettext_noop(
         "The caseworker has the item no more; the assistant answers again."
@@ -74,13 +74,13 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     session = item.turn.session
     takeover = people.running(session.pk)
     holder = item.holder(timezone.now())
-    mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
+    is_mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
     return {
         "item": item.pk,
         "reference": session.reference,
         "entries": list(_entries(item)),
-        "mine": mine,
-        "other": takeover.by.display_name if takeover is not None and not mine else "",
+        "mine": is_mine,
+        "other": takeover.by.display_name if takeover is not None and not is_mine else "",
         "holds": holder == user,
         "holder": holder.display_name if holder is not None and holder != user else "",
         "decided": item.decided_at is not None,
@@ -108,7 +108,7 @@ def _entries(item: ReviewItem) -> Iterator[Entry]:
             elif line.kind == "joined":
                 yield Entry("note", gettext("A caseworker took the conversation over."), line.at)
             else:
-                yield Entry("note", gettext(LEFT[Ended(line.how)]), line.at)
+                yield Entry("note", gettext(END_NOTES[Ended(line.how)]), line.at)
                 if line.read:
                     waited = gettext("A message of danger still waited for a person.")
                     yield Entry("note", waited, line.at)
@@ -147,7 +147,7 @@ def begin(*, item_id: UUID, actor: User) -> Takeover:
     Raises :class:`CannotTalk`, what :func:`review.claims.claim` raises, and
     ``ReviewItem.DoesNotExist`` outside the actor's agencies.
     """
-    session, item = _held(item_id, actor)
+    session, item = _claimed_session(item_id, actor)
     if item.stage not in AWAITED:
         raise CannotTalk(gettext(NOBODY_WAITS))
     try:
@@ -159,7 +159,7 @@ def begin(*, item_id: UUID, actor: User) -> Takeover:
 @transaction.atomic
 def say(*, item_id: UUID, actor: User, text: str) -> Line:
     """Send a message to the citizen. Raises as :func:`begin`."""
-    session, item = _held(item_id, actor)
+    session, item = _claimed_session(item_id, actor)
     try:
         checked = texts.checked(item.turn, text)
         return takeovers.say(
@@ -180,7 +180,7 @@ def hand_back(*, item_id: UUID, actor: User) -> None:
     takeovers.end(how=Ended.HANDED_BACK, actor=actor.actor, item=item.pk, by_id=actor.pk)
 
 
-def _held(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:
+def _claimed_session(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:
     """Return a session, locked, and an item of it that the actor has claimed, locked as well."""
     if not actor.has_perm(DECIDE):
         raise PermissionDenied

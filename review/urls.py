@@ -24,7 +24,7 @@ urlpatterns = [
     path("<uuid:pk>/", views.item, name="item"),
     path("<uuid:pk>/golden/", views.golden, name="golden"),
     path("<uuid:pk>/claim/", queue_views.claim, {"change": claims.claim}, name="claim"),
-    path("<uuid:pk>/held/", queue_views.held, name="held"),
+    path("<uuid:pk>/held/", queue_views.claim_status, name="held"),
     path("<uuid:pk>/renew/", queue_views.claim, {"change": claims.renew}, name="renew"),
     path(
         "<uuid:pk>/release/",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -32,7 +33,7 @@ CHROMIUM_FLAGS = (
 )
 
 
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=100)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("whole", deadline=None, max_examples=1000)
 
 
@@ -60,6 +61,12 @@ def pytest_xdist_newgateway(gateway: Any) -> None:
         address = f"{address.rpartition('/')[0]}/{number}"
         code = f"import os; os.environ['REDIS_URL'] = {address!r}"
         gateway.remote_exec(code).waitclose()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests of every operation where they do not run: collecting them takes long."""
+    unused = "not whole" in config.getoption("markexpr")
+    return True if unused and collection_path.name == "test_every_operation.py" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
@@ -105,6 +112,9 @@ def django_db_modify_db_settings(
     if connection.vendor == "sqlite":
         folder = tmp_path_factory.mktemp("database")
         connection.settings_dict["TEST"]["NAME"] = str(folder / "test.sqlite3")
+    elif hasattr(connection, "close_pool"):
+        # Importing the site makes a pool of connections to the database that tests leave alone.
+        connection.close_pool()
 
 
 @pytest.fixture(scope="session", autouse=True)

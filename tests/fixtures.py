@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Any, TypeVar
 import pytest
 from django.conf import settings
 from django.core.management.color import no_style
-from django.db import connection, connections, models
+from django.db import connection, connections, models, transaction
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from conversations.models import Turn
 from conversations.turns import running, services
@@ -77,9 +79,55 @@ _published: dict[type[models.Model], tuple[str, Any]] = {}
 with the same ones. A statement each, and its rows: PostgreSQL's in the form of its COPY."""
 
 
+_around: ExitStack | None = None
+"""The transaction around the tests of a module that begin with the published release."""
+_can_share = False
+"""Whether the test that is being set up may run inside it."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave the transaction around the published release before a test that begins without."""
+    global _can_share
+    mark = item.get_closest_marker("django_db")
+    names = getattr(item, "fixturenames", ())
+    transactional = "transactional_db" in names or bool(mark and mark.kwargs.get("transaction"))
+    _can_share = "published" in names and not transactional
+    if not _can_share:
+        _leave()
+
+
+@pytest.fixture(scope="module")
+def _published_around(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Publish once for a module, outside the transactions of its tests."""
+    global _around
+    if _can_share:
+        with django_db_blocker.unblock(), ExitStack() as stack:
+            stack.callback(django_db_blocker.restore)
+            stack.enter_context(transaction.atomic())
+            stack.callback(transaction.set_rollback, True)
+            stack.callback(django_db_blocker.unblock)
+            _publish()
+            _around = stack.pop_all()
+    yield
+    _leave()
+
+
+def _leave() -> None:
+    global _around
+    if _around is not None:
+        _around.close()
+        _around = None
+
+
 @pytest.fixture
-def published(db: None) -> None:
+def published(_published_around: None, db: None) -> None:
     """The demo knowledge as release 1: by the real services, later on by the rows they wrote."""
+    if _around is None:
+        _publish()
+
+
+def _publish() -> None:
     empty = not any(_rows(model).exists() for model in PUBLISHING)
     if empty and _published:
         _restore()

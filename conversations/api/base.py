@@ -119,9 +119,9 @@ class StrictJSONParser(BaseParser):
                 "The body is not one JSON object in UTF-8, or has a key twice, a NUL or half a "
                 "surrogate pair in it, a number out of range, or more than 32 levels."
             )
-            places = dict.fromkeys(finding.path for finding in findings if finding.path)
+            pointers = dict.fromkeys(finding.path for finding in findings if finding.path)
             error.errors = [  # type: ignore[attr-defined]  # for the exception handler
-                {"pointer": pointer, "detail": "This value cannot be used."} for pointer in places
+                {"pointer": pointer, "detail": "This value cannot be used."} for pointer in pointers
             ]
             raise error
         return parsed

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from conversations.models import Reason
 from conversations.person.contacts import MAX_EMAIL
 from conversations.person.models import Way
-from conversations.rating import MAX_CHARS as FEEDBACK_CHARS
+from conversations.reactions import MAX_CHARS as FEEDBACK_CHARS
 from conversations.turns.message import CHOICES
 from conversations.turns.services import CLIENT_ID, is_client_id
 from conversations.webhooks.services import NAME
@@ -122,10 +122,10 @@ class NumbersField(NumberField):
 
     def to_internal_value(self, data: Any) -> list[int]:  # type: ignore[override]  # of each
         """Return the numbers; raises ValidationError for what is neither one nor a list."""
-        given = data if isinstance(data, list) else [data]
-        if not 1 <= len(given) <= MOST:
+        numbers = data if isinstance(data, list) else [data]
+        if not 1 <= len(numbers) <= MOST:
             self.fail("invalid")
-        return [super(NumbersField, self).to_internal_value(number) for number in given]
+        return [super(NumbersField, self).to_internal_value(number) for number in numbers]
 
 
 class ClosedSerializer(serializers.Serializer[Any]):

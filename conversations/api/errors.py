@@ -12,11 +12,11 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conversations import rating
+from conversations import reactions
 from conversations.models import Session
 from conversations.person import services as person
 from conversations.turns import choosing, refusing, services
-from conversations.turns.locking import NothingThere
+from conversations.turns.locking import NotInSession
 from conversations.webhooks import outbox
 from ieim.pipeline.findings import pointer
 
@@ -117,13 +117,13 @@ def as_problem(error: Exception) -> Exception:
             return Problem("choice-late" if error.late else "choice-unknown", error.message)
         case services.NotAnswered():
             return Problem("not-answered", error.message)
-        case rating.FeedbackRefused():
+        case reactions.FeedbackRefused():
             return Problem("feedback-refused", error.message)
         case outbox.NoWebhook():
             return Problem("webhook-unknown", str(error))
         case refusing.Refused():
             return _problem_of_message(error)
-        case NothingThere():
+        case NotInSession():
             return exceptions.NotFound(error.detail)
         case Session.DoesNotExist():
             return exceptions.NotFound()
@@ -167,8 +167,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         detail = getattr(error, "detail", None) or "There is nothing at this address."
         body = problem(status, str(detail), slug=slug)
         for member in ("errors", "contacts"):
-            if more := getattr(error, member, None):
-                body[member] = more
+            if value := getattr(error, member, None):
+                body[member] = value
         body |= getattr(error, "numbers", {})
     response.data = body
     response.content_type = MEDIA_TYPE

@@ -25,7 +25,7 @@ from conversations.api.serializers import (
     ai_notice,
 )
 from conversations.chat.presenters import ChatView, TurnView
-from conversations.decided import Decided, decisions
+from conversations.decisions import DecisionView, decisions
 from conversations.models import Session
 
 Form = Literal["json", "html"]
@@ -66,7 +66,7 @@ class Export:
 
     session: Session
     chat: ChatView
-    decided: dict[Any, tuple[Decided, ...]]
+    decided: dict[Any, tuple[DecisionView, ...]]
     exported_at: datetime
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,13 +79,16 @@ class Export:
             "turns": [],
         }
         turns = [
-            {**TurnSerializer(turn).data, "decided": WhoDecidedSerializer(made, many=True).data}
-            for turn, made in self.turns
+            {
+                **TurnSerializer(turn).data,
+                "decided": WhoDecidedSerializer(decisions, many=True).data,
+            }
+            for turn, decisions in self.turns
         ]
         return {**ExportSerializer(fields).data, "turns": turns}
 
     @property
-    def turns(self) -> list[tuple[TurnView, tuple[Decided, ...]]]:
+    def turns(self) -> list[tuple[TurnView, tuple[DecisionView, ...]]]:
         """The turns, each with what was decided about it."""
         return [(turn, self.decided.get(turn.id, ())) for turn in self.chat.turns]
 

@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
 
-from conversations import checklist, rating, returning, selectors
+from conversations import reactions, returning, selectors
 from conversations.api import exporting
 from conversations.api.base import NewSessions, View
 from conversations.api.bodies import (
@@ -45,7 +45,7 @@ from conversations.api.serializers import (
 from conversations.mail import services as mail
 from conversations.person import hours
 from conversations.person import services as people
-from conversations.turns import choosing, erasing, safety, services
+from conversations.turns import choosing, erasing, services
 from ieim.people import addresses
 
 
@@ -95,10 +95,16 @@ class Sessions(View):
         body = _valid(OpenSerializer, request)
         session, token, link = services.new_session(webhook=body.get("webhook"))
         address = f"{returning.base_url(request)}{reverse('conversations:resume', args=[link])}"
-        made = {"id": session.pk, "reference": session.reference, "token": token, "link": address}
-        made["notice"] = ai_notice()
+        created = {
+            "id": session.pk,
+            "reference": session.reference,
+            "token": token,
+            "link": address,
+            "notice": ai_notice(),
+        }
         location = reverse("api:session", args=[session.pk])
-        return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
+        content = NewSessionSerializer(created).data
+        return Response(content, status=201, headers={"Location": location})
 
 
 class OneSession(ViewSetMixin, View):
@@ -264,7 +270,7 @@ class OneTurn(ViewSetMixin, View):
         session = self.session_of_turn(request, turn_id)
         verdict = _valid(RatingSerializer, request)
         address = addresses.of_request(request)
-        rating.rate(session_id=session.pk, turn_id=turn_id, address=address, **verdict)
+        reactions.rate(session_id=session.pk, turn_id=turn_id, address=address, **verdict)
         return _turn(turn_id)
 
     @extend_schema(
@@ -280,7 +286,7 @@ class OneTurn(ViewSetMixin, View):
         A note of the citizen's own; the same may be sent again. 404 for a service that has no card.
         """
         session = self.session_of_turn(request, turn_id)
-        checklist.tick(session_id=session.pk, turn_id=turn_id, **_valid(TickSerializer, request))
+        reactions.tick(session_id=session.pk, turn_id=turn_id, **_valid(TickSerializer, request))
         return _turn(turn_id)
 
     @extend_schema(
@@ -340,7 +346,7 @@ class OneTurn(ViewSetMixin, View):
         No body. The same again changes nothing. 404 where no help lines are shown.
         """
         session = self.session_of_turn(request, turn_id)
-        safety.say_safe(session_id=session.pk, turn_id=turn_id)
+        reactions.say_safe(session_id=session.pk, turn_id=turn_id)
         return _turn(turn_id)
 
     @extend_schema(

@@ -15,6 +15,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
 from conversations.chat.presenters import TurnView
 from conversations.chat.wording import ANNOUNCED
 from conversations.states import TurnState
@@ -33,14 +36,19 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
         words = turn.words.translate(ANNOUNCED.get(turn.state, ANNOUNCED["received"]))
     if not words or (old is not None and words == _news(old)):
         return ""
-    return turn.named(words)
+    return turn.with_number(words)
+
+
+def status_fragment(words: str) -> SafeString:
+    """Return the HTML that replaces what screen readers are told, without a refresh."""
+    return format_html('<p id="status" hx-swap-oob="innerHTML">{}</p>\n', words)
 
 
 def after_choosing(turn: TurnView) -> str:
     """Return what stands after a choice in place of the words that asked for it, empty while the
     answer is being made."""
     waits = turn.state == TurnState.NEEDS_REVIEW
-    return turn.named(turn.words.translate(ANNOUNCED["needs_review"])) if waits else ""
+    return turn.with_number(turn.words.translate(ANNOUNCED["needs_review"])) if waits else ""
 
 
 def turns_without_alert(
@@ -72,7 +80,7 @@ def _news(turn: TurnView) -> str:
         return translate(ANNOUNCED["corrected"])
     if turn.reply:
         return translate(ANNOUNCED["ready"])
-    if turn.state == TurnState.NEEDS_REVIEW and turn.between:
+    if turn.state == TurnState.NEEDS_REVIEW and turn.intermediate:
         return ""
     return translate(ANNOUNCED[turn.state]) if turn.state in _NEWS_STATES else ""
 

@@ -19,11 +19,11 @@ MAX_AGE_DAYS = 30
 _SALT = f"{settings.IEIM_COOKIE_PREFIX}{_BARE_SALT}"
 
 
-def put(response: HttpResponseBase, secret: str) -> None:
+def set_cookie(response: HttpResponseBase, secret: str) -> None:
     """Set the cookie: for this site's own requests only, and out of reach of scripts."""
     response.set_cookie(
         NAME,
-        sealed(secret),
+        sign(secret),
         max_age=MAX_AGE_DAYS * 24 * 3600,
         httponly=True,
         samesite="Lax",
@@ -31,11 +31,11 @@ def put(response: HttpResponseBase, secret: str) -> None:
     )
 
 
-def sealed(secret: str) -> str:
+def sign(secret: str) -> str:
     return signing.TimestampSigner(salt=_SALT).sign(secret)
 
 
-def drop(response: HttpResponseBase) -> None:
+def delete_cookie(response: HttpResponseBase) -> None:
     """Remove the cookie; the conversation itself stays."""
     for name in {NAME, _BARE}:
         response.delete_cookie(name, samesite="Lax")

@@ -153,7 +153,7 @@ class TurnView:
     ``replaces`` is the turn that this one asks again as something else, ``replaced_by`` the
     other way round. ``waiting``: why it waits for a person, None where it does not. ``person``:
     the request for one that this turn is. ``lines``: what a takeover put after it. ``mail`` is
-    one of :data:`conversations.mail.selectors.STATES`. ``between`` is what came before its
+    one of :data:`conversations.mail.selectors.STATES`. ``intermediate`` is what came before its
     outcome: a choice, late help lines, or a person. ``opening`` are the administration's words to
     somebody in a hard situation, which stand before the outcome. ``may_be_watched``: the danger may
     come from somebody who sees the screen. ``contacts_below``: the help lines stand below the
@@ -185,8 +185,8 @@ class TurnView:
     answered_at: datetime | None = None
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
-    between: Literal["", "asked", "help", "held"] = ""
-    own_lines: bool = False
+    intermediate: Literal["", "asked", "help", "held"] = ""
+    has_own_help_lines: bool = False
     may_be_watched: bool = False
     said_safe: bool = False
     opening: CaseText | None = None
@@ -201,9 +201,9 @@ class TurnView:
     @property
     def words(self) -> Words:
         """The fixed words around what came of it."""
-        return words(page_languages.around(self.language))
+        return words(page_languages.wording_language(self.language))
 
-    def named(self, text: str) -> str:
+    def with_number(self, text: str) -> str:
         """Return a text with the number of this question, for screen readers."""
         sentence = gettext_lazy("Question {number}: {words}")
         return self.words.translate(sentence, number=self.number, words=text)
@@ -211,7 +211,7 @@ class TurnView:
     @property
     def mark(self) -> str:
         """The number of this question, before a text about it."""
-        return self.named("")
+        return self.with_number("")
 
     @property
     def thanks(self) -> str:
@@ -219,7 +219,7 @@ class TurnView:
         translate = (self.reply or self).words.translate
         thanks = translate(gettext_lazy("Thank you."))
         instead = translate(gettext_lazy("A caseworker can answer you instead."))
-        return self.named(thanks if self.useful else f"{thanks} {instead}")
+        return self.with_number(thanks if self.useful else f"{thanks} {instead}")
 
     @property
     def contact_texts(self) -> list[str]:
@@ -235,14 +235,14 @@ class TurnView:
         yield from (returning.moment(line.at) for line in self.lines if line.kind == LineKind.SAID)
 
     @property
-    def held_why(self) -> str:
+    def waiting_explanation(self) -> str:
         """The sentences that say why a person answers; empty where none has to."""
         if self.waiting is None:
             return ""
         return self.words.translate(wording.WHY_HELD[self.waiting.reason])
 
     @property
-    def held_when(self) -> str:
+    def answer_by(self) -> str:
         """The sentence that says by when a person answers, or not to wait for that."""
         if self.alone and self.alone.until:
             return self.words.translate(_CLOSED_UNTIL, time=self.words.moment(self.alone.until))

@@ -141,7 +141,7 @@ class StepCardView:
 @dataclass(frozen=True, slots=True)
 class SituationView:
     """The checklist of a situation: ``language`` is that of its name and its conditions, empty
-    where it is the reply's. ``is_open`` as in :class:`ieim.pipeline.reply.checklist.Checklist`."""
+    where it is the reply's. ``is_open`` as in :class:`ieim.pipeline.reply.cards.Checklist`."""
 
     key: str
     name: str

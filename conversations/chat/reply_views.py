@@ -45,10 +45,10 @@ HANDS: Mapping[str, str] = {
 def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
     """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
     reply = replies.Reply.from_dict(stored.body)
-    words = wording.words(page_languages.around(reply.language or languages.written_in()))
+    words = wording.words(page_languages.wording_language(reply.language or languages.written_in()))
     if reply.kind == "outside":
         reply = _in_words(reply, words)
-    spoken = {part: _spoken(reply, reply.original, part, words) for part in _parts(reply)}
+    part_languages = {part: _spoken(reply, reply.original, part, words) for part in _parts(reply)}
     # Agencies are translated first; where nothing is, they are named as they are written too.
     release = release or knowledge.release(turn.release_number)
     lacks = ["agency"] if reply.language not in release.languages else []
@@ -58,8 +58,10 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         title=reply.title,
         lead=reply.lead,
         paragraphs=reply.paragraphs,
-        facts=_facts(reply, spoken, words),
-        sources=tuple(_source(s, spoken.get("title", ""), agency, release) for s in reply.sources),
+        facts=_facts(reply, part_languages, words),
+        sources=tuple(
+            _source(s, part_languages.get("title", ""), agency, release) for s in reply.sources
+        ),
         cards=tuple(_card(card, reply, words, agency, release) for card in reply.cards),
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
         unanswered=reply.unanswered,
@@ -73,7 +75,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         offline=stored.model == OFFLINE,
         language=words.language,
         notice=_notice(reply, words),
-        languages={part: code for part, code in spoken.items() if code and part in _FREE},
+        languages={part: code for part, code in part_languages.items() if code and part in _FREE},
         agency_notices=tuple(
             NoticeView(
                 words.notice_heading(n.agency_name), n.agency_name, n.text, languages.written_in()
@@ -100,12 +102,14 @@ def _situation(
     checklist = reply.situation
     if checklist is None:
         return None
-    spoken = release.in_language(reply.language)
-    made = []
+    translated = release.in_language(reply.language)
+    cards = []
     for line in checklist.lines:
-        service = spoken.services[line.source.agency_id, line.source.service_key]
-        made.append(card(service, spoken.agencies[service.agency]))
-    listed = replies.in_language(replies.Reply("answer", cards=tuple(made)), reply.language, spoken)
+        service = translated.services[line.source.agency_id, line.source.service_key]
+        cards.append(card(service, translated.agencies[service.agency]))
+    listed = replies.in_language(
+        replies.Reply("answer", cards=tuple(cards)), reply.language, translated
+    )
     return SituationView(
         key=checklist.key,
         name=checklist.name,
@@ -118,12 +122,14 @@ def _situation(
     )
 
 
-def _agencies(reply: replies.Reply, language: str, release: Release) -> tuple[SourceView, ...]:
+def _agencies(
+    reply: replies.Reply, agency_language: str, release: Release
+) -> tuple[SourceView, ...]:
     """Return the agencies that a reply names because no service is about the message."""
     paths = {agency.name: agency.path for agency in release.agencies.values()}
     names = [name for section in reply.sections for name in section.items]
     return tuple(
-        SourceView(name, "", paths.get(name, ""), agency_language=language) for name in names
+        SourceView(name, "", paths.get(name, ""), agency_language=agency_language) for name in names
     )
 
 
@@ -163,8 +169,8 @@ def cards_of(stored: Reply, turn: Turn) -> set[Shown]:
     services = [card["source"] for card in body.get("cards", ())]
     if body["kind"] == "service":
         services += body["sources"]
-    spoken = body.get("language", "")
-    return {(s["agency_id"], s["service_key"], spoken, turn.release_number) for s in services}
+    language = body.get("language", "")
+    return {(s["agency_id"], s["service_key"], language, turn.release_number) for s in services}
 
 
 def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Shown]) -> ReplyView:
@@ -173,17 +179,17 @@ def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Sho
         return view
     reply = replies.Reply.from_dict(stored.body)
 
-    def stands(source: Source) -> bool:
+    def is_repeated(source: Source) -> bool:
         card = (source.agency_id, source.service_key, reply.language, turn.release_number)
         return card in above
 
     cards = (
         replace(card, repeated=True, facts=_all_folded(card.facts, but=card.open[:1]))
-        if stands(source_card.source)
+        if is_repeated(source_card.source)
         else card
         for card, source_card in zip(view.cards, reply.cards, strict=True)
     )
-    repeated = view.kind == "service" and all(map(stands, reply.sources))
+    repeated = view.kind == "service" and all(map(is_repeated, reply.sources))
     facts = _all_folded(view.facts) if view.general and repeated else view.facts
     return replace(view, cards=tuple(cards), facts=facts, repeated=repeated)
 
@@ -199,50 +205,52 @@ def _card(
     card: Card, reply: replies.Reply, words: Words, agency: str, release: Release
 ) -> CardView:
     parts = _parts_of(card.title, card.lead, card.sections)
-    spoken = {part: _spoken(reply, card.original, part, words) for part in parts}
+    part_languages = {part: _spoken(reply, card.original, part, words) for part in parts}
     return CardView(
         title=card.title,
         lead=card.lead,
-        facts=tuple(_fact(section, spoken, words) for section in card.sections),
-        source=_source(card.source, spoken.get("title", ""), agency, release),
-        languages={part: code for part, code in spoken.items() if code and part in _FREE},
+        facts=tuple(_fact(section, part_languages, words) for section in card.sections),
+        source=_source(card.source, part_languages.get("title", ""), agency, release),
+        languages={part: code for part, code in part_languages.items() if code and part in _FREE},
         reference=card.source.reference,
         deadline=words.limit(card.deadline_days),
     )
 
 
-def _facts(reply: replies.Reply, spoken: Mapping[str, str], words: Words) -> tuple[FactView, ...]:
-    facts = [_fact(section, spoken, words) for section in reply.sections]
+def _facts(
+    reply: replies.Reply, part_languages: Mapping[str, str], words: Words
+) -> tuple[FactView, ...]:
+    facts = [_fact(section, part_languages, words) for section in reply.sections]
     if _is_general(reply):
         facts = [replace(fact, folded=fact.name not in USUAL) for fact in facts]
     # What a description says of a question is no description: its whole stands folded below.
-    again = [fact.name for fact in facts[1:]]
-    if facts and not reply.lead and facts[0].name in QUOTED and facts[0].name in again:
+    repeated = [fact.name for fact in facts[1:]]
+    if facts and not reply.lead and facts[0].name in QUOTED and facts[0].name in repeated:
         facts[0] = replace(facts[0], heading=words.translate(_("Answer")))
     return tuple(facts)
 
 
-def _fact(section: Section, spoken: Mapping[str, str], words: Words) -> FactView:
+def _fact(section: Section, part_languages: Mapping[str, str], words: Words) -> FactView:
     field = section.field
     return FactView(
         words.heading(field),
         section.items,
         field in ORDERED,
-        spoken.get(field, ""),
+        part_languages.get(field, ""),
         quoted=field.startswith("entity_"),
         folded=section.folded,
         name=field,
     )
 
 
-def _source(source: Source, spoken: str, agency: str, release: Release) -> SourceView:
+def _source(source: Source, language: str, agency_language: str, release: Release) -> SourceView:
     service = release.services.get((source.agency_id, source.service_key))
     return SourceView(
         source.agency_name,
         source.service_name,
         source.url,
-        language=spoken,
-        agency_language=agency,
+        language=language,
+        agency_language=agency_language,
         starts=service is not None and source.url in {service.url, service.path} - {""},
     )
 
@@ -292,17 +300,17 @@ def _why(reply: replies.Reply, words: Words) -> str:
         return ""
     opening, closing = words.quotes
     names = (f"{opening}{s.service_name}{closing} ({s.agency_name})" for s in reply.sources)
-    before, after = words.around_names
-    return before + words.translate(_(" and ")).join(names) + after
+    opening_words, closing_words = words.around_names
+    return opening_words + words.translate(_(" and ")).join(names) + closing_words
 
 
 def _segments(text: str, marked: list[list[int]]) -> tuple[SegmentView, ...]:
-    segments, at = [], 0
+    segments, position = [], 0
     for start, end in marked:
-        if start > at:
-            segments.append(SegmentView(text[at:start], False))
+        if start > position:
+            segments.append(SegmentView(text[position:start], False))
         segments.append(SegmentView(text[start:end], True))
-        at = end
-    if at < len(text):
-        segments.append(SegmentView(text[at:], False))
+        position = end
+    if position < len(text):
+        segments.append(SegmentView(text[position:], False))
     return tuple(segments)

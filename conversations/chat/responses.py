@@ -13,7 +13,7 @@ from django.urls import reverse
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.models import Session
-from conversations.turns.locking import NothingThere
+from conversations.turns.locking import NotInSession
 
 P = ParamSpec("P")
 
@@ -36,9 +36,9 @@ def in_session(
         try:
             if session is not None:
                 return view(request, session, *args, **kwargs)
-        except (Session.DoesNotExist, NothingThere):
+        except (Session.DoesNotExist, NotInSession):
             pass
-        return nothing_there(request)
+        return not_found(request)
 
     return with_session
 
@@ -48,7 +48,7 @@ def is_htmx(request: HttpRequest) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
-def see_chat(fragment: str = "") -> HttpResponse:
+def redirect_to_chat(fragment: str = "") -> HttpResponse:
     """Return a 303 to the conversation, at the element with the id ``place``."""
     address = reverse("conversations:chat")
     response = redirect(f"{address}#{fragment}" if fragment else address)
@@ -56,7 +56,7 @@ def see_chat(fragment: str = "") -> HttpResponse:
     return response
 
 
-def nothing_there(request: HttpRequest) -> HttpResponse:
+def not_found(request: HttpRequest) -> HttpResponse:
     """Return the 404 page; an open page of a conversation that is gone looks again.
 
     Not by Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.

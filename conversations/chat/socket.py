@@ -22,7 +22,7 @@ from django.utils import translation
 from django.utils.translation import gettext_noop
 
 from conversations import framing, logged, notify, page_languages, returning, selectors, traced
-from conversations.chat.announcing import announcement, turns_without_alert
+from conversations.chat.announcing import announcement, status_fragment, turns_without_alert
 from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.reply_presenters import ReplyView
 from conversations.models import Session
@@ -88,12 +88,15 @@ def _chosen(frame: Mapping[Any, Any]) -> Choice | None:
 logger = logging.getLogger(__name__)
 
 WHOLE = (
-    *("chat/_live", "chat/_offered", "chat/_suggestions", "chat/_tools"),
-    *("turn/_label", "turn/_ask_word"),
+    "conversations/chat/_live.html",
+    "conversations/chat/_parts.html#tools",
+    "conversations/chat/_parts.html#question",
 )
 """The fragments that together show the whole conversation."""
-HELP_LINES = ("reply/_contacts", "reply/_contacts_below")
-"""The two places of a turn's help lines, of which one is empty."""
+HELP_LINES = "conversations/reply/_parts.html#contacts"
+"""The fragment of the two places of a turn's help lines, of which one is empty."""
+OUTCOME = "conversations/turn/_outcome.html"
+"""The fragment of what came of a turn."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
 
@@ -236,24 +239,22 @@ class ChatConsumer(AsyncWebsocketConsumer):
         lines = (turn.contacts, turn.contacts_below) != (before.contacts, before.contacts_below)
         if lines and not turn.contacts_below:
             # A model has flagged what the screen did not see: nothing comes before its help lines.
-            await self.send_parts(*HELP_LINES, turn=turn, without_alert=quiet)
+            await self.send_parts(HELP_LINES, turn=turn, without_alert=quiet)
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
             self.chat, turns=tuple(turn if old.id == turn.id else old for old in turns)
         )
         # Lines that move below the answer stay above it until it is there.
-        moved = HELP_LINES if lines and turn.contacts_below else ()
+        moved = [HELP_LINES] if lines and turn.contacts_below else []
         status = announcement((before,), (turn,))
-        await self.send_parts(
-            "turn/_outcome", *moved, turn=turn, without_alert=quiet, status=status
-        )
+        await self.send_parts(OUTCOME, *moved, turn=turn, without_alert=quiet, status=status)
 
     async def build_up(self, turn: TurnView, reply: ReplyView) -> None:
         """Show a fresh reply growing, part by part; the finished turn follows."""
         parts = list(reply.growing())
         for part in parts:
-            await self.send_parts("turn/_outcome", turn=replace(turn, reply=part), partial=True)
+            await self.send_parts(OUTCOME, turn=replace(turn, reply=part), partial=True)
             await asyncio.sleep(min(0.08, BREATH / len(parts)))
 
     async def join(self) -> None:
@@ -277,23 +278,23 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Show at the question box why it was not taken, help lines first; nothing for None."""
         number_check = refused if isinstance(refused, refusing.NotChosen) else None
         await self.send_parts(
-            *("reply/_refused_help", "turn/_ask_error", "turn/_personal"),
+            "conversations/chat/_parts.html#refusal",
             refused=None if number_check else refused,
             number_check=number_check,
         )
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
         """Send fragments, each of which replaces the element of its id."""
-        context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
-        templates = [*names, "turn/_status"] if status else names
+        context |= {"chat": self.chat, "base_url": self.base_url, "oob": True}
         # Not here: a page names the administration, which is in the database.
-        await self.send(await database_sync_to_async(_rendered)(self.home, templates, context))
+        html = await database_sync_to_async(_rendered)(self.home, names, context)
+        await self.send(html + (status_fragment(status) if status else ""))
 
 
 def _rendered(home: str, templates: Sequence[str], context: Mapping[str, Any]) -> str:
     # What a fragment leads to stays in the frame that the page is in, if it is in one.
     set_script_prefix(home)
-    return "".join(render_to_string(f"conversations/{name}.html", context) for name in templates)
+    return "".join(render_to_string(name, context) for name in templates)
 
 
 def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:

@@ -18,23 +18,23 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, trigger_client_event
 
-from conversations import checklist, page_languages, rating, returning, selectors
+from conversations import page_languages, reactions, returning, selectors
 from conversations.api import exporting
 from conversations.chat import cookies, wording
-from conversations.chat.announcing import after_choosing, turns_without_alert
+from conversations.chat.announcing import after_choosing, status_fragment, turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.chat.responses import (
     in_session,
     is_htmx,
-    nothing_there,
-    see_chat,
+    not_found,
+    redirect_to_chat,
     session_of,
     too_many,
 )
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.returning import Visit
-from conversations.turns import choosing, erasing, refusing, safety, services
+from conversations.turns import choosing, erasing, refusing, services
 from conversations.turns.message import FIELD, chosen
 from conversations.turns.services import new_secret
 from ieim.people import addresses
@@ -55,7 +55,7 @@ def chat(request: HttpRequest) -> HttpResponse:
     if chat.reference and not live:
         returning.mark_seen(response, chat.reference, chat.latest)
     if secret is None:
-        cookies.put(response, new_secret())
+        cookies.set_cookie(response, new_secret())
     return response
 
 
@@ -84,8 +84,8 @@ def ask(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)
     else:
-        response = see_chat(f"turn-{turn.pk}")
-    cookies.put(response, secret)
+        response = redirect_to_chat(f"turn-{turn.pk}")
+    cookies.set_cookie(response, secret)
     return response
 
 
@@ -101,8 +101,8 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
     problem = ""
     try:
         # One form serves all questions of the page, so the ticks are named by their turn.
-        given = request.POST.getlist("choice") or request.POST.getlist(f"choice-{turn_id}")
-        numbers = choosing.numbers_of(given)
+        values = request.POST.getlist("choice") or request.POST.getlist(f"choice-{turn_id}")
+        numbers = choosing.numbers_of(values)
         choosing.choose(session_id=session.pk, turn_id=turn_id, numbers=numbers)
     except choosing.ChoiceRefused as refused:
         if isinstance(refused, choosing.NothingChosen) and is_htmx(request):
@@ -110,8 +110,8 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
         elif not refused.late:
             return render(
                 request,
-                "conversations/choosing/choice_problem.html",
-                {"message": refused.message},
+                "conversations/turn/problem.html",
+                {"message": refused.message, "about_choice": True},
                 status=400,
             )
         # Too late: the page shows what became of the question.
@@ -119,17 +119,14 @@ def choose(request: HttpRequest, session: Session, turn_id: UUID) -> HttpRespons
         chat = selectors.chat_view(secret=cookies.secret_of_request(request))
         turn = next((turn for turn in chat.turns if turn.id == turn_id), None)
         if turn is None:
-            return nothing_there(request)
+            return not_found(request)
         base_url = returning.base_url(request)
         context = {"turn": turn, "chat": chat, "choice_problem": problem, "base_url": base_url}
         outcome = render_to_string("conversations/turn/_outcome.html", context, request)
         # What was announced before, to choose, is over.
         status = "" if problem else after_choosing(turn)
-        status_html = render_to_string(
-            "conversations/turn/_status.html", {"words": status}, request
-        )
-        return HttpResponse(outcome + ("" if problem else status_html))
-    return see_chat(f"turn-{turn_id}")
+        return HttpResponse(outcome + ("" if problem else status_fragment(status)))
+    return redirect_to_chat(f"turn-{turn_id}")
 
 
 @require_POST
@@ -153,7 +150,7 @@ def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> Htt
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
         return _not_taken(request, cookies.secret_of_request(request), refused)
-    return see_chat(f"turn-{shown_turn}")
+    return redirect_to_chat(f"turn-{shown_turn}")
 
 
 @require_POST
@@ -161,15 +158,15 @@ def something_else(request: HttpRequest, session: Session, turn_id: UUID) -> Htt
 def safe(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     """Take it that this browser's citizen is safe; 303 to the page at that question, 404 where it
     shows no help lines."""
-    safety.say_safe(session_id=session.pk, turn_id=turn_id)
-    return see_chat(f"turn-{turn_id}")
+    reactions.say_safe(session_id=session.pk, turn_id=turn_id)
+    return redirect_to_chat(f"turn-{turn_id}")
 
 
 @require_POST
 def start_again(request: HttpRequest) -> HttpResponse:
     """Forget the conversation in this browser; it stays reachable by its resume link."""
-    response = see_chat()
-    cookies.drop(response)
+    response = redirect_to_chat()
+    cookies.delete_cookie(response)
     returning.forget_seen(response)
     return response
 
@@ -188,7 +185,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     erasing.erase_session(session_id=session.pk)
     context = {"reference": session.reference, "deleted": True}
     response = render(request, "conversations/pages/delete.html", context)
-    cookies.drop(response)
+    cookies.delete_cookie(response)
     returning.forget_seen(response)
     return response
 
@@ -270,14 +267,14 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """
     verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
     if verdict is None:
-        return render(request, "conversations/rating/rating_problem.html", status=400)
+        return render(request, "conversations/turn/problem.html", status=400)
     # One form serves all answers of the page, so each names its fields by its turn.
     reason, text = (request.POST.get(f"{name}-{turn_id}", "") for name in ("reason", "text"))
     session = session_of(request)
     try:
         if session is None:
-            raise rating.NothingToRate
-        rating.rate(
+            raise reactions.NothingToRate
+        reactions.rate(
             session_id=session.pk,
             turn_id=turn_id,
             useful=verdict,
@@ -287,23 +284,23 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         )
     except refusing.TooMany as refused:
         return _too_many(request, refused)
-    except rating.FeedbackRefused as refused:
+    except reactions.FeedbackRefused as refused:
         context = {"message": refused.message}
-        return render(request, "conversations/rating/rating_problem.html", context, status=422)
-    except (Session.DoesNotExist, rating.NothingToRate):
-        return nothing_there(request)
+        return render(request, "conversations/turn/problem.html", context, status=422)
+    except (Session.DoesNotExist, reactions.NothingToRate):
+        return not_found(request)
     turn = selectors.turn_view(turn_id)
     # Help lines are above the answer, feedback is below it: the focus moves to the first.
     in_danger = bool(text and turn.feedback and turn.contacts and not turn.contacts_below)
     fragment = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.
-        template_context = {"turn": turn, "without_alert": {turn.id}}
-        response = render(request, "conversations/rating/_rated.html", template_context)
+        template_context = {"turn": turn, "without_alert": {turn.id}, "rated": True}
+        response = render(request, "conversations/chat/_parts.html#rating", template_context)
         if in_danger:
             trigger_client_event(response, "help", {"id": fragment}, after="settle")
         return response
-    return see_chat(fragment)
+    return redirect_to_chat(fragment)
 
 
 @require_POST
@@ -314,22 +311,22 @@ def tick(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     list; 404 where there is no such."""
     done = "done" in request.POST
     service = request.POST.get("done" if done else "open", "")
-    checklist.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
+    reactions.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
     turn = selectors.turn_view(turn_id)
     if is_htmx(request):
         context = {"turn": turn, "reply": turn.reply, "chat": True}
-        name = "_steps_of_situation" if request.GET.get("list") == "situation" else "_checklist"
-        return render(request, f"conversations/reply/{name}.html", context)
-    return see_chat(f"{turn.dom_id}-list")
+        part = "steps_of_situation" if request.GET.get("list") == "situation" else "checklist"
+        return render(request, f"conversations/reply/_parts.html#{part}", context)
+    return redirect_to_chat(f"{turn.dom_id}-list")
 
 
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
     """Show the refusal: htmx keeps the draft, and shows parts with status 200 only."""
     if is_htmx(request):
-        response = render(request, "conversations/rating/_too_many.html", {"refused": refused})
+        response = render(request, "conversations/chat/_parts.html#too_many", {"refused": refused})
         return reswap(response, "none")
     context = {"message": refused.message, "refused": refused}
-    response = render(request, "conversations/rating/rating_problem.html", context)
+    response = render(request, "conversations/turn/problem.html", context)
     return too_many(response, refused.retry_after)
 
 
@@ -364,7 +361,7 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
     """
     session = selectors.session_for_secret(secret)
     if session is None:
-        return nothing_there(request)
+        return not_found(request)
     if request.method != "POST":
         context = {"reference": session.reference}
         response = render(request, "conversations/chat/resume.html", context)
@@ -372,8 +369,8 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
         # "no-referrer" the form below would have no Origin, and would be taken for a forgery.
         response.headers["Referrer-Policy"] = "strict-origin"
         return response
-    response = see_chat()
-    cookies.put(response, secret)
+    response = redirect_to_chat()
+    cookies.set_cookie(response, secret)
     return response
 
 
@@ -382,7 +379,7 @@ def export(request: HttpRequest, secret: str, form: exporting.Form) -> HttpRespo
     """The conversation of a private link as a file; 404 for a link that opens none."""
     session = selectors.session_for_secret(secret)
     if session is None:
-        return nothing_there(request)
+        return not_found(request)
     return exporting.download(session, form)
 
 

@@ -140,8 +140,8 @@ class Words:
         return text.format(**values) if values else text
 
     def _around(self, sentence: Promise, name: str = "{name}") -> tuple[str, str]:
-        before, _placeholder, after = self.translate(sentence).partition(name)
-        return before, after
+        prefix, _placeholder, suffix = self.translate(sentence).partition(name)
+        return prefix, suffix
 
     @property
     def around_names(self) -> tuple[str, str]:
@@ -173,17 +173,17 @@ class Words:
             return self.translate(_("Notice"))
         return self.translate(_("Notice from {agency}"), agency=agency)
 
-    def day(self, at: datetime) -> str:
+    def day(self, moment: datetime) -> str:
         """Return the day of a moment, as the language writes it in a sentence."""
-        local = timezone.localtime(at)
+        local = timezone.localtime(moment)
         return format_date(local.date(), format="long", locale=page_languages.locale(self.language))
 
-    def moment(self, at: datetime) -> str:
+    def moment(self, moment: datetime) -> str:
         """Return the day and the time of a moment."""
         locale = page_languages.locale(self.language)
-        time = format_time(timezone.localtime(at).time(), format="short", locale=locale)
+        time = format_time(timezone.localtime(moment).time(), format="short", locale=locale)
         both = str(get_datetime_format("medium", locale=locale))
-        return both.replace("'", "").format(time, self.day(at))
+        return both.replace("'", "").format(time, self.day(moment))
 
     def limit(self, days: str, first: str = "") -> str:
         """Return a time limit in words, empty for none; ``first`` (ISO 8601) is the day from which

@@ -27,7 +27,7 @@ OPEN = (MailState.ASKED.value, MailState.CONFIRMED.value, MailState.TELLING.valu
 
 
 class MailRequest(models.Model):
-    """A citizen's wish to be told by e-mail that a turn has its answer.
+    """A citizen's request to be told by e-mail that a turn has its answer.
 
     ``address`` is empty as soon as the request has ended. ``language`` is that of the page that it
     was asked from (as Django names it). ``due_at`` is when a message is to be sent next, None where

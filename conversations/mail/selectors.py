@@ -49,7 +49,7 @@ def states(session_id: UUID) -> Mapping[UUID, str]:
     return dict(requests.values_list("turn_id", "state"))
 
 
-def shown(turn: Turn, newest: Mapping[UUID, str]) -> str:
+def visible_state(turn: Turn, newest: Mapping[UUID, str]) -> str:
     """Return one of :data:`STATES` for a turn; ``newest`` are those of its session."""
     return _SHOWN.get(newest.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
 

@@ -157,7 +157,7 @@ def send_due(*, request_id: UUID) -> None:
         settle = partial(_postpone, why=postponed.args[0])
     with transaction.atomic():
         # Where nobody has ended, erased or claimed it since; its turn is locked.
-        mine = services.held(request.pk)
+        mine = services.locked_request(Q(pk=request.pk))
         if mine is not None and mine.lease == request.lease:
             settle(mine)
 
@@ -165,7 +165,7 @@ def send_due(*, request_id: UUID) -> None:
 @transaction.atomic
 def _claim(request_id: UUID) -> tuple[MailRequest, str] | None:
     """Claim a message, with a fresh secret for its link: of two who try, one has it."""
-    request, now = services.held(request_id), timezone.now()
+    request, now = services.locked_request(Q(pk=request_id)), timezone.now()
     if request is None or request.due_at is None or request.due_at > now:
         return None
     if request.leased_until is not None and request.leased_until >= now:
@@ -256,7 +256,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
 
 @transaction.atomic
 def _tell(request_id: UUID) -> None:
-    request = services.held(request_id)
+    request = services.locked_request(Q(pk=request_id))
     if request is None or request.state != MailState.CONFIRMED:
         return
     request.state, request.due_at, request.tries = MailState.TELLING.value, timezone.now(), 0
@@ -266,6 +266,6 @@ def _tell(request_id: UUID) -> None:
 
 @transaction.atomic
 def _end(request_id: UUID, old: MailState, new: MailState) -> None:
-    request = services.held(request_id)
+    request = services.locked_request(Q(pk=request_id))
     if request is not None and request.state == old:
         services.end(request, new)

@@ -24,7 +24,7 @@ from conversations.person import contacts
 from conversations.queueing import queue_after_commit
 from conversations.record.audited import MAIL
 from conversations.turns import limits
-from conversations.turns.locking import NothingThere
+from conversations.turns.locking import NotInSession
 from conversations.turns.moves import QUEUE
 from conversations.turns.refusing import Refused
 from conversations.turns.services import secret_digest
@@ -35,7 +35,7 @@ VALID = timedelta(hours=24)
 SEND_MAIL = "conversations.tasks.send_mail"
 
 
-class NotOffered(NothingThere):
+class NotOffered(NotInSession):
     """There is no mail server, or the turn is not the session's, or it waits for nobody."""
 
     detail = "Nobody can be told of this message by e-mail."
@@ -56,10 +56,10 @@ class TooMany(Refused):
 
 
 def ask(*, session: Session, turn_id: UUID, address: str, origin: str) -> MailRequest:
-    """Store the wish to be told of a turn's answer, and have the confirming message sent.
+    """Store the request to be told of a turn's answer, and have the confirming message sent.
 
     It takes the place of an open one of the turn, but for a confirmed one for the same address,
-    which stays. ``origin`` is where the wish comes from (:mod:`ieim.people.addresses`). An address
+    which stays. ``origin`` is the address of the client (:mod:`ieim.people.addresses`). A mailbox
     that has had too many of these messages gets none, and nobody is told. Raises
     :class:`NotOffered`, :class:`Unusable` and :class:`TooMany`.
     """
@@ -105,7 +105,7 @@ def confirm(*, secret: str) -> MailRequest | None:
 
     Where the answer is there already, the request ends: who confirms is told so by the page.
     """
-    request = _held(Q(confirm_sha256=secret_digest(secret)))
+    request = locked_request(Q(confirm_sha256=secret_digest(secret)))
     if request is None or request.state != MailState.ASKED:
         return request
     if is_over(request, timezone.now()):
@@ -128,7 +128,7 @@ def stop(*, secret: str) -> MailRequest | None:
     message about the answer, so that its address is gone, everything there.
     """
     digest = secret_digest(secret)
-    request = _held(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
+    request = locked_request(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
     if request is None:
         return None
     others = MailRequest.objects.filter(session=request.session_id, state__in=OPEN)
@@ -136,7 +136,7 @@ def stop(*, secret: str) -> MailRequest | None:
         others = others.filter(address=request.address)
     if request.answer_sha256 == digest or request.address:
         for pk in others.exclude(pk=request.pk).values_list("pk", flat=True):
-            other = _held(Q(pk=pk))
+            other = locked_request(Q(pk=pk))
             if other is not None and other.state in OPEN:
                 end(other, MailState.STOPPED, actor="citizen")
     if request.state in OPEN:
@@ -165,24 +165,24 @@ def close(*, turn_id: UUID) -> None:
             end(request, MailState.CLOSED)
 
 
-def end(request: MailRequest, state: MailState, *, actor: str = "system", **more: Any) -> None:
+def end(request: MailRequest, state: MailState, *, actor: str = "system", **details: Any) -> None:
     """End a request whose turn the caller has locked: its address is gone from then on.
 
-    ``more`` goes into the event.
+    ``details`` go into the event.
     """
     request.state, request.address, request.ended_at = state.value, "", timezone.now()
     request.due_at = request.lease = request.leased_until = None
     request.save()
-    record(request, "mail.ended", actor=actor, **more)
+    record(request, "mail.ended", actor=actor, **details)
 
 
-def record(request: MailRequest, kind: str, *, actor: str = "system", **more: Any) -> None:
+def record(request: MailRequest, kind: str, *, actor: str = "system", **details: Any) -> None:
     """Write an event down: never with the address."""
     audit.record(
         chain=request.session_id,
         kind=kind,
         actor=actor,
-        payload={"turn": str(request.turn_id), "state": request.state, **more},
+        payload={"turn": str(request.turn_id), "state": request.state, **details},
         rows=[MAIL.row(request)],
     )
 
@@ -192,17 +192,13 @@ def queue(request_id: UUID) -> None:
     queue_after_commit(SEND_MAIL, str(request_id), queue=QUEUE)
 
 
-def held(request_id: UUID) -> MailRequest | None:
-    """Return a request with its turn locked, None where it was erased."""
-    return _held(Q(pk=request_id))
-
-
 def is_over(request: MailRequest, now: datetime) -> bool:
     """Whether nobody can confirm a request any more."""
     return request.asked_at <= now - VALID
 
 
-def _held(which: Q) -> MailRequest | None:
+def locked_request(which: Q) -> MailRequest | None:
+    """Return the request for which a condition is true, its turn locked; None where none is."""
     key = MailRequest.objects.filter(which).values_list("pk", "turn_id").first()
     if key is None:
         return None
@@ -211,10 +207,10 @@ def _held(which: Q) -> MailRequest | None:
     return MailRequest.objects.filter(pk=key[0]).first()
 
 
-def _usable(given: str) -> str:
+def _usable(text: str) -> str:
     """Return an address that can stand in a header as it is."""
     try:
-        address = contacts.email(given)
+        address = contacts.email(text)
         punycode(address.rpartition("@")[2]).encode("ascii")
     except contacts.UnusableContact as unusable:
         raise Unusable(unusable.args[0]) from unusable

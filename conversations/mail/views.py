@@ -12,7 +12,13 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations import selectors
-from conversations.chat.responses import in_session, nothing_there, see_chat, session_of, too_many
+from conversations.chat.responses import (
+    in_session,
+    not_found,
+    redirect_to_chat,
+    session_of,
+    too_many,
+)
 from conversations.mail import selectors as mails
 from conversations.mail import services
 from conversations.mail.models import OPEN, MailState
@@ -35,28 +41,28 @@ def mail(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
     context: dict[str, object] = {"turn": selectors.turn_view(turn_id)}
     if request.method != "POST":
         return render(request, "conversations/mail/mail.html", context)
-    given = request.POST.get("address", "")
+    address = request.POST.get("address", "")
     try:
         services.ask(
-            session=session, turn_id=turn_id, address=given, origin=addresses.of_request(request)
+            session=session, turn_id=turn_id, address=address, origin=addresses.of_request(request)
         )
     except Refused as refused:
-        context |= {"refused": refused, "draft": given}
+        context |= {"refused": refused, "draft": address}
         response = render(request, "conversations/mail/mail.html", context, status=422)
         if isinstance(refused, services.TooMany):
             return too_many(response, refused.retry_after)
         return response
-    return see_chat(f"turn-{turn_id}")
+    return redirect_to_chat(f"turn-{turn_id}")
 
 
 @require_POST
 @in_session
 def mail_stop(request: HttpRequest, session: Session, turn_id: UUID) -> HttpResponse:
-    """Take the wish of this browser's citizen back: 303 to the conversation; 404 for none."""
+    """Withdraw the request of this browser's citizen: 303 to the conversation; 404 for none."""
     if not session.turns.filter(pk=turn_id).exists():
-        return nothing_there(request)
+        return not_found(request)
     services.stop_turn(session=session, turn_id=turn_id)
-    return see_chat(f"turn-{turn_id}")
+    return redirect_to_chat(f"turn-{turn_id}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,7 +74,7 @@ def link(request: HttpRequest, secret: str) -> HttpResponse:
     """
     mail_request = mails.of_secret(secret)
     if mail_request is None:
-        return nothing_there(request)
+        return not_found(request)
     if request.method == "POST":
         services.confirm(secret=secret)
         response = redirect("conversations:mail_link", secret)
@@ -83,7 +89,7 @@ def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
     """Ask whether no e-mail is wanted any more, and stop it; also by RFC 8058."""
     mail_request = mails.of_secret(secret)
     if mail_request is None:
-        return nothing_there(request)
+        return not_found(request)
     if request.method == "POST":
         services.stop(secret=secret)
         return render(request, "conversations/mail/stop.html", {"stopped": True})

@@ -62,10 +62,10 @@ TO_DO: Mapping[str, str] = {
 def due(now: datetime) -> QuerySet[Outage]:
     """Return the outages with an e-mail to send that no process has the lease of."""
     lasts = Q(began_at__lte=now - LASTING) | Q(cause__in=AT_ONCE)
-    over = Q(ended_at__lte=now - LASTING, ended_at__gt=now - TOO_LATE, end_notified_at=None)
+    end = Q(ended_at__lte=now - LASTING, ended_at__gt=now - TOO_LATE, end_notified_at=None)
     free = Q(leased_until=None) | Q(leased_until__lte=now)
-    begun = lasts & Q(notified_at=None, ended_at=None)
-    return Outage.objects.filter(free, begun | (over & Q(notified_at__isnull=False)))
+    beginning = lasts & Q(notified_at=None, ended_at=None)
+    return Outage.objects.filter(free, beginning | (end & Q(notified_at__isnull=False)))
 
 
 def sweep(*, now: datetime) -> None:

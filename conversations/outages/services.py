@@ -26,14 +26,14 @@ def note_failure(error: ModelUnavailable) -> None:
     :data:`LASTING`; else it begins one.
     """
     now = timezone.now()
-    seen = {"cause": error.cause.value, "status": error.status, "seen_at": now, "ended_at": None}
-    if Outage.objects.filter(ended_at=None).update(**seen):
+    values = {"cause": error.cause.value, "status": error.status, "seen_at": now, "ended_at": None}
+    if Outage.objects.filter(ended_at=None).update(**values):
         return
     recent = Outage.objects.filter(ended_at__gt=now - LASTING, end_notified_at=None).first()
-    if recent and Outage.objects.filter(pk=recent.pk, ended_at=recent.ended_at).update(**seen):
+    if recent and Outage.objects.filter(pk=recent.pk, ended_at=recent.ended_at).update(**values):
         return
     # Another turn may begin it at the same moment.
-    Outage.objects.bulk_create([Outage(began_at=now, **seen)], ignore_conflicts=True)
+    Outage.objects.bulk_create([Outage(began_at=now, **values)], ignore_conflicts=True)
 
 
 def note_answer(turn: Turn) -> None:

@@ -21,9 +21,9 @@ class UnusableContact(ValueError):
     """What was given is no address, or no number; ``args[0]`` says so to the citizen."""
 
 
-def email(given: str) -> str:
+def email(text: str) -> str:
     """Return an e-mail address without the space around it; raises :class:`UnusableContact`."""
-    address = given.strip()
+    address = text.strip()
     try:
         validate_email(address)
     except ValidationError as error:
@@ -34,7 +34,7 @@ def email(given: str) -> str:
     return address
 
 
-def telephone(given: str) -> str:
+def telephone(text: str) -> str:
     """Return a telephone number as E.164; raises :class:`UnusableContact`.
 
     Without a country code it is one of the administration's country: that of its holidays, or else
@@ -43,9 +43,9 @@ def telephone(given: str) -> str:
     country, office = _country(), administration.current().telephone
     code = "" if country else _unassigned_code(office)
     try:
-        if code and (number := _of_code(given, code)):
+        if code and (number := _of_code(text, code)):
             return number
-        parsed = phonenumbers.parse(given, country)
+        parsed = phonenumbers.parse(text, country)
     except phonenumbers.NumberParseException as error:
         raise UnusableContact(_no_number(country, code, office)) from error
     if not phonenumbers.is_possible_number(parsed) or parsed.extension:
@@ -73,12 +73,12 @@ def _unassigned_code(office: str) -> str:
     return "" if code is None or assigned else code[1]
 
 
-def _of_code(given: str, code: str) -> str:
+def _of_code(text: str, code: str) -> str:
     """Return a number of the country with ``code`` as E.164, nothing for another."""
-    digits = str(phonenumbers.normalize_digits_only(given))
-    is_national = "+" not in given and not digits.startswith("00")
+    digits = str(phonenumbers.normalize_digits_only(text))
+    is_national = "+" not in text and not digits.startswith("00")
     number = code + digits.removeprefix("0") if is_national else digits.removeprefix("00")
-    fits = number.startswith(code) and _E164.fullmatch(number) and _NUMBER.fullmatch(given)
+    fits = number.startswith(code) and _E164.fullmatch(number) and _NUMBER.fullmatch(text)
     return f"+{number}" if fits else ""
 
 

@@ -139,9 +139,9 @@ def _why(office_hours: Hours, day: date) -> str:
 
 
 @cache
-def _configured(zone: str, opens: int, closes: int, place: str) -> Hours:
-    weekend = (holidays_of(place) if place else HolidayBase()).weekend
+def _configured(zone: str, opens: int, closes: int, country: str) -> Hours:
+    weekend = (holidays_of(country) if country else HolidayBase()).weekend
     week: list[tuple[Span, ...]] = [
         () if day in weekend else ((opens, closes),) for day in range(7)
     ]
-    return Hours(ZoneInfo(zone), week, place)
+    return Hours(ZoneInfo(zone), week, country)

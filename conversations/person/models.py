@@ -27,7 +27,7 @@ class RequestState(models.TextChoices):
 
 
 class PersonRequest(models.Model):
-    """A citizen's wish to have a person: ``turn`` is the message of it.
+    """A citizen's request for a person: ``turn`` is the message of it.
 
     ``about`` is an earlier turn that it is about, None where only words say it. ``contact`` is an
     e-mail address or a telephone number (E.164), empty for the page and once the request has ended.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from django.utils import timezone
@@ -57,15 +56,21 @@ def lines(session_id: UUID) -> Mapping[int, tuple[LineView, ...]]:
 def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
     """Return the lines of a session, each as it is shown."""
     stored = list(Line.objects.filter(session_id=session_id).select_related("takeover"))
-    left = [line for line in stored if line.kind == LineKind.LEFT.value]
-    moments = [(line.after, line.at) for line in left]
-    waited = help_lines.in_danger_at(moments, session_id) if left else []
-    read = {line.pk: delay for line, delay in zip(left, waited, strict=True)}
-    return [(line, _line_view(line, read)) for line in stored]
-
-
-def _line_view(line: Line, read: Mapping[UUID, bool]) -> LineView:
-    view = LineView(str(line.pk), line.kind, line.text, line.at)
-    if line.kind != LineKind.LEFT.value:
-        return view
-    return replace(view, how=line.takeover.ended, read=read[line.pk])
+    ends = [line for line in stored if line.kind == LineKind.LEFT.value]
+    moments = [(line.after, line.at) for line in ends]
+    in_danger = help_lines.in_danger_at(moments, session_id) if ends else []
+    is_read = {line.pk: danger for line, danger in zip(ends, in_danger, strict=True)}
+    return [
+        (
+            line,
+            LineView(
+                id=str(line.pk),
+                kind=line.kind,
+                text=line.text,
+                at=line.at,
+                how=line.takeover.ended if line.pk in is_read else "",
+                read=is_read.get(line.pk, False),
+            ),
+        )
+        for line in stored
+    ]

@@ -120,7 +120,7 @@ def _ask(
     _record(request, "person.asked", actor="citizen")
     moves.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
     outbox.notify(turn)
-    moves.changed(turn)
+    moves.notify_pages(turn)
     return request
 
 
@@ -143,7 +143,7 @@ def withdraw(*, session_id: UUID) -> bool:
     finish(turn_id=turn.pk, state=RequestState.WITHDRAWN, actor="citizen")
     takeovers.end(how=Ended.WITHDRAWN, actor="citizen", session=session)
     ports.reviews().withdraw(turn_id=turn.pk)
-    takeovers.changed(session.pk)
+    takeovers.notify_pages(session.pk)
     return True
 
 

@@ -66,7 +66,7 @@ def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeove
     for turn in hushed:
         flags.show_written(turn)
     triage.request(turn_ids=[turn.pk for turn in hushed])
-    changed(session.pk)
+    notify_pages(session.pk)
     return takeover
 
 
@@ -89,7 +89,7 @@ def say(*, session_id: UUID, item: UUID, by: User, text: str, until: datetime) -
         payload={"takeover": str(takeover.pk)},
         rows=[LINE.row(line)],
     )
-    changed(session_id)
+    notify_pages(session_id)
     return line
 
 
@@ -113,13 +113,15 @@ def end(*, how: Ended, actor: str = "system", **which: Any) -> None:
             payload={"takeover": str(takeover.pk), "how": how.value},
             rows=[TAKEOVER.row(takeover), LINE.row(line)],
         )
-        changed(takeover.session_id)
+        notify_pages(takeover.session_id)
 
 
-def left(*, item: UUID, holder: int | None, how: Ended, actor: str = "system") -> None:
+def end_unclaimed(
+    *, item: UUID, claimed_by_id: int | None, how: Ended, actor: str = "system"
+) -> None:
     """End the takeover of an item that its caseworker does not hold any more."""
     for by in Takeover.objects.filter(item=item, ended_at=None).values_list("by_id", flat=True):
-        if by != holder:
+        if by != claimed_by_id:
             end(how=how, actor=actor, item=item, by_id=by)
 
 
@@ -140,7 +142,7 @@ def expire(*, now: datetime) -> None:
     end(how=Ended.SILENCE, silent_at__lte=now)
 
 
-def changed(session_id: UUID) -> None:
+def notify_pages(session_id: UUID) -> None:
     """Hint at open pages to look at the whole conversation, once the transaction is committed."""
     # An id that no page shows: each looks at the whole session.
     transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))

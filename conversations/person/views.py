@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import TurnView
-from conversations.chat.responses import see_chat, session_of, too_many
+from conversations.chat.responses import redirect_to_chat, session_of, too_many
 from conversations.models import Session
 from conversations.person import contacts, hours, services
 from conversations.person import selectors as people
@@ -48,8 +48,8 @@ def person(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _page(request, secret, refused)
     else:
-        response = see_chat(f"turn-{person_request.turn_id}")
-    cookies.put(response, secret)
+        response = redirect_to_chat(f"turn-{person_request.turn_id}")
+    cookies.set_cookie(response, secret)
     return response
 
 
@@ -62,24 +62,24 @@ def withdraw(request: HttpRequest) -> HttpResponse:
             services.withdraw(session_id=session.pk)
     except Session.DoesNotExist:
         pass  # The page shows that it is gone.
-    return see_chat()
+    return redirect_to_chat()
 
 
 def _details(request: HttpRequest) -> RequestDetails:
     """Return the details in a form; an invalid turn id becomes one that does not exist."""
-    given = request.POST
-    about = given.get("about", "")
+    form = request.POST
+    about = form.get("about", "")
     try:
         turn = UUID(about) if about else None
     except ValueError:
         turn = UUID(int=0)
-    channel = given.get("way", "")
+    channel = form.get("way", "")
     return RequestDetails(
-        text=given.get("text", "").replace("\r\n", "\n"),
+        text=form.get("text", "").replace("\r\n", "\n"),
         about=turn,
         way=channel,
-        contact=given.get(channel, "") if channel in (Way.EMAIL, Way.CALL) else "",
-        time=given.get("time", ""),
+        contact=form.get(channel, "") if channel in (Way.EMAIL, Way.CALL) else "",
+        time=form.get("time", ""),
     )
 
 
@@ -91,8 +91,8 @@ def _excerpt(turn: TurnView) -> str:
 def _about(request: HttpRequest, questions: Sequence[tuple[str, str, str]]) -> str:
     """Return the question that the link is beneath which led here, else the last one."""
     ids = [id_ for id_, _, _ in questions]
-    named = request.GET.get("about", "")
-    return named if named in ids else next(reversed(ids), "")
+    about = request.GET.get("about", "")
+    return about if about in ids else next(reversed(ids), "")
 
 
 def _page(

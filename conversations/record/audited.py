@@ -44,8 +44,8 @@ def _of_stage(stage: Stage) -> dict[str, Any]:
 
 
 def _is_blank(stage: Stage) -> bool:
-    left = any(getattr(stage, name) is not None for name in _ANSWER) or stage.findings
-    return not left and stage.status not in _ENDED
+    has_content = any(getattr(stage, name) is not None for name in _ANSWER) or stage.findings
+    return not has_content and stage.status not in _ENDED
 
 
 def _of_reply(reply: Reply) -> dict[str, Any]:
@@ -75,38 +75,38 @@ SESSION = AuditedModel(
     "session",
     Session.objects.all,
     ("id", "reference", "secret_sha256", "link_sha256", "created_at"),
-    chain="id",
+    chain_lookup="id",
     # An empty one has no event; what it holds is vouched for by itself.
-    blank=lambda session: True,
-    tombstone=_opens_nothing,
-    once=True,
-    joined=True,
+    is_blank=lambda session: True,
+    is_tombstone=_opens_nothing,
+    is_immutable=True,
+    is_backfilled=True,
 )
 TEXT = AuditedModel(
     "turn_text",
     Turn.objects.all,
     ("id", "session_id", "number", "text", "release_number", "created_at"),
-    chain="session_id",
-    tombstone=lambda turn: not turn.text,
-    once=True,
-    formerly="turn",
+    chain_lookup="session_id",
+    is_tombstone=lambda turn: not turn.text,
+    is_immutable=True,
+    former_kind="turn",
 )
 SIGNS = AuditedModel(
     "turn_signs",
     Turn.objects.all,
     ("id", "language", "risks"),
-    chain="session_id",
+    chain_lookup="session_id",
     # That a turn should be there at all is for its text to say.
-    blank=lambda turn: True,
-    tombstone=lambda turn: not (turn.risks or turn.language),
+    is_blank=lambda turn: True,
+    is_tombstone=lambda turn: not (turn.risks or turn.language),
 )
 STAGE = AuditedModel(
     "stage",
     lambda: Stage.objects.prefetch_related("spans"),
     ("turn_id", "contract", "order", "round", "findings", *_ANSWER),
-    chain="turn__session_id",
-    more=_of_stage,
-    blank=_is_blank,
+    chain_lookup="turn__session_id",
+    related=_of_stage,
+    is_blank=_is_blank,
 )
 ATTEMPT = AuditedModel(
     "attempt",
@@ -117,23 +117,23 @@ ATTEMPT = AuditedModel(
         *("refusal", "prompt_tokens", "completion_tokens", "tokens", "duration_ms", "findings"),
         *("response_id", "created_at"),
     ),
-    chain="stage__turn__session_id",
-    more=_of_attempt,
-    once=True,
+    chain_lookup="stage__turn__session_id",
+    related=_of_attempt,
+    is_immutable=True,
 )
 SPAN = AuditedModel(
     "span",
     EvidenceSpan.recorded.all,
     ("stage_id", "path", "source", "start", "end", "quote", "snippet_sha256", "occurrences"),
-    chain="stage__turn__session_id",
-    once=True,
+    chain_lookup="stage__turn__session_id",
+    is_immutable=True,
 )
 REPLACEMENT = AuditedModel(
     "replacement",
     Replacement.objects.all,
     ("turn_id", "by_id"),
-    chain="turn__session_id",
-    once=True,
+    chain_lookup="turn__session_id",
+    is_immutable=True,
 )
 CHOICE = AuditedModel(
     "choice",
@@ -142,32 +142,35 @@ CHOICE = AuditedModel(
         *("turn_id", "stage", "codes", "offered", "asked_at", "until"),
         *("outcome", "chosen", "decided_at"),
     ),
-    chain="turn__session_id",
-    more=_of_choice,
+    chain_lookup="turn__session_id",
+    related=_of_choice,
 )
 REPLY = AuditedModel(
     "reply",
     lambda: Reply.objects.prefetch_related("citations"),
     ("turn_id", "origin", "body", "marked", "model", "created_at"),
-    chain="turn__session_id",
-    more=_of_reply,
-    once=True,
+    chain_lookup="turn__session_id",
+    related=_of_reply,
+    is_immutable=True,
 )
 RATING = AuditedModel(
-    "rating", Rating.objects.all, ("reply_id", "useful", "at"), chain="reply__turn__session_id"
+    "rating",
+    Rating.objects.all,
+    ("reply_id", "useful", "at"),
+    chain_lookup="reply__turn__session_id",
 )
 FEEDBACK = AuditedModel(
     "feedback",
     Feedback.objects.all,
     ("reply_id", "reason", "text", "at"),
-    chain="reply__turn__session_id",
+    chain_lookup="reply__turn__session_id",
 )
 CORRECTION = AuditedModel(
     "correction",
     Correction.objects.all,
     ("session_id", "turn_id", "notice_id", "text_sha256", "created_at"),
-    chain="session_id",
-    once=True,
+    chain_lookup="session_id",
+    is_immutable=True,
 )
 NOTICE = AuditedModel(
     "correction_notice",
@@ -176,7 +179,7 @@ NOTICE = AuditedModel(
         *("id", "agency", "service", "service_sha256", "other_than_sha256", "turns", "text"),
         *("text_sha256", "total", "created_at", "created_by_id"),
     ),
-    once=True,
+    is_immutable=True,
 )
 PERSON = AuditedModel(
     "person_request",
@@ -186,27 +189,27 @@ PERSON = AuditedModel(
         *("turn_id", "session_id", "about_id", "way", "wanted_from", "wanted_until"),
         *("state", "asked_at", "ended_at"),
     ),
-    chain="session_id",
+    chain_lookup="session_id",
 )
 TAKEOVER = AuditedModel(
     "takeover",
     Takeover.objects.all,
     ("id", "session_id", "item", "by_id", "since", "ended_at", "ended"),
-    chain="session_id",
+    chain_lookup="session_id",
 )
 LINE = AuditedModel(
     "line",
     Line.objects.all,
     ("id", "session_id", "takeover_id", "after", "kind", "text", "at"),
-    chain="session_id",
-    once=True,
+    chain_lookup="session_id",
+    is_immutable=True,
 )
 MAIL = AuditedModel(
     "mail_request",
     MailRequest.objects.all,
     # Neither the address nor its digest: addresses are soon guessed.
     ("id", "turn_id", "session_id", "language", "state", "asked_at", "ended_at"),
-    chain="session_id",
+    chain_lookup="session_id",
 )
 _OF_TURNS = (TEXT, SIGNS, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE)
 _OF_REPLIES = (REPLY, RATING, FEEDBACK, CORRECTION, NOTICE)

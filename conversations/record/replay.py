@@ -18,7 +18,6 @@ from django.conf import settings
 from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
-from conversations.turns.models import chosen_of
 from ieim.administration import selectors as administration
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.canonical import digest
@@ -99,7 +98,7 @@ def _reply(turn: Turn, outputs: Mapping[str, Mapping[str, Any]], context: Contex
     """Return the reply to ``turn``, composed again from the outputs of its stages."""
     release, language = context.release, languages.reply_language(turn)
     original = replies.Reply.from_dict(turn.reply.body)
-    current = situation.situation_of(chosen_of(turn), outputs.get(CLASSIFY), release)
+    current = situation.situation_of(turn.chosen_services, outputs.get(CLASSIFY), release)
     checklist = situation.again(original.situation, current, release)
     if checklist is not None and checklist.leads:
         event = release.situations[checklist.key]
@@ -112,7 +111,7 @@ def _reply(turn: Turn, outputs: Mapping[str, Mapping[str, Any]], context: Contex
         # That no service is near enough was decided by the search.
         reply = replies.in_language(replies.outside(release), language, release)
     else:
-        reply = compose(outputs, context, language=language, chosen=chosen_of(turn))
+        reply = compose(outputs, context, language=language, chosen=turn.chosen_services)
     # Notices, the topic of the conversation, uncovered parts and what comes next are copied: they
     # depend on the moment, on other turns and on the search, and none of them is a decision.
     reply = replace(
@@ -260,17 +259,17 @@ def _decision(
     }
 
 
-def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:
-    name = f"{before['stage']}, attempt {before['attempt']}"
-    contract = contracts.load(before["stage"], administration.current().persona)
+def _differences(stored: Decision, replayed: Decision, attempt: Attempt) -> list[str]:
+    name = f"{stored['stage']}, attempt {stored['attempt']}"
+    contract = contracts.load(stored["stage"], administration.current().persona)
     sentences = []
     if attempt.contract_sha256 != contract.schema_sha256:
         sentences.append(f"{name}: the contract has changed since.")
     if attempt.prompt_sha256 != contract.prompt_sha256:
         sentences.append(f"{name}: the prompt has changed since.")
-    if before["findings"] != after["findings"]:
-        sentences.append(f"{name}: was {_codes(before)}, is now {_codes(after)}.")
-    elif before != after:
+    if stored["findings"] != replayed["findings"]:
+        sentences.append(f"{name}: was {_codes(stored)}, is now {_codes(replayed)}.")
+    elif stored != replayed:
         sentences.append(f"{name}: the answer is read otherwise.")
     return sentences
 

@@ -34,13 +34,13 @@ from ieim.audit.services import ERASED, MAX_ROWS, record_each
 from ieim.audit.upgrading import BATCH, is_complete
 
 FORMER = AuditedModel(
-    TEXT.formerly,
+    TEXT.former_kind,
     Turn.objects.all,
     (
         *("id", "session_id", "number", "text", "release_number"),
         *("language", "risks", "created_at"),
     ),
-    chain="session_id",
+    chain_lookup="session_id",
 )
 _RECEIVED: Final = "turn.received"
 Facts = tuple[str, int, int]

@@ -56,22 +56,22 @@ def spelled(text: object) -> str:
 
 
 @register.filter
-def day(at: datetime, words: Words) -> str:
+def day(moment: datetime, words: Words) -> str:
     """Return the day of a moment in the language of ``words``."""
-    return words.day(at)
+    return words.day(moment)
 
 
 @register.filter
-def weekday_and_day(at: date | datetime) -> str:
+def weekday_and_day(day: date | datetime) -> str:
     """Return a day, or that of a moment, with its weekday, in the language of the page."""
-    on = timezone.localtime(at).date() if isinstance(at, datetime) else at
+    on = timezone.localtime(day).date() if isinstance(day, datetime) else day
     return format_date(on, format="full", locale=page_languages.locale(page_languages.current()))
 
 
 @register.filter
-def clock(at: datetime | time) -> str:
+def clock(moment: datetime | time) -> str:
     """Return a time of day, or that of a moment, in the language of the page."""
-    of_day = timezone.localtime(at).time() if isinstance(at, datetime) else at
+    of_day = timezone.localtime(moment).time() if isinstance(moment, datetime) else moment
     return format_time(
         of_day, format="short", locale=page_languages.locale(page_languages.current())
     )

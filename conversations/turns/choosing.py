@@ -20,9 +20,9 @@ from conversations.record.audited import CHOICE
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import events, flags, languages, moves, resuming
-from conversations.turns.locking import NothingThere, locked_session
+from conversations.turns.locking import NotInSession, locked_session
 from conversations.turns.models import Choice, ChoiceOutcome
-from conversations.turns.store import last_output, put_chosen, record_choice, reference
+from conversations.turns.store import last_output, record_choice, reference, store_chosen
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
@@ -42,7 +42,7 @@ TOO_LATE = gettext_noop(
 )
 
 
-class NothingToChoose(NothingThere):
+class NothingToChoose(NotInSession):
     """The turn is not this session's, or it has no choice."""
 
     detail = "The citizen was not asked to choose anything here."
@@ -91,8 +91,8 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
     )
     offered = [reference(option) for option in choice.offered]
-    named = {"stage": choice.stage, "codes": choice.codes, "offered": offered}
-    events.record(turn, "turn.asking", named, rows=[CHOICE.row(choice)])
+    payload = {"stage": choice.stage, "codes": choice.codes, "offered": offered}
+    events.record(turn, "turn.asking", payload, rows=[CHOICE.row(choice)])
     flags.show_weak(turn)
 
 
@@ -132,17 +132,17 @@ def choose(*, session_id: UUID, turn_id: UUID, numbers: Collection[int]) -> None
         _refused(turn, choice, ChoiceOutcome.NONE, by="citizen")
 
 
-def numbers_of(given: Sequence[str]) -> list[int]:
+def numbers_of(values: Sequence[str]) -> list[int]:
     """Return the options that a form's values name: their numbers, none for ``none`` alone.
 
     Raises :class:`ChoiceRefused`.
     """
-    if list(given) == ["none"]:
+    if list(values) == ["none"]:
         return []
-    if not given:
+    if not values:
         raise NothingChosen
-    if all(len(value) == 1 and value in "123456789" for value in given):
-        return [int(value) for value in given]
+    if all(len(value) == 1 and value in "123456789" for value in values):
+        return [int(value) for value in values]
     raise ChoiceRefused(NOT_OFFERED, late=False)
 
 
@@ -173,9 +173,9 @@ def _chosen(turn: Turn, choice: Choice, selected: Sequence[Key]) -> None:
         of_model=_template(turn, choice),
     )
     # Stages that the choice skips had other input.
-    made = [result.contract for result in results]
-    void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
-    stages = [put_chosen(turn, result) for result in results]
+    contracts = [result.contract for result in results]
+    void = resuming.void(turn, after=ORDER[contracts[0]] - 1, but=contracts)
+    stages = [store_chosen(turn, result) for result in results]
     outcome = ChoiceOutcome.CHOSEN
     record_choice(choice, outcome, selected, by="citizen", stages=[*stages, *void])
     resuming.resume(turn=turn, since=TurnState.ASKING)
@@ -253,7 +253,7 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     if choice is None or turn.state != TurnState.ASKING.value:
         return None
     release = languages.release_of(turn)
-    words = wording.words(page_languages.around(turn.language))
+    words = wording.words(page_languages.wording_language(turn.language))
     language = _language(choice, release)
     notice = "" if language == words.language else words.only_in(language, whole=True)
     reason = _reason(choice)

@@ -67,9 +67,9 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
     # One that was there before there were digests stays vouched for by the event that joined it.
     if not AuditEvent.objects.filter(chain=session.pk, digest="").exists():
         rows.append(SESSION.row(session))
-    left = audit.record(chain=session.pk, kind=LEFT, actor="system", payload={}, rows=rows)
+    left_event = audit.record(chain=session.pk, kind=LEFT, actor="system", payload={}, rows=rows)
     audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={"turns": len(turns)})
-    audit.empty(session.pk, before=left.seq)
+    audit.empty(session.pk, before=left_event.seq)
     turns.update(
         state=TurnState.CLOSED.value,
         text="",

@@ -66,8 +66,8 @@ class ThreadExecutor:
                 future.set_exception(error)
 
         # With the ids and the span that it is for.
-        begun = copy_context().run
-        threading.Thread(target=begun, args=(run,), name="model-call", daemon=True).start()
+        run_in_context = copy_context().run
+        threading.Thread(target=run_in_context, args=(run,), name="model-call", daemon=True).start()
         return future
 
     def wait(self, futures: Collection[Future[Any]]) -> None:
@@ -98,4 +98,4 @@ def note_delay(*, turn_id: UUID) -> None:
     """Note that a turn takes longer than usual, and hint at open pages; once a turn."""
     _, new = Delay.objects.get_or_create(turn_id=turn_id)
     if new:
-        moves.changed(Turn.objects.get(pk=turn_id))
+        moves.notify_pages(Turn.objects.get(pk=turn_id))

@@ -144,7 +144,7 @@ def _labels(turn: Turn) -> Mapping[str, Any]:
     return knowledge.release(turn.release_number).labels.get("risk_flags", {})
 
 
-def hold(turn: Turn) -> bool:
+def is_held(turn: Turn) -> bool:
     """Whether an answer to a turn waits for a person by its flags and its release's labels."""
     return bool(turn.risks and risk.holds(signs_of(turn), _labels(turn)))
 
@@ -167,7 +167,7 @@ def codes(turn: Turn) -> list[str]:
     """
     if not turn.risks:
         return []
-    if hold(turn):
+    if is_held(turn):
         return [Code.POLICY_RISK.value]
     asking = turn.state == TurnState.ASKING.value
     shown_by_labels = risk.shown(signs_of(turn), _labels(turn))
@@ -209,7 +209,7 @@ def waiting(session_id: UUID) -> list[Turn]:
     turns = Turn.objects.filter(session_id=session_id, said_safe_at=None).exclude(risks=[])
     flagged = [turn for turn in turns if not all(sign.weak for sign in signs_of(turn))]
     needs_review = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
-    written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
-    open_items = ports.reviews().due(turn_ids=written) if written else {}
+    taken_over_ids = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
+    open_items = ports.reviews().due(turn_ids=taken_over_ids) if taken_over_ids else {}
     unseen = needs_review | open_items.keys()
     return [turn for turn in flagged if turn.pk in unseen]

@@ -35,13 +35,15 @@ def in_danger_at(moments: Sequence[tuple[int, datetime]], session_id: UUID) -> l
     flagged = Turn.objects.filter(session_id=session_id).exclude(risks=[])
     flagged = flagged.select_related("reply", "person_request")
     strong = [turn for turn in flagged if _own_lines(turn, weak=False)]
-    return [_waited([turn for turn in strong if turn.number <= last], at) for last, at in moments]
+    return [
+        _waited([turn for turn in strong if turn.number <= last], time) for last, time in moments
+    ]
 
 
-def _waited(turns: Sequence[Turn], at: datetime) -> bool:
-    over = {turn.pk for turn in turns if (ended := _ended(turn)) is not None and ended <= at}
-    open_then = {turn.pk for turn in turns} - over
-    return bool(open_then and ports.reviews().due(turn_ids=open_then, at=at))
+def _waited(turns: Sequence[Turn], time: datetime) -> bool:
+    ended_ids = {turn.pk for turn in turns if (ended := _ended(turn)) is not None and ended <= time}
+    open_ids = {turn.pk for turn in turns} - ended_ids
+    return bool(open_ids and ports.reviews().due(turn_ids=open_ids, at=time))
 
 
 def _ended(turn: Turn) -> datetime | None:
@@ -52,7 +54,7 @@ def _ended(turn: Turn) -> datetime | None:
         moments.append(turn.reply.created_at)
     elif hasattr(turn, "person_request"):
         moments.append(turn.person_request.ended_at)
-    return min((at for at in moments if at is not None), default=None)
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
@@ -67,8 +69,8 @@ def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
 
 def of_earlier(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     """Return what stands at a turn for earlier ones of danger that are ``waiting``."""
-    earlier = (earlier_turn for earlier_turn in waiting if earlier_turn.number < turn.number)
-    return tuple(line for earlier_turn in earlier for line in _own_lines(earlier_turn, weak=False))
+    earlier = (past for past in waiting if past.number < turn.number)
+    return tuple(line for past in earlier for line in _own_lines(past, weak=False))
 
 
 def has_own(turn: Turn) -> bool:
@@ -119,17 +121,23 @@ def of_signs(turn: Turn, signs: Sequence[Risk]) -> tuple[Contact, ...]:
 
 
 def contacts(
-    codes: Sequence[str], release: Release, language: str, *, text: str
+    codes: Sequence[str], release: Release | None, language: str, *, text: str
 ) -> tuple[Contact, ...]:
     """Return what somebody in danger has to see at once, each with the language that it is in.
+
+    Nothing without a release: none is published.
 
     ``language`` is the one that the message is answered in, empty where it is not known. What
     people write in danger is often too short to tell: they read it in every language that ``text``
     may well be in: the one of the page at hand first, whichever they are.
     """
+    if not codes or release is None:
+        return ()
     available = {line.language for line in release.help_lines} | {languages.written_in()}
-    read = likely(text, available)
-    risk_contacts = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
+    likely_languages = likely(text, available)
+    risk_contacts = risk.contacts(
+        codes, release, list(dict.fromkeys([*likely_languages, language]))
+    )
     lines = [
         replace(contact, language=contact.language or languages.written_in())
         for contact in risk_contacts

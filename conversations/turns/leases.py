@@ -50,8 +50,8 @@ def take_lease(*, turn_id: UUID) -> Turn | None:
 
 def renew_lease(*, turn_id: UUID, lease: UUID | None) -> None:
     """Extend a claim; raises :class:`LeaseLost` when it is no longer held."""
-    held = Turn.objects.filter(pk=turn_id, lease=lease, state=TurnState.RUNNING.value)
-    if not held.update(leased_until=timezone.now() + LEASE):
+    turns = Turn.objects.filter(pk=turn_id, lease=lease, state=TurnState.RUNNING.value)
+    if not turns.update(leased_until=timezone.now() + LEASE):
         raise LeaseLost(str(turn_id))
 
 

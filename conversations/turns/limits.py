@@ -39,8 +39,8 @@ def take(scope: Scope, who: str) -> int | None:
     if rate is None:
         return None
     most, seconds = rate
-    counted = addresses.counted_as(who) if scope in _BY_ADDRESS else [(who, 1)]
-    waits = (_count(scope, name, most * times, seconds) for name, times in counted)
+    keys = addresses.counted_as(who) if scope in _BY_ADDRESS else [(who, 1)]
+    waits = (_count(scope, name, most * times, seconds) for name, times in keys)
     return next((wait for wait in waits if wait is not None), None)
 
 

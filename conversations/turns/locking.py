@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from conversations.models import ERASED_MARK, Session
 
 
-class NothingThere(Exception):
+class NotInSession(Exception):
     """A turn is not the session's, or there is nothing of the kind at it; nothing was changed.
 
     ``detail`` says so to programs, with a 404.

@@ -17,14 +17,14 @@ from django.utils.translation import gettext
 from conversations import page_languages
 from conversations.chat.wording import PAGE
 from conversations.models import Turn
-from conversations.turns import languages
+from conversations.turns import help_lines, languages
 from ieim.knowledge import crisis
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import identifiers
 from ieim.pipeline.message.identifiers import Identifier
-from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.message.risk import Contact, Risk
 from ieim.pipeline.message.screen import NotTaken, beginning, refusal
 
 Choice = Literal["send", "remove"]
@@ -60,6 +60,12 @@ class IncomingMessage:
     def is_stored_as(self, text: str) -> bool:
         """Whether a turn's ``text`` is what this was sent as, whatever was chosen then."""
         return text == self.sent or identifiers.is_without(text, self.sent, self.identifiers)
+
+    def help_lines(self, risks: Sequence[Risk]) -> tuple[Contact, ...]:
+        """Return the help lines for ``risks`` of it: those that a new turn gets."""
+        start = beginning(self.text)
+        codes = [sign.code for sign in risks]
+        return help_lines.contacts(codes, self.release, self.language, text=start)
 
 
 def read(

@@ -3,14 +3,9 @@ something else."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db import models
 
 from ieim.pipeline.work import Key
-
-if TYPE_CHECKING:
-    from conversations.models import Turn
 
 
 class ChoiceOutcome(models.TextChoices):
@@ -60,11 +55,6 @@ class Choice(models.Model):
         """Agency and key of each option that was chosen, best first."""
         options = [] if self.chosen is None else [self.chosen, *(self.also or ())]
         return tuple((agency, key) for agency, key in options)
-
-
-def chosen_of(turn: Turn) -> tuple[Key, ...]:
-    """Return agency and key of each option that the citizen of a turn has chosen."""
-    return turn.choice.services if hasattr(turn, "choice") else ()
 
 
 class MissingTriage(models.Model):

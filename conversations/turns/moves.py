@@ -49,10 +49,10 @@ def move_turn(turn: Turn, new: TurnState, **fields: object) -> None:
     for name, value in values.items():
         setattr(turn, name, value)
     outbox.notify(turn)
-    changed(turn)
+    notify_pages(turn)
 
 
-def changed(turn: Turn) -> None:
+def notify_pages(turn: Turn) -> None:
     """Hint at open pages, once the transaction has been committed."""
     session_id, turn_id = turn.session_id, turn.pk
     transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=turn_id))
@@ -94,10 +94,10 @@ def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
 def give_to_person(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     """Move a running turn to ``needs_review``; its review item is opened where it is not yet."""
     move_turn(turn, TurnState.NEEDS_REVIEW)
-    stopped(turn=turn, stage=stage, codes=codes)
+    record_stop(turn=turn, stage=stage, codes=codes)
 
 
-def stopped(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
+def record_stop(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     """Open and record the review of a turn in ``needs_review``, inside the caller's transaction."""
     open_review(turn=turn, stage=stage, codes=codes)
     events.record(turn, "turn.needs_review", {"stage": stage, "codes": sorted(set(codes))})

@@ -6,7 +6,7 @@ by whichever way it came, its help lines come with the refusal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -20,10 +20,9 @@ from conversations.chat.wording import words
 from conversations.models import Turn
 from conversations.turns import help_lines, languages
 from conversations.turns.message import IncomingMessage, current_release, mark
-from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import identifiers, risk
 from ieim.pipeline.message.identifiers import Kind
-from ieim.pipeline.message.risk import Contact, Risk
+from ieim.pipeline.message.risk import Contact
 from ieim.pipeline.message.screen import beginning
 
 _BUSY = gettext_lazy(
@@ -75,12 +74,10 @@ class Refused(Exception):
         self.contacts: tuple[Contact, ...] = ()
         self.words = words(self.language)
 
-    def add_help(
-        self, risks: Sequence[Risk], release: Release | None, language: str, text: str
-    ) -> None:
-        """Add the help lines for the ``risks`` of the message, in its language where there are."""
-        if risks and release is not None:
-            self.contacts = lines(risks, release, language, text)
+    def add_help(self, contacts: tuple[Contact, ...], language: str) -> None:
+        """Add the help lines of the message, with words in its language where it has one."""
+        if contacts:
+            self.contacts = contacts
             self.words = words(language or languages.written_in())
 
 
@@ -159,11 +156,13 @@ def with_help(message: IncomingMessage) -> Iterator[None]:
     try:
         yield
     except Refused as refused:
-        refused.add_help(message.risks, message.release, message.language, message.text)
+        refused.add_help(message.help_lines(message.risks), message.language)
         raise
 
 
-def unread(refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn]) -> Refused:
+def without_reading(
+    refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn]
+) -> Refused:
     """Return the ``refusal``, made in its language, of a message that is not read; ``turns`` are
     its session's.
 
@@ -172,16 +171,6 @@ def unread(refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn
     start, release = beginning(text), current_release()
     language = languages.detect(start, release, turns)
     refused = refusal(language)
-    refused.add_help(risk.find(start), release, language, start)
+    codes = [sign.code for sign in risk.find(start)]
+    refused.add_help(help_lines.contacts(codes, release, language, text=start), language)
     return refused
-
-
-def lines(
-    risks: Sequence[Risk], release: Release | None, language: str, text: str
-) -> tuple[Contact, ...]:
-    """Return the help lines for the risks of a message: those that a new turn gets, none where
-    nothing is published."""
-    if not risks or release is None:
-        return ()
-    codes = [sign.code for sign in risks]
-    return help_lines.contacts(codes, release, language, text=beginning(text))

@@ -63,17 +63,17 @@ def put_answer(
     spans = EvidenceSpan.objects.bulk_create(
         EvidenceSpan(stage=stage, **fields) for fields in evidence
     )
-    later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
+    voided = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
     payload = {
         "stage": stage.contract,
         "status": status.value,
-        "void": [fields.contract for fields in later],
+        "void": [later.contract for later in voided],
     }
-    rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)]
+    rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, voided)]
     events.record(stage.turn, "stage.replaced", payload, rows=rows)
     if stage.contract == "classify" and result is not None:
         flags.add(turn=stage.turn, classified=result)
-    moves.changed(stage.turn)
+    moves.notify_pages(stage.turn)
 
 
 def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
@@ -202,12 +202,12 @@ def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
 def origin_of(turn: Turn) -> ReplyOrigin:
     """Return whose the pipeline's reply to a turn is: a person may have had a hand in it."""
     decided = turn.stages.filter(contract__in=ANSWERING).values_list("status", flat=True)
-    found = set(decided)
-    if StageStatus.OVERRIDDEN.value in found:
+    statuses = set(decided)
+    if StageStatus.OVERRIDDEN.value in statuses:
         return ReplyOrigin.STAFF_OVERRIDE
-    if turn.hold_waived or StageStatus.APPROVED.value in found:
+    if turn.hold_waived or StageStatus.APPROVED.value in statuses:
         return ReplyOrigin.MODEL_APPROVED
-    if StageStatus.CHOSEN.value in found:
+    if StageStatus.CHOSEN.value in statuses:
         # "What comes next?" leaves nothing to choose.
         has_chosen = len(turn.choice.offered) > 1
         return ReplyOrigin.CITIZEN_CHOICE if has_chosen else ReplyOrigin.INDEX
@@ -283,4 +283,4 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
     for name, value in changes.items():
         setattr(turn, name, value)
     outbox.notify(turn)
-    moves.changed(turn)
+    moves.notify_pages(turn)

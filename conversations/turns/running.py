@@ -31,7 +31,6 @@ from conversations.turns import (
     triage,
 )
 from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, take_lease
-from conversations.turns.models import chosen_of
 from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
 from conversations.turns.store import TurnStore, close_open_choice
 from ieim.administration import selectors as administration
@@ -160,7 +159,7 @@ def _run_claimed(turn: Turn, model: Model | None, directive: str) -> None:
     turn_id, since = turn.pk, time.monotonic()
     try:
         with leases.holding(turn) as lease, executor.working:
-            moves.changed(turn)
+            moves.notify_pages(turn)
             _run(turn, model or current_model(), lease, directive)
         logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:
@@ -214,7 +213,7 @@ def _message(turn: Turn, release: Release, directive: str = "") -> work.Turn:
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
         again=hasattr(turn, "replaces"),
-        chosen=chosen_of(turn),
+        chosen=turn.chosen_services,
     )
 
 

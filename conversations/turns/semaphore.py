@@ -47,7 +47,7 @@ class SharedSemaphore:
         self._made = False
 
     @contextmanager
-    def held(self, patience: float = PATIENCE) -> Iterator[None]:
+    def seat(self, patience: float = PATIENCE) -> Iterator[None]:
         """Hold a seat until the block ends.
 
         Raises :class:`~ieim.pipeline.ports.ModelUnavailable` where none is free in time.
@@ -119,5 +119,5 @@ class SharedModel:
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Wait for a seat, then call: the deadline counts from there."""
-        with self._semaphore.held():
+        with self._semaphore.seat():
             return self._model.complete(request, deadline=deadline)

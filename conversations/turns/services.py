@@ -31,7 +31,7 @@ from conversations.person import takeovers
 from conversations.record.audited import REPLACEMENT, SESSION, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import events, flags, help_lines, limits, moves, refusing
-from conversations.turns.locking import NothingThere, locked, locked_session
+from conversations.turns.locking import NotInSession, locked, locked_session
 from conversations.turns.message import FIELD, Choice, IncomingMessage, read
 from conversations.turns.refusing import (
     NO_RELEASE,
@@ -64,7 +64,7 @@ _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PENDING = [state.value for state in PENDING_TURN_STATES]
 
 
-class NothingToReplace(NothingThere):
+class NothingToReplace(NotInSession):
     """The turn is not this session's, or its answer does not go on with the talk's service."""
 
     detail = "This answer does not go on with what the talk was about."
@@ -107,7 +107,7 @@ def receive(
     else:
         digest = key_of(session)
         find = partial(session_of, digest)
-    _admit_question(session=digest, text=text, address=address, way=way)
+    admit(session=digest, text=text, address=address, way=way, question=True)
     turns = Turn.objects.filter(session__secret_sha256=digest)
     message = read(text, personal_data, turns=turns)
 
@@ -139,7 +139,7 @@ def ask_again(
     if replaced is None:
         raise NothingToReplace(str(turn_id))
     digest = replaced.session.secret_sha256
-    _admit_question(session=digest, text=replaced.text, address=address, way=way)
+    admit(session=digest, text=replaced.text, address=address, way=way, question=True)
     message = read(replaced.text, turns=turns, replaces=replaced)
     message = replace(message, identifiers=())  # its sender has chosen what is in it
 
@@ -163,34 +163,37 @@ def direct(*, turn_id: UUID, directive: str) -> None:
     events.record(Turn.objects.get(pk=turn_id), "turn.directed", {"directive": directive})
 
 
-def admit(*, session: str, text: str, address: str | None) -> None:
-    """Count a message before anything is done with it; raises ``refusing.TooMany``.
+def admit(
+    *, session: str, text: str, address: str | None, way: Way | None = None, question: bool = False
+) -> None:
+    """Count a message before anything is done with it.
 
     ``session`` is the digest of the session's secret. ``address`` is where it comes from
-    (:mod:`ieim.people.addresses`), None for a command on this machine, which nothing limits.
+    (:mod:`ieim.people.addresses`), None for a command on this machine, which nothing limits. A
+    ``question`` is for the assistant: its ``way`` has to be switched on, and there is a limit of
+    all questions together. Raises ``refusing.SwitchedOff`` and ``refusing.TooMany``.
     """
-    if address is not None:
-        # The address first: who is over its limit can make up sessions without end.
-        wait = limits.take("address", address) or limits.take("turns", session)
-        if wait is not None:
-            raise _unread(partial(TooMany, wait), session, text)
+    refusal = _refusal(session, address, way, question)
+    if refusal is not None:
+        turns = Turn.objects.filter(session__secret_sha256=session)
+        raise refusing.without_reading(refusal, text=text, turns=turns)
 
 
-def _admit_question(*, session: str, text: str, address: str | None, way: Way | None) -> None:
-    """Admit a question for the assistant: it has to be switched on, and there is a limit of all of
-    them together. Raises ``refusing.SwitchedOff`` and ``refusing.TooMany``."""
+def _refusal(
+    session: str, address: str | None, way: Way | None, question: bool
+) -> Callable[[str], Refused] | None:
+    """Return what refuses a message before it is read, None where nothing does; counts it."""
     if way is not None and administration.current().is_off(way):
-        raise _unread(SwitchedOff, session, text)
-    admit(session=session, text=text, address=address)
-    # Last: who is over a limit of their own is no load.
-    wait = None if address is None else limits.take("everybody", "")
+        return SwitchedOff
+    if address is None:
+        return None
+    # The address first: who is over its limit can make up sessions without end.
+    wait = limits.take("address", address) or limits.take("turns", session)
     if wait is not None:
-        raise _unread(partial(TooMany, wait, busy=True), session, text)
-
-
-def _unread(refusal: Callable[[str], Refused], session: str, text: str) -> Refused:
-    turns = Turn.objects.filter(session__secret_sha256=session)
-    return refusing.unread(refusal, text=text, turns=turns)
+        return partial(TooMany, wait)
+    # Last: who is over a limit of their own is no load.
+    wait = limits.take("everybody", "") if question else None
+    return None if wait is None else partial(TooMany, wait, busy=True)
 
 
 def _take(
@@ -221,11 +224,11 @@ def _take(
         if state is TurnState.WITH_PERSON:
             flags.show_written(turn)
         elif state is TurnState.NEEDS_REVIEW:
-            moves.stopped(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
+            moves.record_stop(turn=turn, stage=REPLY, codes=[Code.POLICY_RISK.value])
             outbox.notify(turn)
         elif enqueue:
             moves.queue(turn.pk)
-        moves.changed(turn)
+        moves.notify_pages(turn)
         return turn, True
 
     with with_help(message):
@@ -252,7 +255,7 @@ def _decide(session: Session, message: IncomingMessage) -> TurnState:
     if session.turns.filter(state__in=_PENDING, resumed=False).exists():
         # What is only faint shows help lines, and no person is asked, as elsewhere.
         signs = [sign for sign in message.risks if sign.source != "faint"]
-        if refusing.lines(signs, message.release, message.language, message.text):
+        if message.help_lines(signs):
             return TurnState.NEEDS_REVIEW
         raise Refused(STILL_WORKING)
     return TurnState.QUEUED
@@ -266,7 +269,7 @@ def require_choice(message: IncomingMessage, session_id: UUID | None) -> None:
     """
     if not message.identifiers or message.choice is not None:
         return
-    if refusing.lines(message.risks, message.release, message.language, message.text):
+    if message.help_lines(message.risks):
         return
     waiting = flags.waiting(session_id) if session_id is not None else []
     if not any(help_lines.of_turn(turn, ()) for turn in waiting):
@@ -350,15 +353,15 @@ def new_session(*, webhook: str | None = None) -> tuple[Session, str, str]:
 def key_of(secret: str) -> str:
     """Return the ``secret_sha256`` of the session that a page's secret opens, or will make."""
     digest = secret_digest(secret)
-    found = Session.objects.filter(opened_by_link(digest)).values_list("secret_sha256", flat=True)
-    return found.first() or digest
+    digests = Session.objects.filter(opened_by_link(digest)).values_list("secret_sha256", flat=True)
+    return digests.first() or digest
 
 
 def session_of(digest: str) -> Session:
     """Return the session of a ``secret_sha256``, locked; made where there is none yet, with one
     secret for cookie and private link, and none for REST."""
-    found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
-    return found or Session.objects.create(
+    session = locked(Session.objects.all()).filter(secret_sha256=digest).first()
+    return session or Session.objects.create(
         reference=new_reference(), secret_sha256=digest, link_sha256=digest
     )
 

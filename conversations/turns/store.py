@@ -115,12 +115,14 @@ class TurnStore:
         return Spent(self._tokens, sum(map(_tokens, of_today)))
 
     @transaction.atomic
-    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+    def choose(
+        self, results: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]
+    ) -> None:
         """Store what a message takes by its words as a choice of this turn, and settle the turn
         that asked."""
         self.renew()
         now = timezone.now()
-        stages = [put_chosen(self.turn, result) for result in made]
+        stages = [store_chosen(self.turn, result) for result in results]
         self._stages |= {stage.contract: stage for stage in stages}
         choice = Choice.objects.create(
             turn=self.turn,
@@ -132,7 +134,7 @@ class TurnStore:
         )
         record_choice(choice, ChoiceOutcome.CHOSEN, chosen, by="citizen", stages=stages)
         close_open_choice(turn=self.turn, chosen=chosen)
-        moves.changed(self.turn)
+        moves.notify_pages(self.turn)
 
     @transaction.atomic
     def begin(self, stage: str) -> None:
@@ -155,7 +157,7 @@ class TurnStore:
             states.require_stage(StageStatus.PENDING, StageStatus.RUNNING)
             row.status, row.started_at = StageStatus.RUNNING.value, timezone.now()
             row.save(update_fields=["status", "started_at"])
-        moves.changed(self.turn)
+        moves.notify_pages(self.turn)
 
     @transaction.atomic
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
@@ -216,7 +218,7 @@ class TurnStore:
             if row.contract == CLASSIFY and not _REFUSED.isdisjoint(codes):
                 flags.add_refusal(turn=self.turn)
             self._open_review(row, judgement.findings)
-        moves.changed(self.turn)
+        moves.notify_pages(self.turn)
 
     def _add_signs(self, attempt: AttemptRecord) -> None:
         """Add what an attempt of classify saw of danger, and record what it left out of it."""
@@ -241,7 +243,7 @@ class TurnStore:
         over = {"stage": stage, "codes": _codes(findings), "budget": count.as_dict()}
         events.record(self.turn, "stage.over_budget", over, rows=[STAGE.row(row)])
         self._open_review(row, findings)
-        moves.changed(self.turn)
+        moves.notify_pages(self.turn)
 
     def _end(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
         """Store what an attempt makes of its stage, with the evidence that stands."""
@@ -272,7 +274,7 @@ class TurnStore:
         row.save(update_fields=written)
 
 
-def put_chosen(turn: Turn, result: Chosen) -> Stage:
+def store_chosen(turn: Turn, result: Chosen) -> Stage:
     """Put what a citizen's choice makes of a stage in its place."""
     stage, _ = Stage.objects.get_or_create(
         turn=turn, contract=result.contract, defaults={"order": ORDER[result.contract]}

@@ -124,7 +124,7 @@ class TriageStore(TurnStore):
             if len(turn.risks) > self._signs:  # nobody has seen them yet
                 flags.show(turn_id=turn.pk, codes=codes)
         ports.reviews().refresh(turn_id=turn.pk, codes=codes)
-        moves.changed(turn)
+        moves.notify_pages(turn)
 
     def postpone(self) -> None:
         """Leave it for later, or for good where it was wanted too long ago."""

@@ -9,13 +9,13 @@ SECTION = AuditedModel(
     "administration_section",
     Section.objects.all,
     ("name", "content", "sha256", "version", "changed_at", "changed_by_id"),
-    blank=lambda section: section.version == 0 and not section.content,
+    is_blank=lambda section: section.version == 0 and not section.content,
 )
 LOGO = AuditedModel(
     "administration_logo",
     Logo.objects.all,
     ("sha256", "media_type", "content", "added_at"),
-    once=True,
-    chunk=10,
+    is_immutable=True,
+    chunk_size=10,
 )
 KINDS = (SECTION, LOGO)

@@ -81,13 +81,13 @@ def emergency(typed: str) -> str:
 
 def help_number(typed: str) -> str:
     """Check who helps, and the number: ``Poison control: 0800 123 456``."""
-    who, _, number = typed.rpartition(":")
-    if not who.strip() or not _NUMBER.fullmatch(number.strip()):
+    name, _, number = typed.rpartition(":")
+    if not name.strip() or not _NUMBER.fullmatch(number.strip()):
         message = gettext(
             "“{typed}” is no name with a number. Write one a line: Crisis line: 116 123."
         )
         raise ValidationError(message.format(typed=typed[:60]))
-    return f"{_plain(who, 80)}: {number.strip()}"
+    return f"{_plain(name, 80)}: {number.strip()}"
 
 
 def telephone(typed: str) -> str:

@@ -37,9 +37,9 @@ def is_colour(text: str) -> bool:
     return _HEX.fullmatch(text) is not None
 
 
-def ratio(one: str, other: str) -> float:
+def ratio(first: str, second: str) -> float:
     """Return the contrast of two colours, from 1 to 21."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    darker, lighter = sorted((_luminance(first), _luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

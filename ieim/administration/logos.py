@@ -167,19 +167,19 @@ def _check_svg(data: bytes) -> None:
 
 def _check_attribute(attribute: str, value: str) -> None:
     space, _, name = attribute.rpartition(" ")
-    wrong = [name] * (space not in _ATTRIBUTE_SPACES or not _ATTRIBUTES.fullmatch(name))
+    problems = [name] * (space not in _ATTRIBUTE_SPACES or not _ATTRIBUTES.fullmatch(name))
     properties = {name: value}
     if name == "style":
         pairs = (part.partition(":") for part in value.split(";") if part.strip())
         properties = {key.strip().lower(): text for key, _, text in pairs}
-        wrong += [key for key in properties if not _PROPERTIES.fullmatch(key)]
+        problems += [key for key in properties if not _PROPERTIES.fullmatch(key)]
     if properties.get("stroke-dasharray", "none").strip() != "none":
-        wrong.append("stroke-dasharray")
-    if wrong:
+        problems.append("stroke-dasharray")
+    if problems:
         message = gettext(
             "The SVG holds more than a drawing: “{name}”. Save it as plain SVG, or as PNG."
         )
-        raise NoLogo(message.format(name=wrong[0][:40]))
+        raise NoLogo(message.format(name=problems[0][:40]))
     if _OUTSIDE.search(value) or (name == "href" and not value.startswith("#")):
         message = gettext(
             "The SVG points outside of itself: “{name}”. Save it as plain SVG, or as PNG."

@@ -97,8 +97,8 @@ class Administration:
         brand, dark = self.get("colours", "brand"), self.get("colours", "brand_dark")
         if not (brand or dark):
             return None
-        made = contrast.readable(brand, dark=True) if brand else _BRAND_DARK
-        return Colours(brand or _BRAND, dark or made)
+        adjusted = contrast.readable(brand, dark=True) if brand else _BRAND_DARK
+        return Colours(brand or _BRAND, dark or adjusted)
 
     @property
     def emergency_number(self) -> str:
@@ -166,9 +166,9 @@ class Administration:
         """Whether a model's own words are shown where they pass every check."""
         return bool(self.get("answers", "own_words"))
 
-    def is_off(self, what: Literal["chat", "api", "model"]) -> bool:
+    def is_off(self, channel: Literal["chat", "api", "model"]) -> bool:
         """Whether an administrator has switched it off."""
-        return bool(self.get("switches", what))
+        return bool(self.get("switches", channel))
 
     @cached_property
     def agencies_off(self) -> frozenset[str]:

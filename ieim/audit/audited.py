@@ -82,55 +82,60 @@ class AuditedModel:
     """A kind of row that events vouch for.
 
     - ``rows``: all stored rows.
-    - ``columns``: columns that never change without an event; ``more`` adds the parts of the
+    - ``columns``: columns that never change without an event; ``related`` adds the parts of the
       content that other tables hold.
-    - ``chain``: the lookup from a row to its session's id, empty for rows of the chain ``home``.
-    - ``blank``: whether a row holds nothing yet, so that no event has to vouch for it.
-    - ``tombstone``: whether a row is as an erasure leaves it; None where an erasure removes it.
-    - ``once``: the content never changes, so no second event may vouch for another one.
-    - ``formerly``: the kind by which events of before 0.3 name the same row.
-    - ``joined``: rows of before the kind was audited are vouched for as they are at the upgrade
-      (:mod:`ieim.audit.upgrading`).
-    - ``may_go``: rows may be removed without an event.
-    - ``chunk``: rows in memory at once.
+    - ``chain_lookup``: the lookup from a row to its session's id, empty for rows of
+      ``default_chain``.
+    - ``is_blank``: whether a row holds nothing yet, so that no event has to vouch for it.
+    - ``is_tombstone``: whether a row is as an erasure leaves it; None where an erasure removes it.
+    - ``is_immutable``: the content never changes, so no second event may vouch for another one.
+    - ``former_kind``: the kind by which events of before 0.3 name the same row.
+    - ``is_backfilled``: rows of before the kind was audited are vouched for as they are at the
+      upgrade (:mod:`ieim.audit.upgrading`).
+    - ``is_removable``: rows may be removed without an event.
+    - ``chunk_size``: rows in memory at once.
     """
 
     kind: str
     rows: Callable[[], QuerySet[Any]]
     columns: Sequence[str]
-    chain: str = ""
-    more: Callable[[Any], Mapping[str, Any]] = lambda row: {}
-    blank: Callable[[Any], bool] = lambda row: False
-    tombstone: Callable[[Any], bool] | None = None
-    once: bool = False
-    formerly: str = ""
-    joined: bool = False
-    may_go: bool = False
-    home: UUID = SYSTEM_CHAIN
-    chunk: int = 100
+    chain_lookup: str = ""
+    related: Callable[[Any], Mapping[str, Any]] = lambda row: {}
+    is_blank: Callable[[Any], bool] = lambda row: False
+    is_tombstone: Callable[[Any], bool] | None = None
+    is_immutable: bool = False
+    former_kind: str = ""
+    is_backfilled: bool = False
+    is_removable: bool = False
+    default_chain: UUID = SYSTEM_CHAIN
+    chunk_size: int = 100
 
-    def row(self, stored: Model, **more: Any) -> Row:
-        """Return a row as events name it; ``more`` replaces what the attribute ``more`` adds."""
+    def row(self, stored: Model, **related: Any) -> Row:
+        """Return the row that events name; ``related`` replaces what that attribute adds."""
         values = {name: _plain(getattr(stored, name)) for name in self.columns}
-        return (self.kind, str(stored.pk), digest(values | (more or dict(self.more(stored)))))
+        return (self.kind, str(stored.pk), digest(values | (related or dict(self.related(stored)))))
 
     def rows_of_chains(
         self, chains: Sequence[UUID], ids: Collection[str] | None = None
     ) -> Iterator[tuple[UUID, Any]]:
         """Yield ``(chain, row)`` of the rows of some chains.
 
-        Of the chain ``home`` at least the rows with these ``ids``, None for all.
+        Of ``default_chain`` at least the rows with these ``ids``, None for all.
         """
         rows = self.rows()
-        if self.chain:
-            rows = rows.filter(**{f"{self.chain}__in": chains}).annotate(of_chain=F(self.chain))
-            yield from ((row.of_chain, row) for row in rows.iterator(chunk_size=self.chunk))
-        elif self.home in chains:
+        if self.chain_lookup:
+            rows = rows.filter(**{f"{self.chain_lookup}__in": chains}).annotate(
+                of_chain=F(self.chain_lookup)
+            )
+            yield from ((row.of_chain, row) for row in rows.iterator(chunk_size=self.chunk_size))
+        elif self.default_chain in chains:
             primary_key = rows.model._meta.pk
             # SQLite can hold one UUID in two spellings, and finds only one of them.
             if ids is not None and not isinstance(primary_key, UUIDField):
                 rows = rows.filter(pk__in=list(_clean(primary_key, ids)))
-            yield from ((self.home, row) for row in rows.iterator(chunk_size=self.chunk))
+            yield from (
+                (self.default_chain, row) for row in rows.iterator(chunk_size=self.chunk_size)
+            )
 
 
 _models: dict[str, AuditedModel] = {}
@@ -142,7 +147,7 @@ _checks: list[Check] = []
 def register(*models: AuditedModel) -> None:
     """Let the record vouch for kinds of rows; called by each app when it is ready."""
     _models.update((model.kind, model) for model in models)
-    _former_kinds.update((model.formerly, model) for model in models if model.formerly)
+    _former_kinds.update((model.former_kind, model) for model in models if model.former_kind)
 
 
 def register_check(check: Check) -> None:
@@ -189,7 +194,7 @@ def add_event(expected: Expected, kind: str, payload: bytes, seq: int) -> None:
         for key in list(expected):
             model = _models.get(key[0]) or _former_kinds.get(key[0])
             del expected[key]
-            if model and model.tombstone:
+            if model and model.is_tombstone:
                 expected[model.kind, key[1]] = Vouched(None, seq)
     if b'"rows":[' in payload:
         # The payload's own member alone: deeper down the name has no meaning.
@@ -213,7 +218,7 @@ def _add_row(
     if previous is not None and (current is None or current.digest != previous):
         yield ChangedBefore(name)
     model = _models.get(key[0])
-    if model and model.once and current and current.digest != digest:
+    if model and model.is_immutable and current and current.digest != digest:
         yield SecondDigest(name)
     elif digest == GONE:
         expected.pop(key, None)
@@ -222,7 +227,7 @@ def _add_row(
 
 
 def _is_of_no_session(key: Key) -> bool:
-    return key[0] in _models and not _models[key[0]].chain
+    return key[0] in _models and not _models[key[0]].chain_lookup
 
 
 def _clean(primary_key: Any, ids: Iterable[str]) -> Iterator[Any]:

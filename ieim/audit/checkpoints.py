@@ -257,10 +257,10 @@ def compare_with_digest(digest: str) -> CheckpointComparison:
         )
     if not _follows(checkpoint):
         return CheckpointComparison([_NOT_FOLLOWING.format(checkpoint.number)])
-    seen = CheckpointHead.objects.filter(
+    covering_heads = CheckpointHead.objects.filter(
         checkpoint_id__lte=checkpoint.number, chain=OuterRef("chain"), seq__gte=OuterRef("seq")
     )
-    later = AuditEvent.objects.filter(~Exists(seen))
+    later = AuditEvent.objects.filter(~Exists(covering_heads))
     # An event that was being written while the checkpoint was taken may be a little older.
     earliest = checkpoint.at - _IN_FLIGHT
     day = earliest.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -122,7 +122,7 @@ def compare(
         except _READ_ERRORS:
             for chain in remaining:
                 yield from _compare_in_chain(model, chain, remaining[chain], keys)
-    disposable = {model.kind for model in registered() if model.may_go}
+    disposable = {model.kind for model in registered() if model.is_removable}
     for chain, expected in remaining.items():
         for (kind, id_), vouched in expected.items():
             if kind not in disposable and (suspects is None or (kind, id_) in suspects):
@@ -143,7 +143,7 @@ def _compare_model(
         vouched = remaining[chain].get(key)
         # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
         if vouched is None or (chain, key) in seen:
-            fault = None if model.blank(row) else Fault.UNVOUCHED
+            fault = None if model.is_blank(row) else Fault.UNVOUCHED
         else:
             fault = _fault(model, row, vouched.digest, keys.get(chain, b""))
         seen.add((chain, key))
@@ -157,8 +157,8 @@ def _compare_model(
 
 def _fault(model: AuditedModel, row: Model, recorded: str | None, key: bytes) -> Fault | None:
     if recorded is None:
-        assert model.tombstone is not None  # noqa: S101 - no other kind has tombstones
-        return None if model.tombstone(row) else Fault.UNVOUCHED
+        assert model.is_tombstone is not None  # noqa: S101 - no other kind has tombstones
+        return None if model.is_tombstone(row) else Fault.UNVOUCHED
     return None if is_recorded(model.row(row), recorded, key) else Fault.CHANGED
 
 
@@ -189,15 +189,15 @@ def _chains_without_events() -> Iterator[UUID]:
     """Yield the ids of chains that have no event, though rows of theirs are stored."""
     begun = set(AuditHead.objects.filter(chain__in=FOR_GOOD).values_list("chain", flat=True))
     for model in registered():
-        if not model.chain:
-            if model.home not in begun and model.rows().exists():
-                yield model.home
+        if not model.chain_lookup:
+            if model.default_chain not in begun and model.rows().exists():
+                yield model.default_chain
         # Rows that hang on a row of another kind are found with its session. A session in which
         # nobody has said anything has no event.
-        elif model.chain != "id" and "__" not in model.chain:
-            events = AuditEvent.objects.filter(chain=OuterRef(model.chain))
+        elif model.chain_lookup != "id" and "__" not in model.chain_lookup:
+            events = AuditEvent.objects.filter(chain=OuterRef(model.chain_lookup))
             rows = model.rows().order_by().filter(~Exists(events))
-            yield from rows.values_list(model.chain, flat=True).distinct()
+            yield from rows.values_list(model.chain_lookup, flat=True).distinct()
 
 
 def _discrepancy(chain: UUID, kind: str, id_: str, fault: Fault, event: int = 0) -> Discrepancy:

@@ -119,7 +119,9 @@ def undoing(role: str = "") -> list[str]:
     The default is the role of this connection. Roles of which it is a member count.
     """
     later = connection.pg_version >= 150000  # type: ignore[attr-defined]  # PostgreSQL's alone
-    return [str(right) for right in _select(_UNDOING + (_REPLICA if later else ""), role, role)]
+    return [
+        str(privilege) for privilege in _select(_UNDOING + (_REPLICA if later else ""), role, role)
+    ]
 
 
 # A superuser is a member of every role and has every privilege: that is reported once.

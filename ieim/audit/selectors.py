@@ -91,11 +91,11 @@ def search_page(search: Search, *, after: str = "", before: str = "", size: int)
     """
     events = search.events()
     if cursor := before or after:
-        at, pk = _parse(cursor)
+        cursor_time, pk = _parse(cursor)
         side = "gt" if before else "lt"
         # The first condition lets the index begin at the cursor, the second leaves out its equals.
-        beyond = Q(**{f"at__{side}": at}) | Q(**{f"pk__{side}": pk})
-        events = events.filter(beyond, **{f"at__{side}e": at})
+        beyond = Q(**{f"at__{side}": cursor_time}) | Q(**{f"pk__{side}": pk})
+        events = events.filter(beyond, **{f"at__{side}e": cursor_time})
     return _page(events.order_by("-at", "-pk"), after, before, size, _cursor)
 
 

@@ -136,13 +136,17 @@ def _sqlite(guard: Guard, let_update: str) -> list[str]:
         exists += f" OR ({guard.taken_if})"
     unless = f"({let_update} AND NEW.rowid = OLD.rowid) IS NOT TRUE" if let_update else ""
     let_delete = _let_delete(guard)
-    left = f"({let_delete}) IS NOT TRUE" if let_delete else ""
+    unless_erased = f"({let_delete}) IS NOT TRUE" if let_delete else ""
     exists_already = f"EXISTS (SELECT 1 FROM {table} WHERE {exists})"  # noqa: S608 - names of our own tables
     return [
         f"CREATE TRIGGER {table}_no_{event} BEFORE {event.upper()} ON {table} "
         + (f"WHEN {condition} " if condition else "")
         + f"BEGIN SELECT RAISE(ABORT, '{table} is append-only: {event} refused'); END"
-        for event, condition in (("update", unless), ("delete", left), ("insert", exists_already))
+        for event, condition in (
+            ("update", unless),
+            ("delete", unless_erased),
+            ("insert", exists_already),
+        )
     ]
 
 

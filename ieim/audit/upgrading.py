@@ -37,18 +37,18 @@ def vouch_for_older_rows(**signal: Any) -> None:
     # Accounts come last: where theirs are vouched for, everything is.
     if not is_complete(signal) or _names_rows(PEOPLE_CHAIN):
         return
-    models = [model for model in registered() if model.joined]
+    models = [model for model in registered() if model.is_backfilled]
     for model in models:
-        if model.chain:
+        if model.chain_lookup:
             _vouch_in_sessions(model)
-    chains = {model.home for model in models if not model.chain}
+    chains = {model.default_chain for model in models if not model.chain_lookup}
     for chain in sorted(chains, key=lambda chain: chain == PEOPLE_CHAIN):
-        _vouch_in_chain(chain, [model for model in models if model.home == chain])
+        _vouch_in_chain(chain, [model for model in models if model.default_chain == chain])
 
 
 def _vouch_in_sessions(model: AuditedModel) -> None:
     events = AuditEvent.objects.filter(
-        chain=OuterRef(model.chain), payload__contains=f'["{model.kind}",'
+        chain=OuterRef(model.chain_lookup), payload__contains=f'["{model.kind}",'
     )
     unvouched = model.rows().filter(~Exists(events)).order_by("pk").iterator(chunk_size=BATCH)
     while batch := list(islice(unvouched, BATCH)):
@@ -58,16 +58,16 @@ def _vouch_in_sessions(model: AuditedModel) -> None:
             stored = model.rows().select_for_update(no_key=True)
             stored = stored.filter(pk__in=[row.pk for row in batch])
             rows = {
-                getattr(row, model.chain): [model.row(row)]
+                getattr(row, model.chain_lookup): [model.row(row)]
                 for row in stored.order_by("pk")
-                if model.tombstone is None or not model.tombstone(row)
+                if model.is_tombstone is None or not model.is_tombstone(row)
             }
             record_each(kind=VOUCHED_FROM, rows=rows)
 
 
 @transaction.atomic
 def _vouch_in_chain(chain: UUID, models: list[AuditedModel]) -> None:
-    models = [model for model in models if not model.chain]
+    models = [model for model in models if not model.chain_lookup]
     if not any(model.rows().exists() for model in models):
         return
     lock_head(chain)
@@ -75,7 +75,7 @@ def _vouch_in_chain(chain: UUID, models: list[AuditedModel]) -> None:
         rows = [
             model.row(row)
             for model in models
-            for row in model.rows().iterator(chunk_size=model.chunk)
+            for row in model.rows().iterator(chunk_size=model.chunk_size)
         ]
         record(chain=chain, kind=VOUCHED_FROM, payload={}, actor="system", rows=rows)
 

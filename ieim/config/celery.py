@@ -103,7 +103,7 @@ def _add_headers(headers: dict[str, Any], **_signal: Any) -> None:
     from conversations import logged, traced
 
     headers[_REQUEST] = logged.ids().get("request", "")
-    headers.update(traced.carried())
+    headers.update(traced.trace_headers())
 
 
 @task_prerun.connect

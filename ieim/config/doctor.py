@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -48,6 +48,17 @@ STARTING: Final = 30.0
 VERIFIED: Final = timedelta(days=2)
 """How old the last verification may be; one comes every night."""
 
+_SEAL_FILE: Final = (
+    "Seals go to one file, which you ship elsewhere by other means (docs/audit.md). Remove it"
+)
+GONE: Final = {
+    "SEAL_OPTIONS": _SEAL_FILE,
+    "VERIFY_OPTIONS": _SEAL_FILE,
+    "IEIM_TELEGRAM_": "Chats of Telegram are served by a program of its own (docs/integrating.md). "
+    "Remove it",
+}
+"""What to do about variables of older versions that nothing reads any more, by how they begin."""
+
 _TO_DO: Final = {
     "database": "Check that it runs, and DATABASE_URL.",
     "migrations": "Run `manage.py migrate`.",
@@ -80,6 +91,7 @@ def examine(mail_to: str = "") -> Iterator[Row]:
     yield mail(mail_to)
     yield traces()
     yield from secrets()
+    yield variables(os.environ)
     yield from seals()
     yield code(settings.BASE_DIR)
     yield from proxies()
@@ -150,17 +162,19 @@ def clock() -> Row:
         return Row("clock", "the database has this machine's")
     try:
         with connection.cursor() as cursor:
-            before = datetime.now(UTC)
+            asked_at = datetime.now(UTC)
             cursor.execute("SELECT clock_timestamp()")
-            theirs: datetime = cursor.fetchone()[0]
-            after = datetime.now(UTC)
+            database_time: datetime = cursor.fetchone()[0]
+            answered_at = datetime.now(UTC)
     except DatabaseError:
         return Row("clock", "cannot be compared without the database.", good=False)
-    apart = abs((theirs - before - (after - before) / 2).total_seconds())
-    if apart > APART:
-        text = f"{apart:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
+    difference = abs((database_time - asked_at - (answered_at - asked_at) / 2).total_seconds())
+    if difference > APART:
+        text = (
+            f"{difference:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
+        )
         return Row("clock", text, good=False)
-    return Row("clock", f"{apart:.3f} s from the database's")
+    return Row("clock", f"{difference:.3f} s from the database's")
 
 
 def mail(to: str) -> Row:
@@ -218,6 +232,17 @@ def secrets() -> Iterator[Row]:
         yield Row("keys", f"the key is long, debug is off, the hosts are {hosts}")
 
 
+def variables(environment: Iterable[str]) -> Row:
+    """Check whether the names of an environment's variables have some that nothing reads."""
+    problems = [
+        f"{name} does nothing any more. {to_do}."
+        for name in sorted(environment)
+        for beginning, to_do in GONE.items()
+        if name.startswith(beginning)
+    ]
+    return Row("variables", " ".join(problems) or "none of an older version is set", not problems)
+
+
 def seals() -> Iterator[Row]:
     """Ask when the audit record was sealed last and whether it was verified, where it is sealed."""
     try:
@@ -265,10 +290,10 @@ def proxies() -> Iterator[Row]:
         yield Row("proxies", "no address is set (IEIM_PUBLIC_URL): nothing to ask")
         return
     believed = f"{number} in front are believed (IEIM_TRUSTED_PROXIES)"
-    if wrong := _page(base):
-        yield Row("proxies", f"{wrong} {believed}", good=False)
-    elif wrong := _socket(base):
-        yield Row("proxies", wrong, good=False)
+    if problem := _page(base):
+        yield Row("proxies", f"{problem} {believed}", good=False)
+    elif problem := _socket(base):
+        yield Row("proxies", problem, good=False)
     else:
         yield Row("proxies", f"{base} answers, with websockets; {believed}")
 

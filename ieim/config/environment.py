@@ -473,7 +473,7 @@ class Environment(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any
+        cls, settings_cls: type[BaseSettings], *sources: Any, **kwargs: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Read nothing but the process's environment."""
         return (VariablesSource(settings_cls),)

@@ -147,11 +147,11 @@ _readiness = Readiness()
 
 
 async def _run_checks() -> dict[str, str]:
-    named = checks()
-    results = await asyncio.gather(*(check.get_result() for check in named.values()))
+    checks_by_name = checks()
+    results = await asyncio.gather(*(check.get_result() for check in checks_by_name.values()))
     return {
         name: "ok" if result.error is None else str(result.error)
-        for name, result in zip(named, results, strict=True)
+        for name, result in zip(checks_by_name, results, strict=True)
     }
 
 

@@ -80,8 +80,8 @@ class OutagesInShort(logging.Filter):
                 return False
             self._last[kind] = (now, 0)
         text = f" ({type(error).__name__}: {error})" if error is not None else ""
-        more = f"; {left_out} more like it since the last such line" if left_out else ""
-        record.msg = " ".join(f"{record.getMessage()}{text}{more}".split())
+        suffix = f"; {left_out} more like it since the last such line" if left_out else ""
+        record.msg = " ".join(f"{record.getMessage()}{text}{suffix}".split())
         record.args, record.exc_info, record.exc_text = (), None, None
         return True
 

@@ -40,8 +40,8 @@ class _Ping:
 
     def __init__(self, parameters: dict[str, Any]) -> None:
         parameter_names = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
-        named = {name: value for name, value in parameters.items() if name in parameter_names}
-        self._conninfo = make_conninfo(**named).encode()
+        arguments = {name: value for name, value in parameters.items() if name in parameter_names}
+        self._conninfo = make_conninfo(**arguments).encode()
         self._lock = threading.Lock()
         self._pinged_at, self._answers = 0.0, False
 

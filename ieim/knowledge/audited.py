@@ -12,24 +12,24 @@ RELEASE = AuditedModel(
     "release",
     Release.objects.all,
     ("number", "sha256", "note", "created_at", "created_by_id"),
-    more=lambda release: {"content_sha256": digest(release.content)},
-    once=True,
-    chunk=1,
+    related=lambda release: {"content_sha256": digest(release.content)},
+    is_immutable=True,
+    chunk_size=1,
 )
 PUBLICATION = AuditedModel(
     "publication",
     Publication.objects.all,
     ("id", "release_id", "published_at", "published_by_id"),
-    once=True,
+    is_immutable=True,
 )
 VECTOR = AuditedModel(
     "vector",
     Vector.objects.all,
     ("embedder", "sha256", "value"),
     # Whoever deletes them loses nothing but time; one that is made again is another row.
-    may_go=True,
-    joined=True,
-    home=VECTORS_CHAIN,
+    is_removable=True,
+    is_backfilled=True,
+    default_chain=VECTORS_CHAIN,
 )
 KINDS = (RELEASE, PUBLICATION, VECTOR)
 

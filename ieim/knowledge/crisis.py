@@ -131,9 +131,9 @@ def _screen(
     if shows_nothing(text):
         return Screening(risks, WORDS)
     safe = redacted(text)  # an embedder may be a server, as a model may
-    where = parts(safe.text)
-    texts = [safe.text[part.start : part.end] for part in where]
-    pieces = sum(part.piece for part in where)
+    text_parts = parts(safe.text)
+    texts = [safe.text[part.start : part.end] for part in text_parts]
+    pieces = sum(part.piece for part in text_parts)
     spelt = Spelt(letters.shipped(), letters.shipped().margins(texts))
     by, situation = WORDS, ""
     try:
@@ -148,7 +148,7 @@ def _screen(
     risks += (
         Risk(
             sign.code,
-            *safe.to_original(where[sign.row].start, where[sign.row].end),
+            *safe.to_original(text_parts[sign.row].start, text_parts[sign.row].end),
             "hint" if sign.weak else "meaning",
         )
         for sign in signs

@@ -195,7 +195,7 @@ class AccessMiddleware(MiddlewareMixin):
         # A redirected fragment would show the whole login page within the page.
         if request.method == "GET":
             return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
-        return render(request, "registration/_logged_out.html", {"login": login.url})
+        return render(request, "registration/_parts.html#logged_out", {"login": login.url})
 
 
 def _to_second_factor(request: HttpRequest, name: str) -> HttpResponse:

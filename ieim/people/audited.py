@@ -39,7 +39,7 @@ def _names(permissions: Any) -> list[str]:
     )
 
 
-_AuditedStaff = partial(AuditedModel, joined=True, home=PEOPLE_CHAIN)
+_AuditedStaff = partial(AuditedModel, is_backfilled=True, default_chain=PEOPLE_CHAIN)
 ACCOUNT = _AuditedStaff(
     "account",
     lambda: User.objects.prefetch_related(
@@ -52,7 +52,7 @@ ACCOUNT = _AuditedStaff(
         *("id", "username", "first_name", "last_name", "email", "password"),
         *("is_active", "is_staff", "is_superuser", "date_joined"),
     ),
-    more=_of_account,
+    related=_of_account,
 )
 FACTOR = _AuditedStaff(
     "factor",
@@ -63,7 +63,7 @@ ROLE = _AuditedStaff(
     "role",
     lambda: Group.objects.prefetch_related("permissions__content_type").order_by("pk"),
     ("id", "name"),
-    more=lambda group: {"permissions": _names(group.permissions.all())},
+    related=lambda group: {"permissions": _names(group.permissions.all())},
 )
 TOKEN = _AuditedStaff(
     "token",
@@ -73,19 +73,21 @@ TOKEN = _AuditedStaff(
         *("created_at", "expires_at", "revoked_at"),
     ),
 )
-GRANT = AuditedModel("grant", User.objects.none, ("id",), home=PEOPLE_CHAIN, may_go=True)
+GRANT = AuditedModel(
+    "grant", User.objects.none, ("id",), default_chain=PEOPLE_CHAIN, is_removable=True
+)
 """Rights that waited for a second administrator: events of earlier versions refer to their rows."""
 KINDS = (ACCOUNT, FACTOR, ROLE, TOKEN, GRANT)
 
 
 @transaction.atomic
-def record_of(user: User | None, kind: str, *, actor: str = "", **more: JSONValue) -> None:
-    """Record an event about an account in the staff's chain, with ``more`` in its payload.
+def record_of(user: User | None, kind: str, *, actor: str = "", **details: JSONValue) -> None:
+    """Record an event about an account in the staff's chain, with ``details`` in its payload.
 
     The actor is the account itself by default.
     """
     name = {"username": user.get_username()} if user else {}
-    payload = {"user": user.pk if user else None, **name, **more}
+    payload = {"user": user.pk if user else None, **name, **details}
     actor = actor or (user.actor if user else "system")
     record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor)
 

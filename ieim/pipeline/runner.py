@@ -17,9 +17,8 @@ from ieim.pipeline.kinds import SURE, WANTS_PERSON
 from ieim.pipeline.message.risk import PERSON_WANTED, Risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.reply import reply, situation
+from ieim.pipeline.reply import marks, reply, situation
 from ieim.pipeline.reply.answering import lead_with_answer
-from ieim.pipeline.reply.checklist import in_order, mark_deadline
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.talk import Reading, read
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
@@ -146,10 +145,12 @@ class Runner(Engine):
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),
         )
-        composed = reply.mark_continuation(composed, inputs)
-        composed = mark_deadline(reply.mark_next(composed, inputs), inputs)
-        composed = lead_with_answer(in_order(composed, inputs), replace(inputs, text=question))
-        return Answered(reply.mark_uncovered(composed, inputs)), context
+        composed = marks.mark_continuation(composed, inputs)
+        composed = marks.mark_deadline(marks.mark_next(composed, inputs), inputs)
+        composed = lead_with_answer(
+            marks.in_order(composed, inputs), replace(inputs, text=question)
+        )
+        return Answered(marks.mark_uncovered(composed, inputs)), context
 
     def _context(self, turn: Turn) -> Context:
         return Context(

@@ -1,4 +1,4 @@
-"""What staff read: names of columns, of stages, and of the origins of replies."""
+"""Labels that staff read: of tables, columns, checks, stages, and origins of replies."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from ieim.knowledge.bundles.rows import Table
 from ieim.pipeline.topology import PERSON, REPLY
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ COLUMNS: Mapping[str, StrPromise] = {
     "url": _("url"),
     "value": _("value"),
 }
-"""What the admin calls the columns of its tables."""
+"""Names of columns in the admin."""
 STAGES: Mapping[str, str] = {
     "judgement_v1": gettext_noop("Is it a question for us?"),
     "agency_detect_v1": gettext_noop("Which agency?"),
@@ -83,6 +84,55 @@ _ORIGINS: Mapping[str, str] = {
     "staff": gettext_noop("Written by a person"),
 }
 
+_TABLES: Mapping[Table, str] = {
+    "agencies": gettext_noop("Agency"),
+    "dictionary": gettext_noop("Category"),
+    "services": gettext_noop("Service"),
+    "labels": gettext_noop("Label"),
+    "translations": gettext_noop("Translation"),
+    "help_lines": gettext_noop("Help line"),
+    "risk_examples": gettext_noop("Example of a risk flag"),
+    "texts": gettext_noop("Text to what is no question"),
+    "situations": gettext_noop("Situation"),
+    "questions": gettext_noop("Example question"),
+}
+
+_PAGE_COLUMNS: Mapping[str, str] = {
+    "applicability_summary": gettext_noop("Who it is for"),
+    "path": gettext_noop("Page or place"),
+    "url": gettext_noop("Link"),
+    "value": gettext_noop("Category"),
+}
+"""Columns with another label on the editors' pages than where they are edited."""
+
+_CHECKS: Mapping[str, str] = {
+    "draft.empty": gettext_noop("Nothing to publish"),
+    "entry.invalid": gettext_noop("Entries that break a rule"),
+    "reference.dangling": gettext_noop("References to what is not there"),
+    "category.unreached": gettext_noop("Services that no category reaches"),
+    "category.empty": gettext_noop("Categories without a service"),
+    "category.wordless": gettext_noop("Categories without words"),
+    "overview.empty": gettext_noop("Services without an overview"),
+    "question.golden": gettext_noop("Example questions that are golden questions too"),
+    "question.shared": gettext_noop("Questions of a situation that a service has too"),
+    "situation.empty": gettext_noop("Situations without services"),
+    "situation.unasked": gettext_noop("Situations without questions"),
+    "service.outranked": gettext_noop("Services whose name leads to another one"),
+    "service.duplicate": gettext_noop("Services that are hard to tell apart"),
+    "keyword.shared": gettext_noop("Keywords that several categories have"),
+    "category.outranked": gettext_noop("Categories whose words lead to another one"),
+    "link.form": gettext_noop("Links that do not open or are not encrypted"),
+    "text.markup": gettext_noop("Texts with markup in them"),
+    "link.duplicate": gettext_noop("Links that several services have"),
+    "translation.figures": gettext_noop(
+        "Translations and help lines with other figures than the original"
+    ),
+    "text.missing": gettext_noop(
+        "What is said to a message that is no question, missing in a language"
+    ),
+    "budget.terms": gettext_noop("Entries that are too long for the token budget"),
+}
+
 
 def origin_label(origin: str) -> str:
     """Return who wrote a reply."""
@@ -98,3 +148,18 @@ def stage_label(stage: str) -> str:
 def column_name(column: str) -> str:
     """Return what the admin calls a column, at the beginning of a line."""
     return capfirst(str(COLUMNS.get(column, column.replace("_", " "))))
+
+
+def column_label(column: str) -> str:
+    """Return what the editors' pages call a column."""
+    return gettext(_PAGE_COLUMNS[column]) if column in _PAGE_COLUMNS else column_name(column)
+
+
+def table_label(table: Table) -> str:
+    """Return what an entry of a table is called."""
+    return gettext(_TABLES[table])
+
+
+def check_labels() -> Mapping[str, str]:
+    """Return the labels of the checks by code, in the order of the checks."""
+    return {code: gettext(text) for code, text in _CHECKS.items()}

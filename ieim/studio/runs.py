@@ -31,15 +31,15 @@ LEASE = timedelta(seconds=15)
 """Without a heartbeat for so long a run counts as abandoned."""
 SAVE_EVERY = 1.0
 """Seconds between two writes of the progress."""
-GOING_ON = (Run.State.QUEUED, Run.State.RUNNING)
-OURS = "Our own software failed; the log says how."
+UNFINISHED_STATES = (Run.State.QUEUED, Run.State.RUNNING)
+INTERNAL_ERROR = "Our own software failed; the log says how."
 
 
-class Lost(Exception):
+class LeaseLost(Exception):
     """Another worker has the run, or it was deleted."""
 
 
-class Failed(Exception):
+class RunFailed(Exception):
     """The run cannot continue; the message is a sentence for staff."""
 
 
@@ -56,7 +56,7 @@ class Claim:
         """Write to the run and renew the lease.
 
         Raises:
-            Lost: another worker has the run, or it was deleted.
+            LeaseLost: another worker has the run, or it was deleted.
         """
         with self._lock:
             now = timezone.now()
@@ -64,30 +64,30 @@ class Claim:
                 pk=self.run_id, state=Run.State.RUNNING, updated_at=self.written_at
             )
             if not leased.update(updated_at=now, **values):
-                raise Lost
+                raise LeaseLost
             self.written_at = now
 
     def renew(self) -> None:
         # The run notices at its next write that it is lost.
-        with suppress(Lost):
+        with suppress(LeaseLost):
             self.write()
 
     def fail(self, sentence: str) -> None:
         self.write(state=Run.State.FAILED, error=sentence)
 
 
-def work(
+def execute(
     model: type[Run],
     run_id: int,
     do: Callable[[Claim], None],
     fail: Callable[[Claim, str], None] = Claim.fail,
     *,
-    error: str = OURS,
+    error: str = INTERNAL_ERROR,
 ) -> None:
     """Claim a run that is queued or abandoned, and ``do`` its work under a heartbeat.
 
     Returns at once if another worker has the run or it is finished. Never raises: ``fail`` gets the
-    sentence of :class:`Failed`, or ``error`` for anything else.
+    sentence of :class:`RunFailed`, or ``error`` for anything else.
     """
     now = timezone.now()
     claimable = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, updated_at__lt=now - LEASE)
@@ -100,14 +100,14 @@ def work(
         try:
             with process_heartbeat.beating(claim.renew):
                 do(claim)
-        except Failed as failed:
+        except RunFailed as failed:
             fail(claim, str(failed))
-        except Lost:
+        except LeaseLost:
             raise
         except Exception:  # Whatever the error is: the run must not stay unfinished.
             logger.exception("%s %s failed", model.__name__, run_id)
             fail(claim, error)
-    except Lost:
+    except LeaseLost:
         logger.warning("%s %s is lost: this worker stops", model.__name__, run_id)
 
 
@@ -126,7 +126,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
     now = now or timezone.now()
     count = 0
     for model in TASKS:
-        abandoned = model._default_manager.filter(state__in=GOING_ON)
+        abandoned = model._default_manager.filter(state__in=UNFINISHED_STATES)
         if not at_start:
             abandoned = abandoned.filter(updated_at__lt=now - LEASE)
         for run_id, updated_at in list(abandoned.values_list("pk", "updated_at")):

@@ -63,7 +63,7 @@ class TakeoverSerializer(serializers.Serializer[Any]):
     )
 
 
-PLACE = r"^([0-9]{1,6}-)?[0-9]{1,17}-[0-9a-f]{32}$"
+POSITION = r"^([0-9]{1,6}-)?[0-9]{1,17}-[0-9a-f]{32}$"
 """A place in a list, as the links to other pages have it."""
 ACTIONS = [action.value for action in Action if action is not Action.UNDO]
 """What can be decided; a decision is undone in the console."""
@@ -82,10 +82,10 @@ class QueueQuerySerializer(ClosedSerializer):
     """The address of a list: the filters of the queue's page, and the place in the list."""
 
     after = serializers.RegexField(
-        PLACE, required=False, trim_whitespace=False, help_text="As in `next`."
+        POSITION, required=False, trim_whitespace=False, help_text="As in `next`."
     )
     before = serializers.RegexField(
-        PLACE, required=False, trim_whitespace=False, help_text="As in `previous`."
+        POSITION, required=False, trim_whitespace=False, help_text="As in `previous`."
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

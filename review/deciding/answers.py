@@ -16,7 +16,6 @@ from conversations.models import Attempt, Stage, Turn
 from conversations.record.replay import context_of, shown_text_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
-from conversations.turns.models import chosen_of
 from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
@@ -102,7 +101,7 @@ def follow(turn: Turn, answers: Answers | None = None, *, shown_text: str | None
     if shown_text is None:
         shown_text = shown_text_of(turn, outputs.keys() - replaced.keys())
     context = replace(context, shown_text=shown_text)
-    language, chosen = languages.reply_language(turn), chosen_of(turn)
+    language, chosen = languages.reply_language(turn), turn.chosen_services
     reply = compose(outputs, context, language=language, chosen=chosen)
     classified = available[CLASSIFY][0] if CLASSIFY in available else None
     event = situation.situation_of(chosen, classified, context.release)
@@ -152,8 +151,8 @@ def _newest_first(stage: Stage | None) -> Iterator[Attempt]:
         yield from stage.attempts.order_by("-round", "-number")
 
 
-def _before(contract: str, other: str) -> bool:
-    return contract in ANSWERING and ORDER[contract] < ORDER[other]
+def _before(contract: str, later: str) -> bool:
+    return contract in ANSWERING and ORDER[contract] < ORDER[later]
 
 
 def _state(turn: Turn, answers: Answers) -> dict[str, Any]:
@@ -201,13 +200,13 @@ def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dic
         filled["telemetry"] = {"notes": None}
     if definition.stage.has_session and "session_id" in properties:
         filled |= {"session_id": str(turn.session_id), "response_id": f"staff-{uuid4()}"}
-    whole = {**filled, **fields}
+    output = {**filled, **fields}
     if "nextStep" in properties and "nextStep" not in fields:
-        whole["nextStep"] = properties["nextStep"]["enum"][-1]
+        output["nextStep"] = properties["nextStep"]["enum"][-1]
         context = context_for(turn, contract)
-        if not list(gate.schema_findings(definition.validator, whole, limit=1)):
-            whole["nextStep"] = definition.stage.legal_next(whole, context) or whole["nextStep"]
-    return whole
+        if not list(gate.schema_findings(definition.validator, output, limit=1)):
+            output["nextStep"] = definition.stage.legal_next(output, context) or output["nextStep"]
+    return output
 
 
 def overriding(contract: str, turn: Turn, fields: object) -> Answer:
@@ -225,8 +224,8 @@ def overriding(contract: str, turn: Turn, fields: object) -> Answer:
         raise Refused(gettext("There is no answer to put in place. Fill in the form."))
     try:
         # A form's values become JSON as a model's answer is: one reader for both.
-        whole = complete_output(contract, turn, json.loads(dumps(fields)))
-        raw = dumps(whole)
+        output = complete_output(contract, turn, json.loads(dumps(fields)))
+        raw = dumps(output)
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(
             gettext("The answer has a value that cannot be stored. Fill it in anew.")

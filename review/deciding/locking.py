@@ -89,7 +89,7 @@ def require_unchanged(item: ReviewItem, actor: User, version: int, now: datetime
     """Raise :class:`Conflict` where the item is not at ``version``, or somebody else has it."""
     if item.version != version:
         raise Conflict(_changed(item))
-    if problem := taken(item, actor, now):
+    if problem := other_holder_problem(item, actor, now):
         raise Conflict(problem)
 
 
@@ -104,7 +104,7 @@ def advance(item: ReviewItem, *, state: ReviewState, **values: Any) -> None:
     for field, value in values.items():
         setattr(item, field, value)
     how = Ended.DECIDED if state is ReviewState.DECIDED else Ended.CLAIM_LOST
-    takeovers.left(item=item.pk, holder=item.claimed_by_id, how=how)
+    takeovers.end_unclaimed(item=item.pk, claimed_by_id=item.claimed_by_id, how=how)
 
 
 def _changed(item: ReviewItem) -> str:
@@ -119,7 +119,7 @@ def _changed(item: ReviewItem) -> str:
     return gettext("This item was changed meanwhile. Look at it again.")
 
 
-def taken(item: ReviewItem, actor: User, now: datetime) -> str:
+def other_holder_problem(item: ReviewItem, actor: User, now: datetime) -> str:
     """Return that somebody else has an item, as a sentence; empty where nobody else has."""
     holder = item.holder(now)
     if holder is None or holder == actor:
@@ -131,7 +131,7 @@ def claim_problem(item: ReviewItem, actor: User, now: datetime) -> str:
     """Return why the actor does not hold the item; empty when they do."""
     if item.holder(now) == actor:
         return ""
-    return taken(item, actor, now) or gettext(TAKE_IT_FIRST)
+    return other_holder_problem(item, actor, now) or gettext(TAKE_IT_FIRST)
 
 
 def checked_reason(reason: object) -> str:

@@ -1,5 +1,5 @@
-"""Permission to decide on an item: what has to hold of the person (:data:`WHO`) and the item
-(:data:`WHEN`)."""
+"""Permission to decide on an item: what has to hold of the person
+(:data:`PERSON_CONDITIONS`) and the item (:data:`ITEM_CONDITIONS`)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     # Most conditions are those of many actions: each is evaluated once.
     of_person, of_item = cache(partial(_ask, Case(item, actor, now))), cache(partial(_ask, item))
     return {
-        action: _first(map(of_person, WHO[action])) or _first(map(of_item, WHEN[action]))
+        action: _first(map(of_person, PERSON_CONDITIONS[action]))
+        or _first(map(of_item, ITEM_CONDITIONS[action]))
         for action in Action
     }
 
@@ -59,12 +60,14 @@ def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
 def why_not(item: ReviewItem, actor: User, action: Action, now: datetime) -> str:
     """Return why an action on an item that the actor sees may not be taken, empty when it may."""
     case = Case(item, actor, now)
-    return _first(condition(case) for condition in WHO[action]) or state_problem(item, action)
+    return _first(condition(case) for condition in PERSON_CONDITIONS[action]) or state_problem(
+        item, action
+    )
 
 
 def state_problem(item: ReviewItem, action: Action) -> str:
     """Return why the state of an item's turn and stage does not allow an action."""
-    return _first(condition(item) for condition in WHEN[action])
+    return _first(condition(item) for condition in ITEM_CONDITIONS[action])
 
 
 def _first(sentences: Iterable[str]) -> str:
@@ -81,11 +84,11 @@ def opinion_wanted(item: ReviewItem) -> Decision | None:
     return None if proposal is None or signing.waits_for_signatures(item, proposal) else proposal
 
 
-def _decides(case: Case) -> str:
+def _may_decide(case: Case) -> str:
     return "" if case.actor.has_perm(locking.DECIDE) else gettext(NO_RIGHT)
 
 
-def _gives_opinions(case: Case) -> str:
+def _may_give_opinions(case: Case) -> str:
     return "" if case.actor.has_perm(locking.SECOND) else gettext(NO_RIGHT)
 
 
@@ -94,7 +97,7 @@ def _undecided(case: Case) -> str:
     return gettext("This item has been decided.") if decided else ""
 
 
-def _held(case: Case) -> str:
+def _has_claim(case: Case) -> str:
     return locking.claim_problem(case.item, case.actor, case.now)
 
 
@@ -186,10 +189,10 @@ def _undoes(case: Case) -> str:
     return gettext(NOT_UNDOABLE) if all(problems) else ""
 
 
-_DECIDER = (_decides, _undecided, _held, _waits_for_no_opinion)
-_SECOND = (_gives_opinions, _undecided, _held, _of_another)
+_DECIDER = (_may_decide, _undecided, _has_claim, _waits_for_no_opinion)
+_SECOND = (_may_give_opinions, _undecided, _has_claim, _of_another)
 
-WHO: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
+PERSON_CONDITIONS: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
     **dict.fromkeys(Action, _DECIDER),
     **dict.fromkeys(OPINIONS, _SECOND),
     Action.UNDO: (_undoes,),
@@ -197,7 +200,7 @@ WHO: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
 """What has to hold of the person and of their hold on the item. A condition returns the sentence
 why it does not hold, empty when it does; the user reads the first that is not empty."""
 
-WHEN: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
+ITEM_CONDITIONS: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
     Action.APPROVE: (_of_model, _idle, _awaited, _approves),
     Action.OVERRIDE: (_of_model, _idle, _awaited, _corrects),
     Action.WRITE: (_idle, _awaited, _answers),
@@ -265,8 +268,8 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
         return gettext(NO_RIGHT)
     if decision.actor_id != actor.pk and not actor.has_perm(locking.SUPERVISE):
         return gettext("Only its author or a supervisor can undo a decision.")
-    if taken := locking.taken(item, actor, now):
-        return taken
+    if problem := locking.other_holder_problem(item, actor, now):
+        return problem
     if signing.proposal_of(item) == decision:
         return ""
     newest = item.decisions.order_by("created_at", "id").last()

@@ -59,8 +59,8 @@ def checked(turn: Turn, text: object) -> str:
         message = gettext("The text has a gap that is not filled in: {gap}")
         raise Refused(message.format(gap=token[0][:80]))
     urls = languages.release_of(turn).urls
-    known = {url_value(url) for url in urls}.union(*map(_links, crisis.help_lines(turn)))
-    unknown = sorted(_links(text) - known)
+    allowed = {url_value(url) for url in urls}.union(*map(_links, crisis.help_lines(turn)))
+    unknown = sorted(_links(text) - allowed)
     if unknown:
         message = gettext("The text links to a page that is not in the service list: {links}")
         raise Refused(message.format(links=", ".join(unknown[:3])))

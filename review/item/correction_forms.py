@@ -42,7 +42,7 @@ SPARE_ROWS = 2
 class JudgementForm(ActionForm):
     """judgement_v1: whether it is a question for a public service, and if not, what helps."""
 
-    template = "review/deciding/answering/judgement.html"
+    template = "review/deciding/_answers.html#judgement"
     answer_fields = {"guidance": "assistantReply"}
     inquiry = forms.CharField(required=False)
     guidance = TextField(required=False)
@@ -71,7 +71,7 @@ class JudgementForm(ActionForm):
 class AgencyForm(ActionForm):
     """agency_detect_v1: one agency, or several."""
 
-    template = "review/deciding/answering/agencies.html"
+    template = "review/deciding/_answers.html#agencies"
     error_ids = {"agency": "agency-0"}
     agency = VALUES
 
@@ -151,7 +151,7 @@ class ScoreField(forms.DecimalField):
 class TopicForm(ActionForm):
     """category_select_v1: topics of the one agency."""
 
-    template = "review/deciding/answering/topics.html"
+    template = "review/deciding/_answers.html#topics"
     several = False
     topic = VALUES
 
@@ -251,7 +251,7 @@ class AnalysisForm(TopicForm):
 class ServiceForm(ServicePicker):
     """service_select_v1: the service that answers, of the agency that answers."""
 
-    template = "review/deciding/fields/picker.html"
+    template = "review/deciding/_fields.html#picker"
     legend = _("Which service answers the question?")
     input_name = "service"
     input_type = "radio"
@@ -295,7 +295,7 @@ class ServiceForm(ServicePicker):
 class AnswerForm(ServicePicker):
     """multi_agency_service_answer_v1: the text, and the services that it stands on."""
 
-    template = "review/deciding/answering/answer.html"
+    template = "review/deciding/_answers.html#answer"
     legend = _("The services that it stands on")
     answer_fields = {"answer": "assistantReply"}
     input_name = "source"
@@ -418,7 +418,7 @@ GROUPS: Mapping[str, Sequence[Group]] = {
 class TriageForm(ActionForm):
     """A triage contract: groups of rows."""
 
-    template = "review/deciding/answering/rows.html"
+    template = "review/deciding/_answers.html#rows"
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

@@ -38,7 +38,7 @@ CONFIRMABLE = frozenset({Action.APPROVE, Action.OVERRIDE, Action.WRITE})
 class WriteForm(ServicePicker):
     """The reply in a person's words, and the services of any agency that it stands on."""
 
-    template = "review/deciding/answering/write.html"
+    template = "review/deciding/_answers.html#write"
     prefix = "write"
     legend = _("Services that it stands on (if any)")
     input_name = "write-source"
@@ -61,7 +61,7 @@ class WriteForm(ServicePicker):
 class AskForm(ActionForm):
     """A question back to the citizen."""
 
-    template = "review/deciding/answering/ask.html"
+    template = "review/deciding/_answers.html#ask"
     prefix = "ask"
     text = TextField(
         error_messages={"required": _("Write what you want to know from the citizen.")}
@@ -74,7 +74,7 @@ class AskForm(ActionForm):
 class DismissForm(ActionForm):
     """A closing word for the citizen, if there is to be one."""
 
-    template = "review/deciding/answering/dismiss.html"
+    template = "review/deciding/_answers.html#dismiss"
     prefix = "dismiss"
     text = TextField(required=False)
 
@@ -85,7 +85,7 @@ class DismissForm(ActionForm):
 class HandOverForm(ActionForm):
     """Another agency of the release."""
 
-    template = "review/deciding/answering/hand_over.html"
+    template = "review/deciding/_answers.html#hand_over"
     prefix = "hand"
     agency = forms.CharField(required=False)
 

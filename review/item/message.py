@@ -169,8 +169,8 @@ def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Ma
         name = label_name(release, "risk_flags", risk["code"])
         if name not in names:
             evidence.append(("risk_flags", name, "", [risk], detected_by(risk["source"])))
-    read = [_mark(turn.text, item, span) for item in evidence for span in item[3]]
-    return numbered(dict.fromkeys(read))
+    marks_read = [_mark(turn.text, item, span) for item in evidence for span in item[3]]
+    return numbered(dict.fromkeys(marks_read))
 
 
 def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:

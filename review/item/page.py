@@ -267,11 +267,11 @@ def danger(turn: Turn) -> Danger | None:
         return None
     codes = {label.code for label in escalating}
     # A flag of the model's without a quote is of the whole message, which stands below.
-    whole = {(0, len(turn.text), source) for source in OF_MODEL}
+    whole_message = {(0, len(turn.text), source) for source in OF_MODEL}
     words = [
         turn.text[sign.start : sign.end]
         for sign in flags.signs_of(turn)
-        if sign.code in codes and (sign.start, sign.end, sign.source) not in whole
+        if sign.code in codes and (sign.start, sign.end, sign.source) not in whole_message
     ]
     words += [text for code, text in flags.of_feedback(turn) if code in codes]
     return Danger(
@@ -387,22 +387,22 @@ def _exchange(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _linked(other: ReviewItem, item: ReviewItem) -> dict[str, Any]:
+def _linked(linked: ReviewItem, item: ReviewItem) -> dict[str, Any]:
     """Return another item of the conversation, with what it has to do with ``item``."""
-    if other.pk == item.parent_id:
+    if linked.pk == item.parent_id:
         how = gettext("Before this one")
-    elif other.parent_id == item.pk:
+    elif linked.parent_id == item.pk:
         how = gettext("Came of this one")
-    elif other.turn_id == item.turn_id:
+    elif linked.turn_id == item.turn_id:
         how = gettext("Same message")
     else:
         how = gettext("Another message of this conversation")
     return {
-        "id": other.pk,
+        "id": linked.pk,
         "how": how,
-        "reason": finding_texts.summary(other.reasons),
-        "stage": stage_label(other.stage),
-        "state": gettext(labels.ITEM_STATES[other.state]),
+        "reason": finding_texts.summary(linked.reasons),
+        "stage": stage_label(linked.stage),
+        "state": gettext(labels.ITEM_STATES[linked.state]),
     }
 
 
@@ -411,10 +411,10 @@ def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     item = loaded.item
     if item.decided_at is None or item.stage not in AWAITED:
         return None
-    for other in loaded.others:
-        later = other.turn_id == item.turn_id and other.opened_at >= item.decided_at
-        if later and other.stage in AWAITED and other.decided_at is None:
-            return _linked(other, item)
+    for candidate in loaded.others:
+        later = candidate.turn_id == item.turn_id and candidate.opened_at >= item.decided_at
+        if later and candidate.stage in AWAITED and candidate.decided_at is None:
+            return _linked(candidate, item)
     return None
 
 

@@ -109,7 +109,7 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
             problems = page.at_fields(_outcome(request, pk, form).warnings, form)
         except Refused as refused:
             problems = page.refusal_problems(refused, form)
-    return render(request, "review/deciding/checked.html", {"problems": problems})
+    return render(request, "review/deciding/_parts.html#checked", {"problems": problems})
 
 
 @require_POST
@@ -119,7 +119,7 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not isinstance(form.action_form, ServicePicker):
         raise Http404
     context = {"form": form.action_form, "item": loaded.item}
-    return render(request, "review/deciding/answering/services_found.html", context)
+    return render(request, "review/deciding/_fields.html#services_found", context)
 
 
 @require_POST
@@ -237,7 +237,7 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     """
     context = _talk_context(request, pk)
     if request.headers.get("HX-Request") == "true":
-        return render(request, "review/talking/again.html", {**context, "oob": True})
+        return render(request, "review/talking/_parts.html#again", {**context, "oob": True})
     return render(request, "review/talking/talk.html", context)
 
 

@@ -247,11 +247,11 @@ def _reasons() -> dict[str, str]:
     """Return the reasons by code; where several codes have one sentence, with the code."""
     by_code = {str(code): finding_texts.sentence(code) for code in finding_texts.SENTENCES}
     sentences = list(by_code.values())
-    named = {
+    labels_by_code = {
         code: sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
         for code, sentence in by_code.items()
     }
-    return dict(sorted(named.items(), key=lambda pair: pair[1]))
+    return dict(sorted(labels_by_code.items(), key=lambda pair: pair[1]))
 
 
 def _names(release: Release | None, label_set: str) -> dict[str, str]:
@@ -346,16 +346,16 @@ def news(
     user: User,
     filters: ItemFilter,
     params: Mapping[str, str],
-    shown: Sequence[UUID],
+    shown_ids: Sequence[UUID],
     now: datetime,
 ) -> dict[str, Any]:
     """Return what has changed on a page that shows ``shown`` between ``start`` and ``until``."""
     listed = selectors.listing(user, filters, now)
     start, until = params.get("start", ""), params.get("until", "")
     current = selectors.keys_between(listed, after=start, until=until)
-    new = len(set(current) - set(shown))
-    items = {item.pk: item for item in selectors.rows(shown, user)}
-    rows = [live(items.get(pk), pk, user, now) for pk in shown]
+    new = len(set(current) - set(shown_ids))
+    items = {item.pk: item for item in selectors.rows(shown_ids, user)}
+    rows = [live(items.get(pk), pk, user, now) for pk in shown_ids]
     counts = selectors.counts(user, now, "open", "second")
     context = _news(filters, listed, counts, rows, new=new, start=start, until=until)
     return {**context, "outage_changed": context["outage_key"] != params.get("outage", "")}

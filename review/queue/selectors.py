@@ -162,8 +162,8 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
     items = filters.filter_queryset(visible(user))
     match values["tab"]:
         case "mine":
-            mine = items.filter(claimed_by=user.pk, claimed_until__gt=now)
-            return Listing((mine.filter(state=ReviewState.CLAIMED),))
+            user_claims = items.filter(claimed_by=user.pk, claimed_until__gt=now)
+            return Listing((user_claims.filter(state=ReviewState.CLAIMED),))
         case "second":
             waiting = items.filter(state=ReviewState.SECOND_OPINION)
             return Listing((waiting, _claimed(items, second=True)))

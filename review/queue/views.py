@@ -63,7 +63,7 @@ def changes(request: HttpRequest) -> HttpResponse:
         )
     if context["digest"] == params.get("known"):
         return HttpResponse(status=204)
-    return render(request, "review/queue/changes.html", {"news": context})
+    return render(request, "review/queue/_parts.html#changes", {"news": context})
 
 
 @require_POST
@@ -123,7 +123,7 @@ def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> H
 
 
 @require_safe
-def held(request: HttpRequest, pk: UUID) -> HttpResponse:
+def claim_status(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Return 204 while the user has the item, 409 when not; an open page polls it."""
     user = member(request)
     item = get_object_or_404(scope.visible(user), pk=pk)
@@ -148,7 +148,9 @@ def claim(
     if request.headers.get("HX-Request") == "true":
         live = item and presenters.live(item, pk, member(request), timezone.now())
         context = {"live": live, "item": item, "problem": problem}
-        return render(request, "review/queue/claim.html", context, status=409 if problem else 200)
+        return render(
+            request, "review/queue/_parts.html#claim", context, status=409 if problem else 200
+        )
     if problem:
         messages.error(request, problem)
     filters = lists.list_filters(request)

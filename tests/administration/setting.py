@@ -50,8 +50,8 @@ def chunk(name: bytes, data: bytes = b"") -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-def png(width: int = 2, height: int = 2, *more: bytes) -> bytes:
+def png(width: int = 2, height: int = 2, *extra: bytes) -> bytes:
     """A PNG of one colour, with ``more`` chunks before its picture."""
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
     rows = zlib.compress((b"\0" + b"\x1f\x4e\x8c" * width) * height)
-    return b"\x89PNG\r\n\x1a\n" + head + b"".join(more) + chunk(b"IDAT", rows) + chunk(b"IEND")
+    return b"\x89PNG\r\n\x1a\n" + head + b"".join(extra) + chunk(b"IDAT", rows) + chunk(b"IEND")

@@ -128,13 +128,13 @@ def test_a_text_says_which_language_it_is_in(db: None) -> None:
     put("legal-en", controller="City")
     assert '<div class="own-text" lang="en" dir="ltr"><p>City' in page("/privacy/")
     with translation.override("ar"):
-        html = render_to_string("administration/_responsible.html")
+        html = render_to_string("administration/_parts.html#responsible")
     assert 'lang="ar"' in html
 
 
 def test_its_own_examples_take_the_place_of_the_demos(published: None) -> None:
-    assert "How do I register a birth?" not in (own := suggestions())
-    assert own
+    assert "How do I register a birth?" not in (set_suggestions := suggestions())
+    assert set_suggestions
     put("examples", en="Where do I vote?\nWhen is the bin emptied?", fr="Où voter ?")
     assert suggestions() == ("Where do I vote?", "When is the bin emptied?")
     assert 'value="Where do I vote?"' in page("/")
@@ -145,10 +145,10 @@ def test_its_own_examples_take_the_place_of_the_demos(published: None) -> None:
 
 
 def test_researchers_read_whom_to_tell(db: None) -> None:
-    place = "/.well-known/security.txt"
-    assert Client().get(place).status_code == 404
+    url = "/.well-known/security.txt"
+    assert Client().get(url).status_code == 404
     put("contacts", email="office@northport.example", website="https://www.northport.example/")
-    answer = Client().get(place)
+    answer = Client().get(url)
     assert answer["Content-Type"] == "text/plain; charset=utf-8"
     fields = dict(line.split(": ", 1) for line in answer.content.decode().splitlines()[::-1])
     assert fields["Contact"] == "mailto:office@northport.example"

@@ -27,11 +27,11 @@ def grounds(scheme: str) -> set[str]:
     source = THEME.read_text(encoding="utf-8")
     table = source.partition(f"${scheme}: (")[2].partition(");")[0]
     by_key = dict(re.findall(r'"([\w-]+)": (#[0-9a-f]{6})', table))
-    own = (
+    colours = (
         re.findall(rf"--ieim-{name}: (#[0-9a-f]{{6}})", source)[scheme == "dark"]
         for name in ("card", "ground")
     )
-    return {*(by_key[name] for name in GROUNDS), *own}
+    return {*(by_key[name] for name in GROUNDS), *colours}
 
 
 def brightness(colour: str) -> float:

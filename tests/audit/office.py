@@ -19,7 +19,7 @@ from django.conf import settings
 
 from conversations.mail import services as mail
 from conversations.models import MailRequest, Turn
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.turns import erasing, executor, services
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish

@@ -70,8 +70,8 @@ def _changed_json(table: str, column: str, where: str, change: Callable[[Any, in
 
 def change_text(position: int) -> Tampered:
     key, text = at(position, "conversations_turn", "text <> ''", "id, text")
-    place = position * len(text) // POSITIONS
-    other = text[:place] + ("x" if text[place] != "x" else "y") + text[place + 1 :]
+    offset = position * len(text) // POSITIONS
+    other = text[:offset] + ("x" if text[offset] != "x" else "y") + text[offset + 1 :]
     do("UPDATE conversations_turn SET text = %s WHERE id = %s", other, key)
     return "turn_text", name(key)
 

@@ -33,13 +33,21 @@ def messages(locale: str) -> Iterator[tuple[Message, list[str], list[str]]]:
     for message in catalogue(locale):
         if message.id:
             ids = [message.id] if isinstance(message.id, str) else list(message.id)
-            own = message.string
-            yield message, ids, [own] if isinstance(own, str) else list(own or ())
+            translations = message.string
+            yield (
+                message,
+                ids,
+                [translations] if isinstance(translations, str) else list(translations or ()),
+            )
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_it_is_complete(locale: str) -> None:
-    lacking = [ids for _, ids, own in messages(locale) if not own or not all(own)]
+    lacking = [
+        ids
+        for _, ids, translations in messages(locale)
+        if not translations or not all(translations)
+    ]
     assert lacking == [], "translate these"
     assert [ids for message, ids, _ in messages(locale) if message.fuzzy] == []
     assert catalogue(locale).obsolete == {}
@@ -53,8 +61,8 @@ def test_it_has_the_sentences_of_the_code_and_nothing_else(locale: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_it_keeps_placeholders_and_markup(locale: str) -> None:
-    for _, ids, own in messages(locale):
-        for text in own:
+    for _, ids, translations in messages(locale):
+        for text in translations:
             assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(ids[-1])), text
             assert sorted(MARKUP.findall(text)) == sorted(MARKUP.findall(ids[-1])), text
             # Templates take a translation as it is, in attributes too.
@@ -63,7 +71,9 @@ def test_it_keeps_placeholders_and_markup(locale: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_it_says_nothing_in_english(locale: str) -> None:
-    alike = {form for _, ids, own in messages(locale) for form in ids if form in own}
+    alike = {
+        form for _, ids, translations in messages(locale) for form in ids if form in translations
+    }
     assert alike - {"{count} minutes"} == ALIKE[locale]
 
 
@@ -75,9 +85,9 @@ def test_its_plurals_are_those_of_the_language(locale: str) -> None:
     # One form for each case of the language and the other way round, as far as people count here.
     pairs = {(rule(number), index(number)) for number in range(1000)}
     assert len(pairs) == len({case for case, _ in pairs}) == len({form for _, form in pairs})
-    for _, ids, own in messages(locale):
+    for _, ids, translations in messages(locale):
         if len(ids) > 1:
-            assert len(own) == catalog.num_plurals
+            assert len(translations) == catalog.num_plurals
 
 
 def test_a_template_and_code_are_gathered_alike() -> None:

@@ -21,7 +21,7 @@ class Consumer:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the follower of this process is told."""
     records: list[str] = []
     monkeypatch.setattr(
@@ -31,17 +31,17 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return records
 
 
-def test_a_worker_with_threads_follows_what_is_published(told: list[str]) -> None:
+def test_a_worker_with_threads_follows_what_is_published(calls: list[str]) -> None:
     signals.worker_ready.send(sender=Consumer(thread.TaskPool))
-    assert told == ["trains"]
+    assert calls == ["trains"]
     signals.worker_shutdown.send(sender=None)
-    assert told == ["trains", "stop"]
+    assert calls == ["trains", "stop"]
 
 
 @pytest.mark.parametrize("pool", [prefork.TaskPool, solo.TaskPool])
-def test_one_without_threads_does_not(told: list[str], pool: type) -> None:
+def test_one_without_threads_does_not(calls: list[str], pool: type) -> None:
     signals.worker_ready.send(sender=Consumer(pool))
-    assert told == []
+    assert calls == []
 
 
 def test_a_worker_at_work_and_a_beat_that_has_sent_leave_a_sign(

@@ -98,6 +98,14 @@ def test_it_says_which_keys_are_weak(settings: Any, tmp_path: Path) -> None:
         assert code in text
 
 
+def test_it_names_variables_of_older_versions() -> None:
+    assert doctor.variables(["PATH", "IEIM_SEALED", "IEIM_SECRET_KEY_FILE"]).good
+    problem = wrong(doctor.variables(["SEAL_OPTIONS", "VERIFY_OPTIONS", "IEIM_TELEGRAM_TOKEN"]))
+    for name in ("SEAL_OPTIONS", "VERIFY_OPTIONS", "IEIM_TELEGRAM_TOKEN"):
+        assert f"{name} does nothing any more" in problem
+    assert "docs/audit.md" in problem
+
+
 def test_the_data_folder_has_to_be_writable_and_to_have_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,8 +148,8 @@ def test_an_owner_of_the_tables_is_no_role_for_a_site(settings: Any) -> None:
 @pytest.mark.django_db
 def test_it_sends_one_message_where_an_address_is_given(settings: Any) -> None:
     with post_office() as office:
-        own = {"HOST": "127.0.0.1", "PORT": office.port, "SECURITY": "none"}
-        settings.IEIM_MAIL = {**settings.IEIM_MAIL, **own}
+        mail_settings = {"HOST": "127.0.0.1", "PORT": office.port, "SECURITY": "none"}
+        settings.IEIM_MAIL = {**settings.IEIM_MAIL, **mail_settings}
         assert "not tried" in doctor.mail("").text
         assert not office.inbox
         assert doctor.mail(ADDRESS).good

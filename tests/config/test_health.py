@@ -42,16 +42,16 @@ def test_a_live_process_asks_for_nothing() -> None:
     assert asyncio.run(probe("/livez/"))[0] == 404
 
 
-@pytest.mark.parametrize(("said", "status"), [("ok", 200), ("No sign of worker.", 503)])
+@pytest.mark.parametrize(("problem", "status"), [("ok", 200), ("No sign of worker.", 503)])
 def test_it_is_ready_when_everything_is(
-    said: str, status: int, monkeypatch: pytest.MonkeyPatch
+    problem: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asks = 0
 
     async def ask() -> dict[str, str]:
         nonlocal asks
         asks += 1
-        return {"database": "ok", "worker": said}
+        return {"database": "ok", "worker": problem}
 
     async def probes() -> list[tuple[int, bytes]]:
         return await asyncio.gather(*(probe(health.READY) for _ in range(3)))
@@ -60,7 +60,7 @@ def test_it_is_ready_when_everything_is(
     monkeypatch.setattr(health, "_readiness", health.Readiness())
     for result, body in asyncio.run(probes()):
         assert result == status
-        assert json.loads(body)["checks"]["worker"] == said
+        assert json.loads(body)["checks"]["worker"] == problem
     assert asks == 1, "anybody may send many"
 
 

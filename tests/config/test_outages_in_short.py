@@ -19,7 +19,7 @@ class Clock:
         return self.now
 
 
-def record(error: Exception | None, name: str = "x", **more: object) -> logging.LogRecord:
+def record(error: Exception | None, name: str = "x", **extra: object) -> logging.LogRecord:
     info = None
     if error is not None:
         try:
@@ -27,7 +27,7 @@ def record(error: Exception | None, name: str = "x", **more: object) -> logging.
         except Exception:  # noqa: BLE001  # as a logger takes it
             info = sys.exc_info()
     made = logging.LogRecord(name, logging.ERROR, "f", 1, "It %s", ("failed",), info)
-    vars(made).update(more)
+    vars(made).update(extra)
     return made
 
 
@@ -45,16 +45,16 @@ def test_the_same_outage_is_told_once_a_minute_with_how_often_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "more"),
+    ("name", "extra"),
     [
         ("psycopg.pool", {}),
         ("opentelemetry.exporter.otlp", {}),
         ("django.request", {"status_code": 503}),
     ],
 )
-def test_what_only_tells_of_it_is_shortened_too(name: str, more: dict[str, object]) -> None:
+def test_what_only_tells_of_it_is_shortened_too(name: str, extra: dict[str, object]) -> None:
     short = OutagesInShort(Clock())
-    assert [short.filter(record(None, name, **more)) for _ in range(3)] == [True, False, False]
+    assert [short.filter(record(None, name, **extra)) for _ in range(3)] == [True, False, False]
 
 
 def test_all_else_goes_through_as_it_is() -> None:

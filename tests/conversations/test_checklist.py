@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.checklist import NothingToTick, tick
 from conversations.models import Session, Tick, Turn
+from conversations.reactions import NothingToTick, tick
 from conversations.record.replay import replay
 from conversations.turns import erasing
 from tests.conversations.test_rating import HTMX, SECRET, browser_with
@@ -70,11 +70,11 @@ def test_a_tick_stays_and_can_be_taken_back_with_scripts_and_without(turn: Turn)
     assert not Tick.objects.exists()
 
 
-@pytest.mark.parametrize("told", [{"done": "tax/none"}, {"open": ""}, {}])
+@pytest.mark.parametrize("expected", [{"done": "tax/none"}, {"open": ""}, {}])
 def test_it_ticks_only_what_stands_there_and_only_ones_own(
-    turn: Turn, told: dict[str, str]
+    turn: Turn, expected: dict[str, str]
 ) -> None:
-    assert browser_with(SECRET).post(address(turn), told).status_code == 404
+    assert browser_with(SECRET).post(address(turn), expected).status_code == 404
     assert Client().post(address(turn), {"done": BIRTH}).status_code == 404
     assert browser_with("another").post(address(turn), {"done": BIRTH}).status_code == 404
     assert not Tick.objects.exists()

@@ -6,7 +6,7 @@ import pytest
 
 from conversations import selectors
 from conversations.models import Feedback, Rating, Turn
-from conversations.rating import MAX_CHARS, FeedbackRefused, rate
+from conversations.reactions import MAX_CHARS, FeedbackRefused, rate
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -17,12 +17,12 @@ from tests.fixtures import VISA, Ask
 MAIL, CARD = "jo@example.org", "4111 1111 1111 1111"
 
 
-def tell(turn: Turn, useful: bool = False, **said: str) -> Rating:
-    rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful, **said)
+def tell(turn: Turn, useful: bool = False, **values: str) -> Rating:
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful, **values)
     return Rating.objects.get(reply__turn=turn)
 
 
-def told(turn: Turn) -> tuple[str, str]:
+def stored_feedback(turn: Turn) -> tuple[str, str]:
     feedback = Feedback.objects.get(reply__turn=turn)
     return feedback.reason, feedback.text
 
@@ -35,7 +35,7 @@ def events(turn: Turn) -> list[str]:
 def test_it_stores_why_with_its_audit_event_and_not_the_words(ask: Ask) -> None:
     turn = ask(VISA)
     tell(turn, reason="wrong", text="The fee is higher")
-    assert told(turn) == ("wrong", "The fee is higher")
+    assert stored_feedback(turn) == ("wrong", "The fee is higher")
     (event,) = events(turn)
     assert "higher" not in event
     assert verify(turn.session_id).ok
@@ -46,29 +46,29 @@ def test_it_stores_why_with_its_audit_event_and_not_the_words(ask: Ask) -> None:
 def test_it_takes_personal_data_out_before_it_stores_anything(ask: Ask) -> None:
     turn = ask(VISA)
     tell(turn, text=f"Write to {MAIL}, I paid with {CARD}")
-    assert told(turn) == ("", "Write to [EMAIL_1], I paid with [CARD_1]")
+    assert stored_feedback(turn) == ("", "Write to [EMAIL_1], I paid with [CARD_1]")
 
 
 def test_a_new_verdict_takes_back_what_was_said_with_the_old_one(ask: Ask) -> None:
     turn = ask(VISA)
     tell(turn, reason="unclear")
     tell(turn, useful=True)
-    assert told(turn) == ("", "")
+    assert stored_feedback(turn) == ("", "")
     assert selectors.turn_view(turn.pk).feedback is None
     assert verify(turn.session_id).ok
     tell(turn, useful=True, text="Now I see")
-    assert told(turn) == ("", "Now I see")
+    assert stored_feedback(turn) == ("", "Now I see")
 
 
 def test_the_same_verdict_again_leaves_it(ask: Ask) -> None:
     turn = ask(VISA)
     tell(turn, reason="unclear")
     tell(turn)
-    assert told(turn) == ("unclear", "")
+    assert stored_feedback(turn) == ("unclear", "")
 
 
 @pytest.mark.parametrize(
-    ("useful", "said"),
+    ("useful", "values"),
     [
         (False, {"reason": "because"}),
         (True, {"reason": "wrong"}),
@@ -78,11 +78,11 @@ def test_the_same_verdict_again_leaves_it(ask: Ask) -> None:
     ],
 )
 def test_it_changes_nothing_where_it_cannot_be_taken(
-    ask: Ask, useful: bool, said: dict[str, str]
+    ask: Ask, useful: bool, values: dict[str, str]
 ) -> None:
     turn = ask(VISA)
     with pytest.raises(FeedbackRefused):
-        tell(turn, useful, **said)
+        tell(turn, useful, **values)
     assert not Rating.objects.exists()
     assert not Feedback.objects.exists()
 
@@ -106,7 +106,7 @@ def test_the_page_asks_why_without_javascript(ask: Ask) -> None:
     fields = {f"reason-{turn.pk}": "wrong", f"text-{turn.pk}": "The fee <of 90 & more\r\nis higher"}
     response = client.post(address(turn), {"useful": "no", **fields})
     assert response.status_code == 303
-    assert told(turn) == ("wrong", "The fee <of 90 & more\nis higher")
+    assert stored_feedback(turn) == ("wrong", "The fee <of 90 & more\nis higher")
     html = client.get("/").content.decode()
     assert "The fee &lt;of 90 &amp; more" in html
     assert "<strong>It is not right</strong>" in html

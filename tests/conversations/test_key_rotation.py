@@ -51,17 +51,17 @@ def test_staff_stay_logged_in(db: None, rotate: Any) -> None:
 
 
 def test_citizens_keep_their_conversation(rotate: Any) -> None:
-    cookie, frame = cookies.sealed("s"), framing.sign(framing.Carried("s"))
+    cookie, frame = cookies.sign("s"), framing.sign(framing.FrameIdentity("s"))
     result = rotate()
     assert cookies.secret_of({cookies.NAME: cookie}) == ("s" if result else None)
-    assert framing.unsign(frame) == (framing.Carried("s") if result else None)
+    assert framing.unsign(frame) == (framing.FrameIdentity("s") if result else None)
 
 
 def test_a_form_in_a_frame_can_be_sent_whatever_the_key(rotate: Any) -> None:
-    before = framing.Carried("s").csrf_secret
+    before = framing.FrameIdentity("s").csrf_secret
     rotate()
-    assert framing.Carried("s").csrf_secret == before
-    assert framing.Carried("t").csrf_secret != before
+    assert framing.FrameIdentity("s").csrf_secret == before
+    assert framing.FrameIdentity("t").csrf_secret != before
 
 
 def test_a_webhook_is_signed_with_the_previous_key_too(rotate: Any) -> None:

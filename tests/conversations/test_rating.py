@@ -15,7 +15,7 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.announcing import announcement
 from conversations.models import Rating, Reply, ReplyOrigin, Session, Turn
-from conversations.rating import NothingToRate, rate
+from conversations.reactions import NothingToRate, rate
 from conversations.turns import erasing, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -32,7 +32,7 @@ HTMX = {"HX-Request": "true"}
 def browser_with(secret: str, **options: Any) -> Client:
     client = Client(**options)
     response = HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     client.cookies = response.cookies
     return client
 
@@ -41,7 +41,7 @@ def address(turn: Turn) -> str:
     return f"/turns/{turn.pk}/rating/"
 
 
-def said(turn: Turn, useful: bool) -> Rating:
+def rate_turn(turn: Turn, useful: bool) -> Rating:
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
     return Rating.objects.get(reply__turn=turn)
 
@@ -62,7 +62,7 @@ def pressed(html: str) -> list[str]:
 
 def test_it_stores_a_verdict_with_its_audit_event(ask: Ask) -> None:
     turn = ask(VISA)
-    said(turn, True)
+    rate_turn(turn, True)
     assert Rating.objects.get().reply == turn.reply
     assert selectors.turn_view(turn.pk).useful is True
     assert events(turn) == [f'{{"turn":"{turn.pk}","useful":true}}']
@@ -71,10 +71,10 @@ def test_it_stores_a_verdict_with_its_audit_event(ask: Ask) -> None:
 
 def test_it_changes_a_verdict_and_stores_the_same_one_once(ask: Ask) -> None:
     turn = ask(VISA)
-    first = said(turn, True)
-    again = said(turn, True)
+    first = rate_turn(turn, True)
+    again = rate_turn(turn, True)
     assert (again.pk, again.at) == (first.pk, first.at)
-    changed = said(turn, False)
+    changed = rate_turn(turn, False)
     assert (changed.pk, changed.useful) == (first.pk, False)
     assert changed.at > first.at
     assert Rating.objects.count() == 1
@@ -94,7 +94,7 @@ def test_it_stores_nothing_when_the_audit_event_cannot_be(
 
     monkeypatch.setattr("ieim.audit.services.record", fails)
     with pytest.raises(RuntimeError, match="no audit"):
-        said(turn, True)
+        rate_turn(turn, True)
     assert not Rating.objects.exists()
 
 
@@ -104,7 +104,7 @@ def test_it_rates_what_a_person_wrote(ask: Ask) -> None:
     desk.taken_and_decided(desk.the_item(turn), eva, Action.WRITE, text="Please call us.")
     turn = Turn.objects.get(pk=turn.pk)
     assert turn.reply.origin == ReplyOrigin.STAFF
-    assert said(turn, False).useful is False
+    assert rate_turn(turn, False).useful is False
 
 
 @pytest.mark.parametrize("kind", ["guidance", "question"])
@@ -114,7 +114,7 @@ def test_it_rates_no_guidance_and_no_question(ask: Ask, kind: str) -> None:
     with triggers_lifted():
         Reply.objects.update(body=body)
     with pytest.raises(NothingToRate):
-        said(turn, True)
+        rate_turn(turn, True)
     html = browser_with(SECRET).get("/").content.decode()
     assert 'class="answer answer--' + kind in html
     assert 'class="rating"' not in html
@@ -123,7 +123,7 @@ def test_it_rates_no_guidance_and_no_question(ask: Ask, kind: str) -> None:
 def test_it_rates_nothing_that_is_not_answered_yet(published: None) -> None:
     turn = services.receive(session=SECRET, text=VISA, enqueue=False)[0]
     with pytest.raises(NothingToRate):
-        said(turn, True)
+        rate_turn(turn, True)
     assert 'class="rating"' not in browser_with(SECRET).get("/").content.decode()
 
 
@@ -137,22 +137,22 @@ def test_it_rates_no_answer_of_another_session(ask: Ask) -> None:
 
 def test_it_goes_with_its_session(ask: Ask) -> None:
     turn, other = ask(VISA, secret="a"), ask(VISA, secret="b")
-    said(turn, False)
-    said(other, True)
+    rate_turn(turn, False)
+    rate_turn(other, True)
     erasing.erase_session(session_id=turn.session_id)
     assert [result.reply for result in Rating.objects.all()] == [other.reply]
     with pytest.raises(Session.DoesNotExist):
-        said(turn, True)
+        rate_turn(turn, True)
     assert verify(turn.session_id).ok
 
 
 def test_it_is_no_news_to_an_open_page(ask: Ask) -> None:
     turn = ask(VISA)
     before = selectors.turn_view(turn.pk)
-    said(turn, True)
-    after = selectors.turn_view(turn.pk)
-    assert (before.useful, after.useful) == (None, True)
-    assert announcement((before,), (after,)) == ""
+    rate_turn(turn, True)
+    turn_view = selectors.turn_view(turn.pk)
+    assert (before.useful, turn_view.useful) == (None, True)
+    assert announcement((before,), (turn_view,)) == ""
 
 
 @pytest.mark.parametrize(("word", "useful"), [("yes", True), ("no", False)])

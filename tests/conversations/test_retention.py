@@ -50,7 +50,7 @@ def proofs() -> list[dict[str, Any]]:
     return [json.loads(event.payload) for event in events]
 
 
-def left() -> set[str]:
+def remaining_texts() -> set[str]:
     return set(Turn.objects.exclude(text="").values_list("text", flat=True))
 
 
@@ -67,7 +67,7 @@ def test_old_conversations_go_and_one_event_proves_it(ask: Ask) -> None:
         "sign_ins": 0,
         "staff_sessions": 0,
     }
-    assert left() == {young.text, alive.text, f"{VISA}, again"}
+    assert remaining_texts() == {young.text, alive.text, f"{VISA}, again"}
     assert is_erased(Session.objects.get(pk=old.session_id))
     [proof] = proofs()
     assert (proof["erased"]["conversations"], proof["days"]["conversations"]) == (1, DAYS)
@@ -80,10 +80,10 @@ def test_once_a_day_is_enough(ask: Ask) -> None:
     assert retention.apply() is not None
     aged(ask(VISA))
     assert retention.apply() is None
-    assert left() == {VISA}
+    assert remaining_texts() == {VISA}
     tomorrow = timezone.now() + timedelta(days=1)
     assert retention.apply(now=tomorrow) is not None
-    assert left() == set()
+    assert remaining_texts() == set()
     assert len(proofs()) == 2
 
 
@@ -102,7 +102,7 @@ def test_nobody_loses_a_question_that_waits(ask: Ask) -> None:
     assert turn.state == "needs_review"
     aged(turn)
     retention.apply()
-    assert left() == {VISA}
+    assert remaining_texts() == {VISA}
     assert proofs()[0]["waiting"] == 1
 
 
@@ -116,10 +116,10 @@ def test_what_a_person_decided_has_a_time_of_its_own(
     aged(turn, ask(VISA, secret="alone"))
     keep(monkeypatch, decided=2 * DAYS)
     retention.apply()
-    assert left() == {turn.text}
+    assert remaining_texts() == {turn.text}
     aged(turn, days=2 * DAYS + 1)
     retention.apply(now=timezone.now() + timedelta(days=1))
-    assert (left(), Decision.objects.count()) == (set(), 0)
+    assert (remaining_texts(), Decision.objects.count()) == (set(), 0)
 
 
 def test_the_other_kinds_go_too(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,4 +150,4 @@ def test_nothing_goes_where_no_time_is_set(ask: Ask, monkeypatch: pytest.MonkeyP
     keep(monkeypatch, **dict.fromkeys(settings.IEIM_KEEP))
     aged(ask(VISA), days=5000)
     assert retention.apply() == {"conversations": 0, "staff_sessions": 0}
-    assert left() == {VISA}
+    assert remaining_texts() == {VISA}

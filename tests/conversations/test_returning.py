@@ -208,11 +208,11 @@ async def test_the_socket_keeps_it_too(ask: Ask) -> None:
     secret = await database_sync_to_async(_answered)(ask)
     chat = await database_sync_to_async(selectors.chat_view)(secret=secret)
     until = chat.latest
-    async with tab(secret, have="an older state", more=f"&since=0&until={until}") as page:
+    async with tab(secret, have="an older state", query=f"&since=0&until={until}") as page:
         await page.read_until('id="live"')
         assert NEW in page.parts["live"]
     # Nothing that comes while the page is open is "since you were here".
-    async with tab(secret, have="x", more=f"&since=0&until={until - 1}") as page:
+    async with tab(secret, have="x", query=f"&since=0&until={until - 1}") as page:
         await page.read_until('id="live"')
         assert NEW not in page.parts["live"]
 
@@ -226,7 +226,7 @@ async def test_the_socket_sends_nothing_again_to_who_came_back(ask: Ask) -> None
     assert have
     query = address.partition("language=")[2].partition("&")[2]
     assert query.startswith("since=")
-    async with tab(secret, have=have[1], language="en-gb", more=f"&{query}") as page:
+    async with tab(secret, have=have[1], language="en-gb", query=f"&{query}") as page:
         assert await page.socket.receive_nothing()
 
 
@@ -253,9 +253,9 @@ QUOTED = (r'"{ref}.\303\251"', r'"\000.1"')
 def test_a_cookie_that_says_nothing_of_this_conversation_is_none(waits: Turn, value: str) -> None:
     answer(waits)
     browser = browser_with(SECRET)
-    seen = f"{returning.SEEN_COOKIE}={value}".replace("{ref}", waits.session.reference)
-    (own,) = browser.cookies.values()
-    response = browser.get("/", headers={"Cookie": f"{own.key}={own.coded_value}; {seen}"})
+    cookie = f"{returning.SEEN_COOKIE}={value}".replace("{ref}", waits.session.reference)
+    (visit,) = browser.cookies.values()
+    response = browser.get("/", headers={"Cookie": f"{visit.key}={visit.coded_value}; {cookie}"})
     assert response.status_code == 200
     page = response.content.decode()
     assert waits.session.reference in page
@@ -273,8 +273,8 @@ def test_so_is_an_address(waits: Turn, query: str) -> None:
 def test_the_cookie_holds_a_reference_and_a_moment_that_scripts_may_move(waits: Turn) -> None:
     answer(waits)
     cookie = browser_with(SECRET).get("/").cookies[returning.SEEN_COOKIE]
-    at = returning.moment(Reply.objects.get().created_at)
-    assert cookie.value == f"{waits.session.reference}.{at}"
+    moment = returning.moment(Reply.objects.get().created_at)
+    assert cookie.value == f"{waits.session.reference}.{moment}"
     assert not cookie["httponly"]
     assert cookie["samesite"] == "Lax"
     assert int(cookie["max-age"]) == cookies.MAX_AGE_DAYS * 24 * 3600

@@ -65,9 +65,9 @@ class Telling(OfflineModel):
 def release(published: None, monkeypatch: pytest.MonkeyPatch) -> Release:
     """The demo's release with a situation."""
     demo = knowledge.release(1)
-    known = replace(demo, sha256="5" * 64, situations={"death": DEATH})
-    monkeypatch.setattr(knowledge, "_value", lambda _number, _sha256: known)
-    return known
+    release = replace(demo, sha256="5" * 64, situations={"death": DEATH})
+    monkeypatch.setattr(knowledge, "_value", lambda _number, _sha256: release)
+    return release
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def words(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
-def told(turn: Turn, kind: str) -> Any:
+def event_payload(turn: Turn, kind: str) -> Any:
     """Return the payload of the turn's one event of a kind."""
     return json.loads(AuditEvent.objects.get(chain=turn.session_id, kind=kind).payload)
 
@@ -99,7 +99,7 @@ def test_it_stands_below_the_answer_in_its_order(turn: Turn) -> None:
     # Each line opens to its card.
     assert len(re.findall(r'<details class="situation__step"', html)) == len(LISTED)
     assert replay(turn).same
-    payload = told(turn, "turn.situation")
+    payload = event_payload(turn, "turn.situation")
     assert (payload["situation"], payload["open"], payload["services"]) == ("death", True, LISTED)
     cited = {f"{citation.agency}/{citation.service}" for citation in turn.reply.citations.all()}
     assert cited == set(LISTED)
@@ -136,11 +136,11 @@ def test_what_comes_next_is_its_next_line(
 ) -> None:
     monkeypatch.setattr(Search, "kinds", lambda *_: {"next": 0.9})
     browser_with(SECRET).post(address(turn), {"done": LISTED[0]})
-    after = ask("I did that, what next?", secret=SECRET, model=Telling())
-    assert after.reply.body["sources"][0]["service_key"] == "vehicles.transfer-vehicle"
+    later = ask("I did that, what next?", secret=SECRET, model=Telling())
+    assert later.reply.body["sources"][0]["service_key"] == "vehicles.transfer-vehicle"
     # The list is there, folded: it was shown above.
-    assert not after.reply.body["situation"]["is_open"]
-    assert f'id="turn-{after.pk}-situation-offer"' in page()
+    assert not later.reply.body["situation"]["is_open"]
+    assert f'id="turn-{later.pk}-situation-offer"' in page()
 
 
 def test_programs_and_files_have_it(turn: Turn) -> None:
@@ -168,7 +168,7 @@ def test_a_near_situation_is_one_of_the_options(ask: Ask, monkeypatch: pytest.Mo
     assert turn.reply.body["title"] == "Register a death"
     assert turn.reply.body["situation"]["is_open"]
     assert replay(turn).same
-    assert told(turn, "turn.chosen")["chosen"] == CODE
+    assert event_payload(turn, "turn.chosen")["chosen"] == CODE
     assert page()
 
 

@@ -93,9 +93,9 @@ def test_the_embedder_never_sees_personal_data(feelings: Feelings) -> None:
     assert "23456789" not in text
 
 
-def by_letters(found: crisis.Screening) -> bool:
+def by_letters(screening: crisis.Screening) -> bool:
     """Whether only letters see anything, and so not surely."""
-    return found.by == WORDS and {risk.source for risk in found.risks} == {"hint"}
+    return screening.by == WORDS and {risk.source for risk in screening.risks} == {"hint"}
 
 
 def test_phrases_and_letters_stand_alone_until_it_is_taught(feelings: Feelings) -> None:
@@ -246,9 +246,11 @@ def test_an_administrations_examples_are_added_to_the_shipped_ones(
     model: CheckedEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Fewer texts than are shipped, so that it takes no seconds.
-    shipped, known = search.shipped(), examples.crisis()
+    shipped, combined = search.shipped(), examples.crisis()
     few = CrisisExamples(
-        known.texts[:90], known.codes[:90], tuple(place for place in known.near if place < 90)
+        combined.texts[:90],
+        combined.codes[:90],
+        tuple(index for index in combined.near if index < 90),
     )
     base = train.crisis_model(shipped.vectors[:90], few, embedder=model.id)
     added = RiskExample("en", "the blue heron left its nest", "violence", "danger")

@@ -81,20 +81,20 @@ def test_it_has_loaded_a_release_before_a_turn_is_pinned_to_it(
     follower: Follower, indexed: list[tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish_fees("free")
-    seen: list[int | None] = []
+    loaded: list[int | None] = []
     load = selectors._load
 
     def loading(number: int, sha256: str) -> Release:
-        seen.append(follower.number())
+        loaded.append(follower.number())
         return load(number, sha256)
 
     monkeypatch.setattr(selectors, "_load", loading)
     follower.step()
-    assert seen == [1]
+    assert loaded == [1]
     assert indexed == [(2, "")]
     # Whoever runs the turn finds it loaded.
     assert selectors.release(2).number == 2
-    assert seen == [1]
+    assert loaded == [1]
 
 
 def test_it_indexes_every_language(bundle: Bundle, indexed: list[tuple[int, str]]) -> None:
@@ -171,17 +171,17 @@ def test_it_keeps_what_is_ready_and_drops_what_nobody_asks_for(
 def test_it_never_goes_back_to_an_earlier_publication(steps: list[str]) -> None:
     """Against a list that stands in for the database, with a clock that a step moves."""
     start = timezone.now()
-    known: list[Published] = [Published(1, 1, "", start)]
+    publications: list[Published] = [Published(1, 1, "", start)]
     now, broken = start, False
     follower = Follower()
 
     def prepare() -> Published:
         if broken:
             raise DatabaseError("no connection")
-        return known[-1]
+        return publications[-1]
 
     def since(ready: Published | None) -> list[Published]:
-        return known[known.index(ready) :] if ready else known[-1:]
+        return publications[publications.index(ready) :] if ready else publications[-1:]
 
     pinned = [0]
     with pytest.MonkeyPatch.context() as patch:
@@ -190,7 +190,9 @@ def test_it_never_goes_back_to_an_earlier_publication(steps: list[str]) -> None:
         patch.setattr("ieim.knowledge.following.timezone.now", lambda: now)
         for step in steps:
             if step == "publish":
-                known.append(Published(len(known) + 1, len(known) + 1, "", now))
+                publications.append(
+                    Published(len(publications) + 1, len(publications) + 1, "", now)
+                )
             elif step == "hour":
                 now += timedelta(hours=1)
             elif step == "pin":

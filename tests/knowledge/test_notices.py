@@ -24,11 +24,11 @@ CLOSED = "The office is closed this week."
 HOUR = timedelta(hours=1)
 
 
-def write(agency: str = "immigration", text: str = CLOSED, **more: Any) -> Directive:
-    by = more.pop("by", None) or person("writer", Role.EDITOR)
+def write(agency: str = "immigration", text: str = CLOSED, **fields: Any) -> Directive:
+    by = fields.pop("by", None) or person("writer", Role.EDITOR)
     now = timezone.now()
     return add(
-        agency=agency, text=text, **{"starts_at": None, "ends_at": now + HOUR, **more}, by=by
+        agency=agency, text=text, **{"starts_at": None, "ends_at": now + HOUR, **fields}, by=by
     )
 
 

@@ -53,9 +53,9 @@ class Directory:
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return a token that the provider has signed."""
-        (known,) = httpx2.get(f"{self.address}/jwks").json()["keys"]
+        (jwk,) = httpx2.get(f"{self.address}/jwks").json()["keys"]
         key = jwt.PyJWK(self._key.as_dict(is_private=True), algorithm="RS256")
-        return jwt.encode(claims, key.key, "RS256", {"kid": known["kid"], "typ": "logout+jwt"})
+        return jwt.encode(claims, key.key, "RS256", {"kid": jwk["kid"], "typ": "logout+jwt"})
 
     def agree(self, address: str, name: str) -> str:
         """Log ``name`` in at the address that the site has sent them to; returns the way back."""

@@ -1,4 +1,4 @@
-"""An address that nobody listed opens to nobody, whatever its view asks for itself."""
+"""Who may open which address; one that nobody listed opens to nobody."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
 
+from ieim.people import access
 from ieim.people.models import User
+from ieim.people.roles import Role
 
 
 def careless(request: HttpRequest) -> HttpResponse:
@@ -36,11 +38,70 @@ def test_it_opens_to_nobody(client: Client, db: None, address: str) -> None:
     assert client.get(address).status_code == 403
 
 
+DECIDING = {Role.CASEWORKER, Role.SUPERVISOR}
+READING = {Role.EDITOR, Role.PUBLISHER}
+TOKENS = {Role.SUPERVISOR, *READING}
+ROLES = {
+    "administration:save": {Role.ADMINISTRATOR},
+    "audit:events": {Role.AUDITOR},
+    "knowledge:home": READING,
+    "knowledge:propose": {Role.EDITOR},
+    "knowledge:publish": {Role.PUBLISHER},
+    "knowledge_api:end_notice": {Role.EDITOR},
+    "knowledge_api:services": READING,
+    "knowledge_api:services_entry": {Role.EDITOR},
+    "notices:add": {Role.EDITOR},
+    "notices:notices": READING,
+    "recall:correct": {Role.EDITOR},
+    "recall:home": {Role.EDITOR},
+    "review:decide": DECIDING,
+    "review:item": {*DECIDING, Role.AUDITOR},
+    "review:metrics": {Role.SUPERVISOR, Role.AUDITOR, Role.ADMINISTRATOR},
+    "review:take_over": {Role.SUPERVISOR},
+    "review_api:decide": DECIDING,
+    "staff_home": {*Role},
+    "tokens:make": TOKENS,
+    "tokens:tokens": {*TOKENS, Role.ADMINISTRATOR},
+    "trying:golden": READING,
+}
+"""The roles that open an address, with at least one address for each permission."""
+FOR_CITIZENS = {
+    *("administration", "administration_api", "api", "conversations", "framing", "published"),
+}
+"""The namespaces with addresses that take no login."""
+
+
+@pytest.mark.parametrize(("name", "roles"), ROLES.items())
+def test_it_opens_to_these_roles(name: str, roles: set[Role]) -> None:
+    assert access.roles(name) == roles
+
+
+def test_changes_take_the_permission_to_change() -> None:
+    for name in access.CHANGES:
+        assert access.roles(name, "POST") == {Role.EDITOR}, name
+        assert access.roles(name) == READING, name
+
+
+def test_each_permission_has_an_address_in_the_table() -> None:
+    listed = {*access.ACCESS.values(), *access.CHANGES.values()}
+    tested = {access.needed(name) for name in ROLES}
+    assert listed - tested == {access.EVERYBODY, access.BEARER}
+
+
+def test_no_address_of_the_staff_pages_opens_without_a_login() -> None:
+    open_to_all = {
+        name.partition(":")[0]
+        for name, permission in access.ACCESS.items()
+        if ":" in name and permission in (access.EVERYBODY, access.BEARER)
+    }
+    assert open_to_all == FOR_CITIZENS
+
+
 ITEM = "/review/3f2b8a9e-0000-4000-8000-000000000000/"
 
 
 @pytest.mark.parametrize(
-    ("told", "back"),
+    ("referer", "back"),
     [
         (f"http://testserver{ITEM}?again=1", f"{ITEM}?again=1"),
         ("https://elsewhere.example/review/", "/staff/"),
@@ -48,9 +109,9 @@ ITEM = "/review/3f2b8a9e-0000-4000-8000-000000000000/"
     ],
 )
 def test_a_form_leads_back_to_its_page_after_the_login(
-    client: Client, db: None, told: str, back: str
+    client: Client, db: None, referer: str, back: str
 ) -> None:
-    response = client.post(f"{ITEM}preview/", headers={"Referer": told})
+    response = client.post(f"{ITEM}preview/", headers={"Referer": referer})
     assert response.headers["Location"] == f"/staff/login/?{urlencode({'next': back}, safe='/')}"
 
 
@@ -61,9 +122,9 @@ def test_a_part_of_a_page_says_that_one_is_logged_out(client: Client, db: None) 
     assert response.status_code == 200
     assert "You are logged out" in html
     assert "<html" not in html
-    place = re.search(r'href="(.*?)"', html)
-    assert place is not None
-    assert parse_qs(urlsplit(unescape(place[1])).query) == {"next": [f"{ITEM}?a=1&b=2"]}
+    link = re.search(r'href="(.*?)"', html)
+    assert link is not None
+    assert parse_qs(urlsplit(unescape(link[1])).query) == {"next": [f"{ITEM}?a=1&b=2"]}
     # What a page looks up by itself leads all of it to the login.
     polled = client.get("/review/changes/", headers=page)
     url = urlsplit(polled.headers["HX-Redirect"])

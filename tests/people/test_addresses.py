@@ -11,13 +11,13 @@ from ieim.people import addresses
 PEER = "192.0.2.1"
 
 
-def found(monkeypatch: pytest.MonkeyPatch, hops: int, peer: str, *forwarded: str) -> str:
+def client_address(monkeypatch: pytest.MonkeyPatch, hops: int, peer: str, *forwarded: str) -> str:
     """The address of a request, which is that of a socket with the same headers."""
     monkeypatch.setattr(settings, "IEIM_TRUSTED_PROXIES", hops)
     headers = {"X-Forwarded-For": ",".join(forwarded)} if forwarded else {}
     request = RequestFactory().get("/", REMOTE_ADDR=peer, headers=headers)
-    named = [(b"x-forwarded-for", name.encode("latin-1")) for name in forwarded]
-    scope = {"client": (peer, 5000), "headers": [(b"host", b"ask.example.org"), *named]}
+    raw_headers = [(b"x-forwarded-for", name.encode("latin-1")) for name in forwarded]
+    scope = {"client": (peer, 5000), "headers": [(b"host", b"ask.example.org"), *raw_headers]}
     assert addresses.of_request(request) == addresses.of_scope(scope)
     return addresses.of_request(request)
 
@@ -43,7 +43,7 @@ def found(monkeypatch: pytest.MonkeyPatch, hops: int, peer: str, *forwarded: str
 def test_it_believes_as_many_proxies_as_there_are(
     monkeypatch: pytest.MonkeyPatch, hops: int, forwarded: tuple[str, ...], expected: str
 ) -> None:
-    assert found(monkeypatch, hops, PEER, *forwarded) == expected
+    assert client_address(monkeypatch, hops, PEER, *forwarded) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_it_believes_as_many_proxies_as_there_are(
 def test_it_counts_a_customers_addresses_as_one(
     monkeypatch: pytest.MonkeyPatch, peer: str, expected: str
 ) -> None:
-    assert found(monkeypatch, 0, peer) == expected
+    assert client_address(monkeypatch, 0, peer) == expected
 
 
 def test_an_ipv6_address_counts_for_its_48_too() -> None:

@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib"),
 ]
-PLACE = "/staff/login/openid/logout/"
+URL = "/staff/login/openid/logout/"
 EVENT = "http://schemas.openid.net/event/backchannel-logout"
 
 
@@ -42,15 +42,15 @@ def claims(provider: Directory, **changed: Any) -> dict[str, Any]:
 
 
 def send(token: str) -> Any:
-    return Client(enforce_csrf_checks=True).post(PLACE, {"logout_token": token})
+    return Client(enforce_csrf_checks=True).post(URL, {"logout_token": token})
 
 
 def is_in(browser: Client) -> bool:
     return browser.get("/review/").status_code == 200
 
 
-def entered(provider: Directory, name: str, **said: Any) -> Client:
-    provider.person(name, "heads", amr=["mfa"], **said)
+def entered(provider: Directory, name: str, **token_claims: Any) -> Client:
+    provider.person(name, "heads", amr=["mfa"], **token_claims)
     browser = Client()
     provider.enter(browser, name)
     assert is_in(browser)
@@ -113,4 +113,4 @@ def test_a_token_is_the_providers_and_taken_once(directory: Directory) -> None:
 
 
 def test_without_a_provider_there_is_none(client: Client) -> None:
-    assert client.post(PLACE, {"logout_token": "x"}).status_code == 404
+    assert client.post(URL, {"logout_token": "x"}).status_code == 404

@@ -94,7 +94,7 @@ def test_who_has_one_is_asked_for_it(django_capture_on_commit_callbacks: Any) ->
     assert answer["Location"] == "/review/"
     secret = set_up(browser, django_capture_on_commit_callbacks)
     assert events("factor") == [
-        ("people.factor_added", "staff:ada", {"factor": kind, **known(User.objects.get())})
+        ("people.factor_added", "staff:ada", {"factor": kind, **recorded(User.objects.get())})
         for kind in ("totp", "recovery_codes")
     ]
     browser, answer = log_in("ada")
@@ -187,7 +187,7 @@ def test_owners_are_told_at_the_old_address(
     assert (sent[-1].to, "the e-mail address" in str(sent[-1].body)) == (["ada@example.org"], True)
 
 
-def known(user: User) -> dict[str, Any]:
+def recorded(user: User) -> dict[str, Any]:
     return {"user": user.pk, "username": user.username}
 
 
@@ -324,6 +324,6 @@ def test_who_has_lost_theirs_begins_anew(
     form = {"password": RIGHT, "next": "/admin/people/user/"}
     text = desk.post("/staff/factors/password/", form, follow=True).content.decode()
     assert ("Done for: ada." in text) is taken
-    fields = {"factor": "all", **known(ada)}
+    fields = {"factor": "all", **recorded(ada)}
     assert (events("factor")[-1] == ("people.factor_removed", "staff:boss", fields)) is taken
     assert (log_in("ada")[1]["Location"] == "/review/") is taken

@@ -97,9 +97,9 @@ def test_what_a_superuser_gives_is_announced_together(
 ) -> None:
     desk, page = browser(User.objects.get(username="root")), f"{USERS}{carl.pk}/change/"
     permission = Permission.objects.get(codename="publish_proposal").pk
-    more = {"groups": [group(Role.ADMINISTRATOR)], "user_permissions": [permission]}
+    form = {"groups": [group(Role.ADMINISTRATOR)], "user_permissions": [permission]}
     with django_capture_on_commit_callbacks(execute=True):
-        desk.post(page, filled(desk, page, is_superuser="on", **more))
+        desk.post(page, filled(desk, page, is_superuser="on", **form))
     [message] = sent
     assert set(message.to) == {*OVERSEERS, "carl@example.org"}
     for right in ("everything (superuser)", "the role administrator", "studio.publish_proposal"):

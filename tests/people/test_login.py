@@ -59,8 +59,11 @@ def test_it_does_not_say_whether_there_is_such_an_account() -> None:
     records = []
     for name in ("ada", "nobody"):
         pages = [log_in(name, f"guess {n}") for n in range(6)]
-        own = re.compile(rf'{name}|value="\w{{64}}"')  # the name as it was typed, the CSRF token
-        records.append([(page.status_code, own.sub("", page.content.decode())) for page in pages])
+        # the name as it was typed, the CSRF token
+        varying = re.compile(rf'{name}|value="\w{{64}}"')
+        records.append(
+            [(page.status_code, varying.sub("", page.content.decode())) for page in pages]
+        )
     assert records[0] == records[1]
 
 

@@ -267,10 +267,10 @@ def test_who_did_not_come_from_there_does_not(directory: Directory, client: Clie
 def test_a_provider_that_ends_no_sessions_keeps_nobody_here(
     directory: Directory, client: Client, monkeypatch: pytest.MonkeyPatch, end: object
 ) -> None:
-    known = httpx2.get(f"{directory.address}/.well-known/openid-configuration").json()
+    metadata = httpx2.get(f"{directory.address}/.well-known/openid-configuration").json()
     monkeypatch.setattr(
         "ieim.people.openid.OpenIDConnectOAuth2Adapter.openid_config",
-        {**known, "end_session_endpoint": end},
+        {**metadata, "end_session_endpoint": end},
     )
     directory.person("noa", "desk")
     directory.enter(client, "noa")

@@ -135,7 +135,7 @@ def test_where_there_is_nothing_to_reset_there_is_no_page(
 def test_without_redis_it_says_to_come_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def away(*_args: Any, **_more: Any) -> bool:
+    def away(*_args: Any, **_kwargs: Any) -> bool:
         raise RedisIsAway
 
     monkeypatch.setattr("allauth.core.internal.ratelimit.cache.add", away)

@@ -63,10 +63,10 @@ def test_several_are_given_at_once_and_recorded_together(desk: Client, carl: Use
     text = desk.get("/admin/").content.decode()
     assert "Given together: immigration, passports." in text
     assert AuditEvent.objects.filter(chain=PEOPLE_CHAIN).count() == before + 1
-    more = {"user": carl.pk, "agency": ["passports", "housing"]}
-    assert desk.post(ADD, more).status_code == 302
+    form = {"user": carl.pk, "agency": ["passports", "housing"]}
+    assert desk.post(ADD, form).status_code == 302
     assert agencies(carl) == ["housing", "immigration", "passports"]
-    assert "They work for what you chose already." in desk.post(ADD, more).content.decode()
+    assert "They work for what you chose already." in desk.post(ADD, form).content.decode()
 
 
 def test_an_unknown_agency_is_refused(desk: Client, carl: User) -> None:

@@ -224,7 +224,7 @@ def test_it_signs_for_its_own_agencies_only(published: None) -> None:
     program(sam, *DECIDES, agencies=(home,))
     acting = selectors.acting(User.objects.get(pk=sam.pk), Token.objects.get().prefix)
     desk.taken_and_decided(desk.the_item(turn), acting, Action.APPROVE)
-    waits = desk.held(turn)
+    waits = desk.unsigned_item(turn)
     desk.taken_and_decided(waits, acting, Action.APPROVE)
     assert deciding.missing_signatures(waits) == (other,)
 
@@ -252,8 +252,8 @@ def test_one_person_is_not_two_by_a_token(published: None) -> None:
     Service.objects.filter(agency="immigration").update(name="Anew")
     proposed = worker.send("POST", "/api/v1/knowledge/proposals/", {"note": "Names"})
     assert proposed.status_code == 201, proposed.content
-    place = f"/api/v1/knowledge/proposals/{proposed.json()['id']}/publish/"
-    assert worker.send("POST", place, {}).status_code in (403, 422)
+    url = f"/api/v1/knowledge/proposals/{proposed.json()['id']}/publish/"
+    assert worker.send("POST", url, {}).status_code in (403, 422)
 
 
 def test_it_is_limited(sofia: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,8 +280,8 @@ def test_every_staff_address_of_rest_is_in_some_scope_and_no_other_right() -> No
         if name.startswith(("review_api:", "knowledge_api:"))
     }
     assert needed <= given
-    known = frozenset[str]().union(*PERMISSIONS.values())
-    assert given <= known
+    permissions = frozenset[str]().union(*PERMISSIONS.values())
+    assert given <= permissions
     assert not [name for name in given if name.startswith(("people.", "administration.", "audit."))]
 
 
@@ -312,8 +312,8 @@ def test_the_provider_confirms_a_token_as_often_as_a_session(
     sofia: User, item: ReviewItem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heads = {"roles": frozenset({"supervisor"}), "agencies": frozenset({"*"})}
-    known = {**settings.IEIM_OPENID, "GROUPS": {"heads": heads}}
-    monkeypatch.setattr(settings, "IEIM_OPENID", known)
+    provider_settings = {**settings.IEIM_OPENID, "GROUPS": {"heads": heads}}
+    monkeypatch.setattr(settings, "IEIM_OPENID", provider_settings)
     SocialAccount.objects.create(user=sofia, provider=openid.PROVIDER, uid="sofia")
     reads, page = program(sofia, "review:read"), logged_in(sofia)
     assert (reads.get().status_code, page.get("/review/").status_code) == (200, 200)

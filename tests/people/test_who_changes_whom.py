@@ -76,7 +76,7 @@ def powers(user: User) -> Any:
 
 def test_nobody_raises_themselves(desk: Client, ada: User) -> None:
     before = powers(ada)
-    own = f"{USERS}{ada.pk}/change/"
+    account_url = f"{USERS}{ada.pk}/change/"
     raised = {
         "is_superuser": "on",
         "user_permissions": [right("delete_user")],
@@ -84,7 +84,7 @@ def test_nobody_raises_themselves(desk: Client, ada: User) -> None:
         "is_active": "on",
         "is_staff": "on",
     }
-    desk.post(own, filled(desk, own, **raised))
+    desk.post(account_url, filled(desk, account_url, **raised))
     assert powers(ada) == before
     scope = {"user": ada.pk, "agency": "*"}
     response = desk.post(f"{SCOPES}add/", scope)
@@ -97,8 +97,8 @@ def test_nobody_raises_themselves(desk: Client, ada: User) -> None:
 
 
 def test_they_change_their_own_name_and_password(desk: Client, ada: User) -> None:
-    own = f"{USERS}{ada.pk}/change/"
-    assert desk.post(own, filled(desk, own, last_name="Able")).status_code == 302
+    account_url = f"{USERS}{ada.pk}/change/"
+    assert desk.post(account_url, filled(desk, account_url, last_name="Able")).status_code == 302
     assert User.objects.get(pk=ada.pk).last_name == "Able"
     assert events("user_changed")[-1][2] == {
         "user": ada.pk,
@@ -136,9 +136,9 @@ def test_an_administrator_hands_out_roles_and_agencies(
     assert agencies["agencies_given"] == ["housing"]
 
 
-@pytest.mark.parametrize("kept", ["administrator", "operators"])
-def test_other_roles_are_not_theirs_to_give(desk: Client, carl: User, kept: str) -> None:
-    given = Group.objects.get_or_create(name=kept)[0]
+@pytest.mark.parametrize("other_role", ["administrator", "operators"])
+def test_other_roles_are_not_theirs_to_give(desk: Client, carl: User, other_role: str) -> None:
+    given = Group.objects.get_or_create(name=other_role)[0]
     page, before = f"{USERS}{carl.pk}/change/", powers(carl)
     response = desk.post(page, filled(desk, page, groups=[group(Role.CASEWORKER), given.pk]))
     assert (response.status_code, powers(carl)) == (200, before)
@@ -166,14 +166,14 @@ def test_accounts_with_more_are_not_touched(desk: Client, who: str) -> None:
     before, page = powers(target), f"{USERS}{target.pk}/"
     scope = AgencyScope.objects.get(user=target)
     passwords = {"password1": PASSWORD, "password2": PASSWORD, "set-password": "x"}
-    for place, data in (
+    for url, data in (
         (f"{page}change/", {"username": "target", "first_name": "X"}),
         (f"{page}password/", {**passwords, "usable_password": "true"}),
         (f"{page}delete/", {"post": "yes"}),
         (f"{SCOPES}{scope.pk}/change/", {"user": target.pk, "agency": "*"}),
         (f"{SCOPES}{scope.pk}/delete/", {"post": "yes"}),
     ):
-        assert desk.post(place, data).status_code == 403, place
+        assert desk.post(url, data).status_code == 403, url
     chosen = {"action": "delete_selected", "post": "yes"}
     desk.post(USERS, {**chosen, "_selected_action": [target.pk]})
     desk.post(SCOPES, {**chosen, "_selected_action": [scope.pk]})
@@ -311,11 +311,11 @@ def test_logins_and_logouts_are_on_the_record(client: Client, carl: User) -> Non
         client.post("/staff/login/", {"username": name, "password": password})
     client.post("/staff/logout/")
     client.post("/staff/logout/")
-    known = {"user": carl.pk, "username": "carl"}
+    expected_payload = {"user": carl.pk, "username": "carl"}
     assert events("log") == [
-        ("people.login_failed", "system", known),
+        ("people.login_failed", "system", expected_payload),
         ("people.login_failed", "system", {"user": None}),
-        ("people.logged_in", "staff:carl", known),
-        ("people.logged_out", "staff:carl", known),
+        ("people.logged_in", "staff:carl", expected_payload),
+        ("people.logged_out", "staff:carl", expected_payload),
     ]
     assert not AuditEvent.objects.filter(payload__contains=PASSWORD).exists()

@@ -13,7 +13,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release, Situation, Step
 from ieim.pipeline.reply import situation as situations
-from ieim.pipeline.reply.checklist import Checklist
+from ieim.pipeline.reply.cards import Checklist
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.talk import read

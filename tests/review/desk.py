@@ -45,11 +45,11 @@ class Scripted:
 
     def __init__(self, script: Mapping[str, Sequence[Says]] | None = None) -> None:
         self.script = {name: list(answers) for name, answers in (script or {}).items()}
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Answer a request."""
-        self.asked.append(request.contract)
+        self.requested.append(request.contract)
         raw = OfflineModel().complete(request, deadline=deadline).raw
         waiting = self.script.get(request.contract)
         if waiting:
@@ -156,7 +156,7 @@ def taken_and_decided(item: ReviewItem, user: User, action: Action, **payload: A
     return decide(take(item, user), user, action, **payload)
 
 
-def found(*ids: str) -> dict[str, Any]:
+def agency_output(*ids: str) -> dict[str, Any]:
     """What a person says of the agencies: these."""
     release, names = knowledge.release(1), ("name", "path", "description")
     return {
@@ -172,7 +172,7 @@ def found(*ids: str) -> dict[str, Any]:
     }
 
 
-def held(turn: Turn) -> ReviewItem:
+def unsigned_item(turn: Turn) -> ReviewItem:
     """The item of a reply that is ready and that somebody has to sign first."""
     turn = run(turn)
     item = the_item(turn)

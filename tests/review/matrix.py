@@ -12,9 +12,10 @@ from enum import StrEnum
 from django.contrib.auth.models import AnonymousUser
 from django.urls import URLResolver, get_resolver
 
+from ieim.people import access
+from ieim.people.access import BEARER, EVERYBODY
 from ieim.people.models import User
 from ieim.people.roles import Role
-from tests.review.addresses import ADMIN, BEARER, EVERYBODY, who_may
 from tests.review.world import Variant
 
 APIS = ("review_api:", "knowledge_api:")
@@ -24,6 +25,55 @@ OK, NOT_YOURS, NOT_THERE, LOGIN = "ok", "403", "404", "login"
 BACK = "back to the list"
 """What the admin does for an object that somebody does not see."""
 OWN, FOREIGN, TWO, NONE = Variant
+
+
+Who = frozenset[Role] | str
+
+ADMIN_SITE: Mapping[str, Who] = {
+    **dict.fromkeys(("login", "logout"), EVERYBODY),
+    **dict.fromkeys(
+        ("index", "password_change", "password_change_done", "jsi18n"), frozenset(Role)
+    ),
+    "app_list": frozenset({Role.EDITOR, Role.PUBLISHER, Role.ADMINISTRATOR}),
+    "autocomplete": frozenset({Role.ADMINISTRATOR}),
+}
+_READ, _CHANGE, _ALL = "v", "vc", "vcad"
+ADMIN: Mapping[str, Mapping[Role, str]] = {
+    "people_user": {Role.ADMINISTRATOR: _ALL},
+    "auth_group": {Role.ADMINISTRATOR: _READ},
+    "people_agencyscope": {Role.ADMINISTRATOR: _ALL},
+    "studio_agency": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ},
+    **{
+        f"studio_{name}": {Role.EDITOR: _ALL, Role.PUBLISHER: _READ}
+        for name in ("category", "service", "translation", "examplequestion")
+    },
+    "studio_label": {},
+    "studio_helpline": {},
+    "studio_riskexample": {},
+    "studio_casetext": {},
+    "studio_situation": {},
+    **{
+        f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
+        for name in ("release", "publication")
+    },
+    "studio_goldenquestion": {},
+}
+"""What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
+for people of every agency to add; labels, help lines, examples, texts
+and situations also to change."""
+
+
+def who_may(name: str, method: str = "GET") -> Who | None:
+    """Return who may open an address by its name, None for one that nobody listed.
+
+    Of the admin's addresses see :data:`ADMIN`.
+    """
+    if name.startswith("admin:"):
+        return ADMIN_SITE.get(name.removeprefix("admin:"))
+    permission = access.needed(name, method)
+    if permission is None or permission in (EVERYBODY, BEARER):
+        return permission
+    return access.roles(name, method)
 
 
 class Kind(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import Group
 from django.db import transaction
+from django.middleware.csrf import _get_new_csrf_string
 from django.test import Client
 
 from ieim.audit.models import PEOPLE_CHAIN
@@ -51,6 +52,21 @@ def browser(user: User) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+class StaffProgram:
+    """A program that is logged in as a member of staff and sends the CSRF token."""
+
+    def __init__(self, user: User) -> None:
+        self.http = Client(enforce_csrf_checks=True)
+        self.http.force_login(user)
+        self.csrf = _get_new_csrf_string()
+        self.http.cookies["csrftoken"] = self.csrf
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies, for another client."""
+        return {name: morsel.value for name, morsel in self.http.cookies.items()}
 
 
 def belong(item: ReviewItem, *agencies: str) -> ReviewItem:

@@ -5,28 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.middleware.csrf import _get_new_csrf_string
-from django.test import Client
-
-from ieim.people.models import User
 from review.models import ReviewItem
+from tests.review.people import StaffProgram
 
 ITEMS = "/api/v1/review/items/"
 
 
-class Reviewer:
-    """A program that is logged in as somebody."""
-
-    def __init__(self, user: User) -> None:
-        self.http = Client(enforce_csrf_checks=True)
-        self.http.force_login(user)
-        self.csrf = _get_new_csrf_string()
-        self.http.cookies["csrftoken"] = self.csrf
-
-    @property
-    def cookies(self) -> dict[str, str]:
-        """The cookies, for another client."""
-        return {name: morsel.value for name, morsel in self.http.cookies.items()}
+class Reviewer(StaffProgram):
+    """A reviewer's program."""
 
     def get(self, path: str = ITEMS, **params: str) -> Any:
         """Read an address."""
@@ -62,13 +48,13 @@ def path_of(item: ReviewItem) -> str:
     return f"{ITEMS}{item.pk}/"
 
 
-def written(text: str = "Please write to us.", **more: Any) -> dict[str, Any]:
+def written(text: str = "Please write to us.", **extra: Any) -> dict[str, Any]:
     """Return a decision to write a reply."""
     body = {"action": "write", "reason": "I looked it up.", "payload": {"text": text}}
-    return {**body, **more}
+    return {**body, **extra}
 
 
-def override(output: Any, **more: Any) -> dict[str, Any]:
+def override(output: Any, **extra: Any) -> dict[str, Any]:
     """Return a decision to put an answer in place of a stage's."""
-    payload = {"output": output, **more}
+    payload = {"output": output, **extra}
     return {"action": "override", "reason": "I looked it up.", "payload": payload}

@@ -22,12 +22,13 @@ FOR_EVERYBODY = {
 would be too: there are none here."""
 
 
-def kept(response: Any) -> bool:
+def is_cacheable(response: Any) -> bool:
     """Whether somebody on the way may keep it."""
     result = response.headers.get("Cache-Control", "")
     return not {"no-store", "private"} <= {word.strip() for word in result.split(",")}
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(300)  # every address: seconds alone, more on a busy machine
 def test_nothing_is_kept_but_what_is_for_everybody(published: None) -> None:
     world, root = World(Variant.OWN), User.objects.create_superuser("root")
@@ -35,11 +36,11 @@ def test_nothing_is_kept_but_what_is_for_everybody(published: None) -> None:
     results = set()
     for name, taken in NAMES.items():
         path = world.address(name, taken, root)
-        if any(kept(visitor.get(path)) for visitor in visitors):
+        if any(is_cacheable(visitor.get(path)) for visitor in visitors):
             results.add(name)
     assert results == FOR_EVERYBODY
 
 
 @pytest.mark.parametrize("path", ["/nothing/", "/api/nothing/", "/review/", "/embed/c/x/"])
 def test_nor_are_errors_and_redirects(db: None, path: str) -> None:
-    assert not kept(Client().get(path))
+    assert not is_cacheable(Client().get(path))

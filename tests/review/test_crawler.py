@@ -55,8 +55,8 @@ def _get(client: Client, path: str) -> tuple[int, str]:
         html = response.headers.get("Content-Type", "").startswith("text/html")
         text = response.content.decode() if html and not response.streaming else ""
         transaction.set_rollback(True)
-    place = response.headers.get("Location", "")
-    return response.status_code, f'href="{place}"' if place else text
+    location = response.headers.get("Location", "")
+    return response.status_code, f'href="{location}"' if location else text
 
 
 @pytest.mark.timeout(600)  # hundreds of pages: seconds alone, more on a busy machine

@@ -17,12 +17,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from django.test import Client
 
-from ieim.people import access
+from ieim.people.access import ACCESS, BEARER, CHANGES, EVERYBODY
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from tests.review import matrix
-from tests.review.addresses import ACCESS, ADMIN, ADMIN_SITE, BEARER, CHANGES, EVERYBODY, who_may
-from tests.review.matrix import NAMES
+from tests.review.matrix import ADMIN, ADMIN_SITE, NAMES, who_may
 from tests.review.people import browser, person
 from tests.review.world import OWN, Variant, World
 from tests.selection import sample
@@ -81,12 +80,12 @@ class Somebody:
         return response
 
 
-def told(name: str, response: Any) -> str:
+def outcome(name: str, response: Any) -> str:
     """The answer in the matrix's words."""
-    status, place = response.status_code, response.headers.get("Location", "")
-    if place.startswith(("/staff/login/?next=", "/admin/login/?next=")):
+    status, location = response.status_code, response.headers.get("Location", "")
+    if location.startswith(("/staff/login/?next=", "/admin/login/?next=")):
         return matrix.LOGIN
-    if place == "/admin/" and matrix.model_page(name):
+    if location == "/admin/" and matrix.model_page(name):
         return matrix.BACK
     if status in (401, 403):
         return matrix.NOT_YOURS
@@ -142,7 +141,7 @@ def test_every_cell_is_answered_as_the_table_says(
         assert allowed, f"{name} knows no method"
         for method, somebody in product(allowed, people):
             path = world.address(name, NAMES[name], somebody.user)
-            answer = told(name, somebody.send(name, method, path))
+            answer = outcome(name, somebody.send(name, method, path))
             result = matrix.expected(name, method, variant, somebody.role, somebody.user)
             open_to_all = who_may(name, method) == EVERYBODY
             absent = answer == matrix.NOT_THERE and (open_to_all or name in MAY_BE_ABSENT)
@@ -171,13 +170,3 @@ def test_an_address_without_a_line_fails(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(NAMES, "review:new_page", ())
     with pytest.raises(AssertionError, match="new_page"):
         test_every_address_has_its_line()
-
-
-def test_the_table_of_permissions_says_the_same() -> None:
-    for table, expected in ((access.ACCESS, ACCESS), (access.CHANGES, CHANGES)):
-        assert sorted(table) == sorted(expected)
-    for name in ACCESS:
-        for method in ("GET", "POST"):
-            who, needed = who_may(name, method), access.required_permission(name, method)
-            result = needed if needed in (EVERYBODY, BEARER) else access.roles(name, method)
-            assert result == who, f"{method} {name}"

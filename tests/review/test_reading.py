@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.turns import erasing
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.people.models import User

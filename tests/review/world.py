@@ -117,10 +117,10 @@ class World:
         columns = IDENTITY[table]
         return {n: getattr(row, "agency_id" if n == "agency" else n) for n in columns}
 
-    def _value(self, name: str, each: str, me: User | None) -> object:
-        if each in ("id", "object_id"):
+    def _value(self, name: str, argument: str, me: User | None) -> object:
+        if argument in ("id", "object_id"):
             return self._stored(name.removeprefix("admin:").rpartition("_")[0], me)
-        known: dict[str, object] = {
+        values: dict[str, object] = {
             "proposal": self.proposal.pk,
             "notice": self.correction.pk if name == "recall:resume" else self.notice.pk,
             "token": self.token.pk,
@@ -131,11 +131,11 @@ class World:
             "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
             "secret": "x" * 43,
         }
-        if each == "pk":
+        if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
             return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
-        return known.get(each, self.item.pk)
+        return values.get(argument, self.item.pk)
 
     def _stored(self, model: str, me: User | None) -> object:
         """Return the key of what the admin shows of a model."""
@@ -192,7 +192,7 @@ class World:
             table="risk_examples",
             values={"language": "en", **example},
             by=self.chief,
-            seen=None,
+            expected_version=None,
             source=Change.Source.ADMIN,
         )
         assert isinstance(saved, RiskExample)
@@ -218,7 +218,7 @@ class World:
                 table=table,
                 values={**identity, "name": f"{row.name} anew"},
                 by=self.chief,
-                seen=row.version,
+                expected_version=row.version,
                 source=Change.Source.ADMIN,
             )
         return proposals.propose(note="New names", by=self.chief)

@@ -81,9 +81,9 @@ def _queue(now: datetime) -> Iterator[Metric]:
         default=F("urgency"),
         output_field=CharField(),
     )
-    left = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED]).order_by()
+    undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED]).order_by()
     overdue = Count("pk", filter=Q(due_at__lt=now))
-    grouped = left.values_list(urgency).annotate(
+    grouped = undecided.values_list(urgency).annotate(
         size=Count("pk"), since=Min("opened_at"), overdue=overdue
     )
     figures = {urgency: values for urgency, *values in grouped}
@@ -93,7 +93,7 @@ def _queue(now: datetime) -> Iterator[Metric]:
         age.add_metric([name], _age(since, now))
         late.add_metric([name], behind)
     yield from (size, age, late)
-    unseen = left.filter(state=ReviewState.OPEN.value, rank__lte=SIGN)
+    unseen = undecided.filter(state=ReviewState.OPEN.value, rank__lte=SIGN)
     crisis = unseen.aggregate(n=Count("pk"), since=Min("opened_at"))
     yield GaugeMetricFamily(
         "ieim_crisis_unseen", "Items in crisis that nobody has claimed.", value=crisis["n"]

@@ -23,11 +23,11 @@ from ieim.config.monitoring import measures
 from ieim.knowledge import vectors
 
 SLOTS: Final = 64
-GONE: Final = 60
+EXPIRY: Final = 60
 """Seconds after its last report that a process counts as gone."""
 
 _KEYS: Final = [f"metrics.process.{number}" for number in range(SLOTS)]
-_mine: dict[str, str] = {}
+_slots: dict[str, str] = {}
 
 
 def report(kind: str) -> None:
@@ -35,23 +35,23 @@ def report(kind: str) -> None:
 
     A cache that is away is no fault of this process.
     """
-    who = f"{kind}@{socket.gethostname()}:{os.getpid()}"
+    process = f"{kind}@{socket.gethostname()}:{os.getpid()}"
     embedder = vectors.configured_embedder()
     state = {
-        "who": who,
+        "who": process,
         "kind": kind,
         "breaker": running.breaker_is_open(),
         "embedder": embedder is not None and embedder.is_unavailable,
         "metrics": measures.snapshot(),
     }
     try:
-        previous = cache.get(_mine[who]) if who in _mine else None
-        if previous is not None and previous["who"] == who:
-            cache.set(_mine[who], state, timeout=GONE)
+        previous = cache.get(_slots[process]) if process in _slots else None
+        if previous is not None and previous["who"] == process:
+            cache.set(_slots[process], state, timeout=EXPIRY)
             return
         for key in _KEYS:
-            if cache.add(key, state, timeout=GONE):
-                _mine[who] = key
+            if cache.add(key, state, timeout=EXPIRY):
+                _slots[process] = key
                 return
     except Exception:  # noqa: BLE001  # whatever the cache raises: the scrape tells of it
         return

@@ -254,8 +254,8 @@ def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator
         if before is not row:
             names = " and ".join(column for column in columns if values[column])
             label = " ".join(filter(None, identity))
-            where = before.file if before.line is None else f"line {before.line}"
-            message = f"has the same {names} as {where} ({label[:200]!r}): make it different"
+            position = before.file if before.line is None else f"line {before.line}"
+            message = f"has the same {names} as {position} ({label[:200]!r}): make it different"
             yield BundleProblem(row.file, row.line_of(columns[-1]), message)
 
 
@@ -266,9 +266,9 @@ def _with_normal_language(text: Localized) -> Localized:
 def _warning(services: Sequence[Service], has: str) -> Iterator[str]:
     if services:
         few = ", ".join(f"{service.agency} {service.key}" for service in services[:5])
-        more = ", ..." if len(services) > 5 else ""
+        ellipsis = ", ..." if len(services) > 5 else ""
         many = "1 service has" if len(services) == 1 else f"{len(services):,} services have"
-        yield f"{many} {has} ({few}{more})."
+        yield f"{many} {has} ({few}{ellipsis})."
 
 
 def _read_folder(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProblem]]:

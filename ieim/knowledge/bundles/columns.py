@@ -397,17 +397,17 @@ def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
     """
     model = ROWS[table]
     columns = model.model_fields
-    given = {n: v for n, v in row.values.items() if n in columns and v is not None}
+    filled = {n: v for n, v in row.values.items() if n in columns and v is not None}
     complaints = list[Complaint]()
     try:
-        entry = model.model_validate(given)
+        entry = model.model_validate(filled)
     except ValidationError as error:
         complaints = [_complaint(details) for details in error.errors(include_url=False)]
         wrong = {column for column, _, _ in complaints}
         blank: Values = {name: "" for name, column in columns.items() if column.is_required()}
         entry = model.model_construct(**blank)
-        for name in given.keys() - wrong:
-            setattr(entry, name, given[name])
+        for name in filled.keys() - wrong:
+            setattr(entry, name, filled[name])
     wrong = {column for column, _, _ in complaints}
     complaints += [complaint for complaint in entry.complaints() if complaint[0] not in wrong]
     problems = [

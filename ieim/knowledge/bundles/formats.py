@@ -90,7 +90,7 @@ def read_jsonl(reader: Reader) -> None:
     # Only "\n" ends a line: a JSON string may contain other line separators.
     for number, line in enumerate(reader.text().split("\n"), start=1):
         if line.strip():
-            _read_object(reader, line, 0, number, whole=True)
+            _read_object(reader, line, 0, number, is_whole_text=True)
 
 
 def read_json(reader: Reader) -> None:
@@ -121,11 +121,11 @@ def read_json(reader: Reader) -> None:
 
 
 def _read_object(
-    reader: Reader, text: str, start: int, line: int, *, whole: bool = False
+    reader: Reader, text: str, start: int, line: int, *, is_whole_text: bool = False
 ) -> int | None:
     """Add the object that begins at ``start`` as the row of ``line``, and return where it ends.
 
-    None for what is no JSON. With ``whole``, nothing else may stand in ``text``.
+    None for what is no JSON. With ``is_whole_text``, nothing else may stand in ``text``.
     """
     repeated: list[str] = []
     # Numbers stay as they are written.
@@ -136,13 +136,13 @@ def _read_object(
         parse_constant=lambda name: Wrong(f"{name}, which is no number"),
     )
     try:
-        if whole:
+        if is_whole_text:
             row, end = decoder.decode(text), len(text)
         else:
             row, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
-        at = line if whole else error.lineno
-        reader.problem(at, f"is not JSON: {error.msg} (column {error.colno})")
+        error_line = line if is_whole_text else error.lineno
+        reader.problem(error_line, f"is not JSON: {error.msg} (column {error.colno})")
         return None
     except (ValueError, ArithmeticError, RecursionError):
         reader.problem(line, "is not JSON that can be read: it is nested or numbered too far")
@@ -193,16 +193,20 @@ def read_csv(reader: Reader) -> None:
     is the decimal mark.
     """
     text = reader.text()
-    named = _SEPARATOR.match(text)
+    separator_line = _SEPARATOR.match(text)
     head = text[:_HEAD].splitlines()
-    mark = named[1] if named else max(_SEPARATORS, key=partial(_known_columns, head))
+    mark = (
+        separator_line[1] if separator_line else max(_SEPARATORS, key=partial(_known_columns, head))
+    )
     lines = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     table = HeadedTable(reader)
     start = 1
     try:
         for cells in lines:
             line, start = start, lines.line_num + 1
-            names_mark = named and not table.header and cells[:1] and "sep=" in cells[0].lower()
+            names_mark = (
+                separator_line and not table.header and cells[:1] and "sep=" in cells[0].lower()
+            )
             if names_mark or not any(cells) or table.is_header(line, cells):
                 continue
             while len(cells) > len(table.header) and not cells[-1].strip():
@@ -279,19 +283,19 @@ def read_yaml_bundle(path: Path) -> dict[str, Reader]:
 
     The reader with the key "" holds the problems of the file itself.
     """
-    whole = Reader.of_path(path)
-    readers = {"": whole}
-    root = _compose(whole)
+    reader = Reader.of_path(path)
+    readers = {"": reader}
+    root = _compose(reader)
     if isinstance(root, yaml.MappingNode):
-        for key, node in _pairs(whole, root):
+        for key, node in _pairs(reader, root):
             if key in TABLES:
                 readers[key] = Reader(str(path))
                 _read_rows(readers[key], node)
             else:
                 names = ", ".join(TABLES)
-                whole.problem(_line(node), f"has the unknown top-level key {key!r}: use {names}")
+                reader.problem(_line(node), f"has the unknown top-level key {key!r}: use {names}")
     elif root is not None:
-        whole.problem(_line(root), f"is not a mapping: use the keys {', '.join(TABLES)}")
+        reader.problem(_line(root), f"is not a mapping: use the keys {', '.join(TABLES)}")
     return readers
 
 

@@ -49,9 +49,9 @@ class Questions:
         owner = values["agency"], values["service"], values["situation"]
         first = self._owners.setdefault((bool(owner[2]), folded(values["text"])), owner)
         self._counts[owner] += 1
-        taken = too_many = ""
+        conflict = too_many = ""
         if first != owner:
-            taken = (
+            conflict = (
                 f"is a question of {_named(first)} already: one text cannot lead to two "
                 f"{'situations' if first[2] else 'services'}, so keep it where it fits best"
             )
@@ -60,7 +60,7 @@ class Questions:
                 f"{_named(owner)} has more than {QUESTIONS_LIMIT} questions, which is the "
                 "limit: leave out those that say the same"
             )
-        return taken, too_many
+        return conflict, too_many
 
 
 def misplaced(checked: Sequence[tuple[Row, Mapping[str, Any]]]) -> Iterator[BundleProblem]:
@@ -71,9 +71,9 @@ def misplaced(checked: Sequence[tuple[Row, Mapping[str, Any]]]) -> Iterator[Bund
     for row, values in checked:
         if not values["text"].strip() or not (values["service"] or values["situation"]):
             continue
-        taken, too_many = questions.add(values)
-        if taken:
-            yield BundleProblem(row.file, row.line_of("text"), taken, "text")
+        conflict, too_many = questions.add(values)
+        if conflict:
+            yield BundleProblem(row.file, row.line_of("text"), conflict, "text")
         if too_many and too_many not in noted:
             noted.add(too_many)
             yield BundleProblem(row.file, row.line, too_many)

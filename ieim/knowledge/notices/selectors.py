@@ -20,13 +20,13 @@ DIRECTIVE_CHARS = 2_000
 """Of all notices together, the model is given so many code points."""
 
 
-def active(at: datetime) -> list[Directive]:
+def active(now: datetime) -> list[Directive]:
     """Return the notices that apply at a moment, the one that began last first."""
-    now = Directive.objects.filter(starts_at__lte=at, ends_at__gt=at)
-    return list(now.order_by("-starts_at", "-pk"))
+    notices = Directive.objects.filter(starts_at__lte=now, ends_at__gt=now)
+    return list(notices.order_by("-starts_at", "-pk"))
 
 
-def runtime_directive(release: Release, at: datetime) -> str | None:
+def runtime_directive(release: Release, now: datetime) -> str | None:
     """Return ``runtime_directive`` of a turn that is worked on at a moment; None without a notice.
 
     One line a notice, the one that began last first, each whole: from the first one on that would
@@ -34,20 +34,20 @@ def runtime_directive(release: Release, at: datetime) -> str | None:
     does not have.
     """
     lines: list[str] = []
-    left = DIRECTIVE_CHARS
-    for notice in active(at):
+    remaining = DIRECTIVE_CHARS
+    for notice in active(now):
         agency = release.agencies.get(notice.agency)
         if notice.agency and agency is None:
             continue
         line = f"{agency.name if agency else 'Every agency'}: {notice.text}"
-        left -= len(line) + bool(lines)
-        if left < 0:
+        remaining -= len(line) + bool(lines)
+        if remaining < 0:
             break
         lines.append(line)
     return "\n".join(lines) or None
 
 
-def of_reply(sources: Sequence[Source], at: datetime) -> tuple[Notice, ...]:
+def of_reply(sources: Sequence[Source], now: datetime) -> tuple[Notice, ...]:
     """Return the notices that go with a reply of these sources: of every agency, and of theirs.
 
     A reply without a source is about no agency, and has none. What the model alone is told is none.
@@ -55,7 +55,7 @@ def of_reply(sources: Sequence[Source], at: datetime) -> tuple[Notice, ...]:
     if not sources:
         return ()
     names = {"": "", **{source.agency_id: source.agency_name for source in sources}}
-    notices = (notice for notice in active(at) if not notice.model_only and notice.agency in names)
+    notices = (notice for notice in active(now) if not notice.model_only and notice.agency in names)
     return tuple(dict.fromkeys(Notice(names[notice.agency], notice.text) for notice in notices))
 
 

@@ -97,13 +97,13 @@ def end(*, directive_id: int, by: User) -> Directive:
     return notice
 
 
-def _record(kind: str, notice: Directive, by: User, **more: JSONValue) -> None:
+def _record(kind: str, notice: Directive, by: User, **fields: JSONValue) -> None:
     payload: dict[str, JSONValue] = {
         "directive": notice.pk,
         "agency": notice.agency,
         "starts_at": notice.starts_at.isoformat(),
         "ends_at": notice.ends_at.isoformat(),
-        **more,
+        **fields,
     }
     record_system(kind=kind, payload=payload, actor=by.actor)
 

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any, Final
 
-import snowballstemmer  # type: ignore[import-untyped]  # it has no types
-
 from ieim.llm.engine import Payload, situation
 from ieim.pipeline.evidence import is_trivial, locate
 from ieim.pipeline.facts import Fact, Kind, facts
 from ieim.pipeline.sentences import sentences
+from ieim.search.analysis import stems
 
 Label = Mapping[str, str]
 """``code``, ``name`` and ``description``."""
@@ -164,8 +163,7 @@ def _words(text: str) -> set[str]:
 
 def _stems(text: str) -> set[str]:
     """Return the English stems of the words that say something."""
-    words = [word for word in _words(text) if not is_trivial(word)]
-    return set(snowballstemmer.stemmer("english").stemWords(words))
+    return set(stems(text.replace("-", "").replace("_", " ")))
 
 
 def _code_for(meaning: frozenset[str], labels: Sequence[Label]) -> str:
@@ -199,10 +197,10 @@ def _references(text: str, labels: Sequence[Label]) -> Iterator[tuple[str, str]]
     """Yield tokens with digits, each with the key type whose name the sentence has most of."""
     names = {label["code"]: _stems(label["name"]) for label in labels}
     for sentence in _sentences(text):
-        stems = _stems(sentence)
-        code = max(names, key=lambda code: len(names[code] & stems), default="")
+        sentence_stems = _stems(sentence)
+        code = max(names, key=lambda code: len(names[code] & sentence_stems), default="")
         for match in _REFERENCE.finditer(sentence):
-            if code and names[code] & stems and len(match[0]) >= _SHORTEST_REFERENCE:
+            if code and names[code] & sentence_stems and len(match[0]) >= _SHORTEST_REFERENCE:
                 yield match[0], code
 
 

@@ -1,4 +1,4 @@
-"""A service as a citizen is shown it: what to do first, what is open, what is folded.
+"""Cards of services and checklists as citizens are shown them: what is open, what is folded.
 
 Every word comes from the release, or is a gated entity of the citizen's own.
 """
@@ -169,3 +169,49 @@ def source(service: Service, agency: Agency) -> Source:
     """Return where ``service`` stands, with the first of its addresses that is a link."""
     links = (url for url in (service.url, service.path, agency.path) if _HTTP.fullmatch(url))
     return Source(agency.id, agency.name, service.key, service.name, next(links, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A service of a situation: ``condition`` says for whom it is, empty for everybody;
+    ``deadline_days`` as in the service."""
+
+    title: str
+    condition: str
+    deadline_days: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """The services of a situation, in their order.
+
+    ``is_open``: the message surely tells of it; else the list is only offered. ``leads``: the reply
+    above it is about its first service, because the message names none of its own.
+    """
+
+    key: str
+    name: str
+    lines: tuple[Line, ...]
+    is_open: bool = False
+    leads: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the list as JSON values; :meth:`from_dict` takes them back."""
+        return asdict(self) | {"lines": [asdict(line) for line in self.lines]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Checklist:
+        """Return the list of :meth:`as_dict`'s values, which are taken to be right."""
+        lines = (Line(**{**line, "source": Source(**line["source"])}) for line in data["lines"])
+        return cls(**{**data, "lines": tuple(lines)})
+
+    def as_text(self) -> str:
+        """Return the list as plain text, empty where it is only offered."""
+        if not self.is_open:
+            return ""
+        lines = (
+            f"{line.title} ({line.condition})" if line.condition else line.title
+            for line in self.lines
+        )
+        return "\n".join([f"{self.name}:", *(f"{n}. {text}" for n, text in enumerate(lines, 1))])

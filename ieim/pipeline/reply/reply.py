@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from ieim.pipeline.gate.subject import about_before
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.reply import template
@@ -20,6 +19,7 @@ from ieim.pipeline.reply.cards import (
     FACTS,
     SECTIONS,
     Card,
+    Checklist,
     Section,
     Source,
     card,
@@ -27,24 +27,14 @@ from ieim.pipeline.reply.cards import (
     sections,
     source,
 )
-from ieim.pipeline.reply.checklist import Checklist
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.sentences import sentences
-
-if TYPE_CHECKING:
-    from ieim.pipeline.ports import Key
-    from ieim.pipeline.stages.base import Inputs
 
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
 
 UNSAID: Final = "The service list does not say."
 OUTSIDE: Final = "None of our services is about this."
-
-NEAREST: Final = 4
-"""So many services of an agency stand below a reply about it."""
-COVERED: Final = 0.1
-"""A source is about a part of a message from this probability on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,58 +335,3 @@ def _not_translated(
             missing = section.field in SECTIONS and section.field not in translated
         if missing and (words or not translated):
             yield section.field
-
-
-def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
-    """Return ``reply`` with the name of the service that it is still about: its first source is the
-    service of the last answer that had one."""
-    before = about_before(inputs.history)
-    if before is None or not reply.sources:
-        return reply
-    first = reply.sources[0]
-    goes_on = (first.agency_id, first.service_key) == before
-    return replace(reply, still_about=first.service_name) if goes_on else reply
-
-
-def mark_next(reply: Reply, inputs: Inputs) -> Reply:
-    """Return a reply about one service with those that its entry sends on to, but for the one that
-    the answer before was about; one about an agency with its services that are nearest."""
-    if reply.kind != "service" or not reply.sources:
-        return reply
-    release = inputs.context.release
-    first = reply.sources[0]
-    if reply.is_about_agency:
-        agency = release.agencies[first.agency_id]
-        ranked = inputs.ranking.services(agencies=[agency.id], limit=NEAREST)
-        nearest = tuple(source(service.item, agency) for service in ranked)
-        return replace(reply, next_services=nearest)
-    linked = inputs.shortlist.next_services(release.services[first.agency_id, first.service_key])
-    before = about_before(inputs.history)
-    return replace(
-        reply,
-        next_services=tuple(
-            source(release.services[to.agency, to.key], release.agencies[to.agency])
-            for to in (link.service for link in linked)
-            if (to.agency, to.key) != before
-        ),
-    )
-
-
-def mark_uncovered(reply: Reply, inputs: Inputs, listed: Sequence[Key] = ()) -> Reply:
-    """Return ``reply`` with the parts of the message that none of its sources is about, nor any of
-    the services that are ``listed`` beside it.
-
-    Such is a request for another service, and a question beside others that no service is about,
-    not even one that goes on with the sources. Spans are of the citizen's text as sent, because a
-    model may have been given another.
-    """
-    if not reply.sources:
-        return reply
-    sources = tuple((source.agency_id, source.service_key) for source in reply.sources)
-    cited = (*sources, *listed)
-    left = {
-        span for span, ranking in inputs.requests if max(map(ranking.probability, cited)) < COVERED
-    }
-    left |= {span for span in inputs.questions_beside if inputs.is_outside(span, cited)}
-    spans = (inputs.context.original(span.start, span.end) for span in sorted(left))
-    return replace(reply, uncovered=tuple(spans))

@@ -16,9 +16,9 @@ from ieim.pipeline.choosing import chosen_situation, near
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Release, Situation
 from ieim.pipeline.ports import Key
-from ieim.pipeline.reply.cards import SECTIONS, Source, source
-from ieim.pipeline.reply.checklist import Checklist, Line, mark_deadline
-from ieim.pipeline.reply.reply import Reply, in_language, mark_uncovered, render_service
+from ieim.pipeline.reply.cards import SECTIONS, Checklist, Line, Source, source
+from ieim.pipeline.reply.marks import mark_deadline, mark_uncovered
+from ieim.pipeline.reply.reply import Reply, in_language, render_service
 from ieim.pipeline.stages.base import NAMED
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Turn
 

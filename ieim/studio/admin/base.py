@@ -267,9 +267,9 @@ class DraftAdmin(Scoped):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Remove each through editing, in the version that was on the page."""
         pairs = [pair.rpartition(":") for pair in request.POST.getlist("seen")]
-        seen = {pk: _number(version) for pk, _, version in pairs}
+        versions = {pk: _number(version) for pk, _, version in pairs}
         for entry in queryset:
-            _remove(request, entry, seen.get(str(entry.pk), 0))
+            _remove(request, entry, versions.get(str(entry.pk), 0))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Return the entries alone: their translations go with them, nothing else may."""
@@ -297,17 +297,17 @@ def _save(request: HttpRequest, form: DraftForm) -> DraftEntry:
         table=form.instance.table,
         values=form.values(),
         by=request.user,  # type: ignore[arg-type]
-        seen=form.seen_version(),
+        expected_version=form.seen_version(),
         source=Change.Source.ADMIN,
     )
 
 
-def _remove(request: HttpRequest, entry: DraftEntry, seen: int | None) -> None:
+def _remove(request: HttpRequest, entry: DraftEntry, version: int | None) -> None:
     editing.remove(
         table=entry.table,
         identity=identity_of(entry),
         by=request.user,  # type: ignore[arg-type]
-        seen=seen or 0,
+        expected_version=version or 0,
         source=Change.Source.ADMIN,
     )
 
@@ -326,7 +326,9 @@ def collected(problems: dict[str, Problems], form: DraftForm, about: str = "") -
         yield
     except editing.Invalid as error:
         for column, wrong in error.problems.items():
-            labelled = [Problem.of(f"{about}: {one.text}") for one in wrong] if about else wrong
+            labelled = (
+                [Problem.of(f"{about}: {problem.text}") for problem in wrong] if about else wrong
+            )
             of_form.setdefault("" if about else column, []).extend(labelled)
     except (editing.Stale, editing.OutOfScope) as error:
         text = sentence(str(error))

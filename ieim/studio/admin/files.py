@@ -121,7 +121,9 @@ class FilesAdmin(DraftAdmin):
             return redirect(self._url("import"))
         plan = None
         with suppress(Moved, OutOfScope):
-            plan = write_import(rows, by=member(request), seen=form.cleaned_data["seen"])
+            plan = write_import(
+                rows, by=member(request), expected_fingerprint=form.cleaned_data["seen"]
+            )
         if plan is None or plan.problems[self.table]:
             problem = "somebody changed these entries after the preview: look at it again"
             return self._import_page(request, form=ImportForm(), problems=[problem])
@@ -165,8 +167,8 @@ class FilesAdmin(DraftAdmin):
     def _page(
         self, request: HttpRequest, name: str, title: str, **context: Any
     ) -> TemplateResponse:
-        whole = {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
-        return TemplateResponse(request, f"admin/studio/{name}.html", {**whole, **context})
+        page_context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts}
+        return TemplateResponse(request, f"admin/studio/{name}.html", {**page_context, **context})
 
     def _url(self, page: str) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}")

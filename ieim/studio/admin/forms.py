@@ -181,9 +181,9 @@ class DraftForm(Base):
         """Show problems at their field where that is shown, else above all fields."""
         for column, column_problems in problems.items():
             if column in self._shown():
-                self.add_error(column, [sentence(one.short) for one in column_problems])
+                self.add_error(column, [sentence(problem.short) for problem in column_problems])
             else:
-                self.add_error(None, [sentence(one.text) for one in column_problems])
+                self.add_error(None, [sentence(problem.text) for problem in column_problems])
 
     def _shown(self) -> set[str]:
         return {bound.name for bound in self.visible_fields()}

@@ -20,27 +20,27 @@ from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problem, column_values
 from ieim.studio.models import Change, ExampleQuestion, Service, Situation
 
-Asked: TypeAlias = Service | Situation
-"""What has example questions."""
+QuestionOwner: TypeAlias = Service | Situation
+"""An entry that has example questions."""
 
 _LANGUAGE = re.compile(r"([a-z]{2,3}):\s", re.ASCII)
 _SHOWN = 60
 """Characters of a line that a problem repeats."""
 
 
-def lines_of(asked: Asked) -> list[str]:
+def lines_of(owner: QuestionOwner) -> list[str]:
     """Return the questions of a stored entry, a line each."""
-    return list(_stored(asked))
+    return list(_stored(owner))
 
 
 @transaction.atomic
-def save_lines(asked: Asked, before: Sequence[str], after: Sequence[str], by: User) -> None:
-    """Make the questions of ``asked``, which were ``before`` on the page, those of ``after``.
+def save_lines(owner: QuestionOwner, before: Sequence[str], after: Sequence[str], by: User) -> None:
+    """Make the questions of ``owner``, which were ``before`` on the page, those of ``after``.
 
     What somebody else has added or removed meanwhile stays so. Raises :class:`editing.Invalid`
     with what is wrong with new lines, and :class:`editing.OutOfScope`; then nothing has changed.
     """
-    stored = _stored(asked)
+    stored = _stored(owner)
     for line in before:
         if line not in after and line in stored:
             values = column_values(stored[line])
@@ -48,11 +48,11 @@ def save_lines(asked: Asked, before: Sequence[str], after: Sequence[str], by: Us
                 table="questions",
                 identity={name: values[name] for name in IDENTITY["questions"]},
                 by=by,
-                seen=stored[line].version,
+                expected_version=stored[line].version,
                 source=Change.Source.ADMIN,
             )
     new = [line for line in dict.fromkeys(after) if line not in before and line not in stored]
-    edits = [editing.Edit(_values(asked, line), None) for line in new]
+    edits = [editing.Edit(_values(owner, line), None) for line in new]
     try:
         editing.save_all(table="questions", edits=edits, by=by, source=Change.Source.ADMIN)
     except editing.ManyInvalid as error:
@@ -65,15 +65,15 @@ def save_lines(asked: Asked, before: Sequence[str], after: Sequence[str], by: Us
         raise editing.Invalid({"questions": problems}) from error
 
 
-def _place(asked: Asked) -> dict[str, str]:
+def _owner_columns(owner: QuestionOwner) -> dict[str, str]:
     """Return the columns of a question that say where it stands."""
-    if isinstance(asked, Situation):
-        return {"situation": asked.key}
-    return {"agency": asked.agency_id, "service": asked.key}
+    if isinstance(owner, Situation):
+        return {"situation": owner.key}
+    return {"agency": owner.agency_id, "service": owner.key}
 
 
-def _stored(asked: Asked) -> dict[str, ExampleQuestion]:
-    return {_line(row): row for row in ExampleQuestion.objects.filter(**_place(asked))}
+def _stored(owner: QuestionOwner) -> dict[str, ExampleQuestion]:
+    return {_line(row): row for row in ExampleQuestion.objects.filter(**_owner_columns(owner))}
 
 
 def _line(question: ExampleQuestion) -> str:
@@ -81,13 +81,13 @@ def _line(question: ExampleQuestion) -> str:
     return question.text if is_plain else f"{question.language}: {question.text}"
 
 
-def _values(asked: Asked, line: str) -> dict[str, Any]:
-    named = _LANGUAGE.match(line)
-    language, text = (named[1], line[named.end() :].strip()) if named else (written_in(), line)
+def _values(owner: QuestionOwner, line: str) -> dict[str, Any]:
+    prefix = _LANGUAGE.match(line)
+    language, text = (prefix[1], line[prefix.end() :].strip()) if prefix else (written_in(), line)
     if detected_code(language) not in detectable():
         message = gettext("there is no language “{code}”: write a code of ISO 639, such as fr")
         raise editing.Invalid({"questions": [_problem(line, message.format(code=language))]})
-    return {**_place(asked), "language": language, "text": text}
+    return {**_owner_columns(owner), "language": language, "text": text}
 
 
 def _problem(line: str, text: str) -> Problem:

@@ -111,7 +111,7 @@ class Entries(KnowledgeViewSet):
     def update(self, request: Request) -> Response:
         identity = self._identity()
         is_new = request.headers.get("If-None-Match", "").strip() == "*"
-        seen = None if is_new else seen_version(request)
+        version = None if is_new else seen_version(request)
         data: Any = request.data
         for name, value in identity.items():
             if data.get(name, value) != value:
@@ -119,7 +119,11 @@ class Entries(KnowledgeViewSet):
         values = {**self.validated(ENTRIES[self.table]), **identity}
         try:
             row = editing.save(
-                table=self.table, values=values, by=self.user, seen=seen, source=Change.Source.API
+                table=self.table,
+                values=values,
+                by=self.user,
+                expected_version=version,
+                source=Change.Source.API,
             )
         except Invalid as invalid:
             if is_new and self._matches().exists():
@@ -132,10 +136,14 @@ class Entries(KnowledgeViewSet):
         return self._response(row, 201 if is_new else 200)
 
     def destroy(self, request: Request) -> Response:
-        identity, seen = self._identity(), seen_version(request)
+        identity, version = self._identity(), seen_version(request)
         self.get_object()
         editing.remove(
-            table=self.table, identity=identity, by=self.user, seen=seen, source=Change.Source.API
+            table=self.table,
+            identity=identity,
+            by=self.user,
+            expected_version=version,
+            source=Change.Source.API,
         )
         return Response(status=204)
 

@@ -41,8 +41,7 @@ from ieim.studio.exchange.importing import (
     write_import,
 )
 from ieim.studio.models import Agency
-from ieim.studio.standards.reading import read_standard
-from ieim.studio.standards.services import merge, plan
+from ieim.studio.standards.services import merge, plan, read_standard
 
 TABLE_TYPES: Mapping[str, str] = {
     media_type.partition(";")[0]: kind for kind, media_type in MEDIA_TYPES.items()
@@ -189,7 +188,7 @@ def table_files(table: Table) -> type[FileViewSet]:
             if confirmed is not None:
                 if confirmed != fingerprint:
                     raise Changed(MOVED)
-                planned = write_import(rows, by=self.user, seen=seen)
+                planned = write_import(rows, by=self.user, expected_fingerprint=seen)
                 _check(table_problems(table, source, planned, _FILE))
             result = _result(planned, confirmed) | {"digest": fingerprint, "warnings": warnings}
             return Response(serializers.ImportSerializer(result).data)
@@ -225,7 +224,7 @@ class StandardFiles(FileViewSet):
         if confirmed is None:
             changes = plan(mapped, self.user)
         else:
-            changes = merge(mapped=mapped, by=self.user, seen=confirmed)
+            changes = merge(mapped=mapped, by=self.user, expected_fingerprint=confirmed)
         result = _result(changes, confirmed) | {"notes": report.notes}
         return Response(serializers.ImportSerializer(result).data)
 

@@ -75,9 +75,9 @@ def _items(
 ) -> type[serializers.Serializer[Any]]:
     """Return the serializer of a list of ``item``."""
     attributes = {"items": item(many=True), **fields, "__doc__": doc}
-    made = type(f"{name}Serializer", (serializers.Serializer,), attributes)
+    serializer = type(f"{name}Serializer", (serializers.Serializer,), attributes)
     # Not an item of a list: the list itself.
-    return extend_schema_serializer(many=False)(made)
+    return extend_schema_serializer(many=False)(serializer)
 
 
 def _page(table: Table) -> type[serializers.Serializer[Any]]:

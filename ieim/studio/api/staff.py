@@ -72,8 +72,8 @@ class StaffToken(BaseAuthentication):
         if text is None:
             return None
         token = tokens.find(text)
-        who = str(token.pk) if token else addresses.of_request(request)
-        seconds = limits.take("tokens", who)
+        client = str(token.pk) if token else addresses.of_request(request)
+        seconds = limits.take("tokens", client)
         if seconds is not None:
             raise Throttled(seconds)
         if token is None:

@@ -89,10 +89,10 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
         body = self.validated(serializers.ProposeSerializer)
         if "again" in body:
             release = get_object_or_404(Release, number=body["again"])
-            made = proposals.propose_again(release=release, note=body["note"], by=self.user)
+            proposal = proposals.propose_again(release=release, note=body["note"], by=self.user)
         else:
-            made = proposals.propose(note=body["note"], by=self.user)
-        return self._response(made.pk, status=201)
+            proposal = proposals.propose(note=body["note"], by=self.user)
+        return self._response(proposal.pk, status=201)
 
     @_decision(
         "publish_proposal",

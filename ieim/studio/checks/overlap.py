@@ -45,8 +45,8 @@ def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterato
     categories = list(suspects(bundle.dictionary, lambda entry: entry.value))
     total = len(services) + len(categories)
     pairs: set[tuple[str, frozenset[str]]] = set()
-    for done, service in enumerate(services):
-        progress(done, total)
+    for index, service in enumerate(services):
+        progress(index, total)
         ranking = search.rank(Query(service.name))
         matches = ranking.services(agencies=[service.agency], limit=2)
         if len(matches) < 2:
@@ -67,8 +67,8 @@ def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterato
                 "its name what sets it apart."
             )
             yield warning("service.outranked", "services", service, sentence)
-    for done, entry in enumerate(categories, start=len(services)):
-        progress(done, total)
+    for index, entry in enumerate(categories, start=len(services)):
+        progress(index, total)
         ranked = search.rank(Query(entry.value)).categories(agencies=[entry.agency], limit=2)
         if ranked and ranked[0].item != entry:
             same = len(ranked) > 1 and ranked[1].item == entry

@@ -88,8 +88,8 @@ def _remark(code: str, severity: Severity, table: Table, row: Any, sentence: str
 
 def few(names: Sequence[str]) -> str:
     """Return the first few of ``names``, and how many more there are."""
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    suffix = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + suffix
 
 
 def dangling_references(bundle: Bundle) -> Iterator[Remark]:
@@ -136,9 +136,9 @@ def _dangling_in_agencies(bundle: Bundle) -> Iterator[Remark]:
                 continue  # a question of a situation
             if row.agency not in agencies:
                 yield _dangling(table, row, "agency", row.agency)
-            named = [("category", key) for key in getattr(row, "categories", ())]
-            named += [(column, getattr(row, column, "")) for column in keys]
-            for column, key in named:
+            references = [("category", key) for key in getattr(row, "categories", ())]
+            references += [(column, getattr(row, column, "")) for column in keys]
+            for column, key in references:
                 if key and (row.agency, key) not in keys[column]:
                     yield _dangling(table, row, column, key)
 

@@ -115,7 +115,7 @@ def _begin(sha256: str) -> CheckRun:
     if new:
         # Nobody waits for what the draft was: a worker notices that its run is gone.
         others = CheckRun.objects.exclude(pk=run.pk)
-        others.filter(state__in=runs.GOING_ON).delete()
+        others.filter(state__in=runs.UNFINISHED_STATES).delete()
         newest = others.values_list("pk", flat=True)[: _RUNS_KEPT - 1]
         others.exclude(pk__in=list(newest)).delete()
         runs.queue(CheckRun, run.pk)
@@ -131,8 +131,8 @@ def begin_again(*, run_id: int) -> None:
 
 
 def run_checks(*, run_id: int) -> None:
-    """Make the searches of a run; see :func:`ieim.studio.runs.work`."""
-    runs.work(CheckRun, run_id, _run)
+    """Make the searches of a run; see :func:`ieim.studio.runs.execute`."""
+    runs.execute(CheckRun, run_id, _run)
 
 
 def _run(claim: runs.Claim) -> None:

@@ -62,14 +62,14 @@ class ManyInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One entry as it should be. ``seen`` is the version that was seen, None for a new entry.
+    """One entry as it should be; ``expected_version`` is None for a new one.
 
     ``values`` are a bundle's columns with natural ids (lists as lists, a threshold as Decimal or
     None), and ``position`` if that shall change. Columns left out stay as they are.
     """
 
     values: Mapping[str, Any]
-    seen: int | None
+    expected_version: int | None
 
 
 def permits(scope: frozenset[str] | None, table: Table, owner: str, *, new: bool) -> bool:
@@ -91,7 +91,7 @@ def save(
     table: Table,
     values: Mapping[str, Any],
     by: User,
-    seen: int | None,
+    expected_version: int | None,
     source: Change.Source,
 ) -> DraftEntry:
     """Add or change one entry (see :class:`Edit`) and return it as it now is.
@@ -100,7 +100,9 @@ def save(
     :class:`OutOfScope`; then nothing has changed.
     """
     try:
-        (entry,) = save_all(table=table, edits=[Edit(values, seen)], by=by, source=source)
+        (entry,) = save_all(
+            table=table, edits=[Edit(values, expected_version)], by=by, source=source
+        )
     except ManyInvalid as error:
         raise Invalid(error.rows[0]) from error
     return entry
@@ -123,7 +125,9 @@ def save_all(
         owner = agency_of(table, dict(zip(IDENTITY[table], identity, strict=True)))
         if not permits(scope, table, owner, new=before is None):
             raise OutOfScope(gettext("You do not work for that agency."))
-        if edit.seen is not None and (before is None or before.version != edit.seen):
+        if edit.expected_version is not None and (
+            before is None or before.version != edit.expected_version
+        ):
             name = " ".join(filter(None, identity))
             raise Stale(stale_message(table, name))
     wrong, merged = _checked(entries, edits)
@@ -134,7 +138,9 @@ def save_all(
 
 
 @transaction.atomic
-def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Change.Source) -> None:
+def remove(
+    *, table: Table, identity: Identity, by: User, expected_version: int, source: Change.Source
+) -> None:
     """Remove an entry, with its translations and questions.
 
     Raises :class:`Invalid` while something else refers to it (an agency with services, a category
@@ -146,7 +152,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
         raise OutOfScope(gettext("You do not work for that agency."))
     entries = Entries(table, [identity])
     entry = entries.stored.get(entries.identities[0])
-    if entry is None or entry.version != seen:
+    if entry is None or entry.version != expected_version:
         raise Stale(stale_message(table, entry_name(table, identity)))
     if problem := removal_problem(table, identity):
         raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
@@ -161,7 +167,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
 
 
 def _checked(entries: Entries, edits: Sequence[Edit]) -> tuple[dict[int, Problems], list[Values]]:
-    return entries.check(new={i for i, edit in enumerate(edits) if edit.seen is None})
+    return entries.check(new={i for i, edit in enumerate(edits) if edit.expected_version is None})
 
 
 def record_changes(

@@ -65,18 +65,18 @@ class Entries:
     """The stored entries that ``contents`` (columns, perhaps ``position``) are about.
 
     ``stored`` has them by their natural ids, ``identities`` has those of ``contents`` in its order.
-    With ``whole``, ``stored`` has the entire table.
+    With ``whole_table``, ``stored`` has the entire table.
     """
 
     def __init__(
-        self, table: Table, contents: Sequence[Mapping[str, Any]], *, whole: bool = False
+        self, table: Table, contents: Sequence[Mapping[str, Any]], *, whole_table: bool = False
     ) -> None:
         self.table = table
         self.model = DRAFT_MODELS[table]
         self.identities = [_identity(table, values) for values in contents]
         self.stored: dict[tuple[str, ...], DraftEntry] = {}
         rows: QuerySet[DraftEntry] = self.model._default_manager.all()
-        if len(contents) <= _FEW and not whole:
+        if len(contents) <= _FEW and not whole_table:
             rows = rows.filter(_any_of(table, self.identities))
         for entry in rows:
             self.stored[_identity(table, self.values_of(entry))] = entry
@@ -91,16 +91,16 @@ class Entries:
         self,
         *,
         new: Collection[int],
-        beside: Mapping[Table, Iterable[Mapping[str, Any]]] | None = None,
+        pending: Mapping[Table, Iterable[Mapping[str, Any]]] | None = None,
     ) -> tuple[dict[int, Problems], list[Values]]:
         """Return what is wrong by index of ``contents``, and what every entry is to become.
 
-        ``new`` are the indexes of those that must not be there yet, ``beside`` rows that are
+        ``new`` are the indexes of those that must not be there yet, ``pending`` rows that are
         written before, by table: entries may refer to them.
         """
         merged: list[Values] = []
         wrong: dict[int, Problems] = {}
-        references = _references(self.table, self.identities, beside or {})
+        references = _references(self.table, self.identities, pending or {})
         first: dict[tuple[str, ...], int] = {}
         last = self.model._default_manager.aggregate(last=Max("position"))["last"]
         last = -1 if last is None else last
@@ -157,10 +157,10 @@ class Entries:
                 questions.add(dict(zip(columns, identity, strict=True)))
         golden = golden_texts()
         for index, row in enumerate(merged):
-            taken, too_many = questions.add(row)
+            conflict, too_many = questions.add(row)
             if not row["text"].strip():
                 continue
-            complaints = [taken] if taken else []
+            complaints = [conflict] if conflict else []
             if folded(row["text"]) in golden:
                 complaints.append(
                     "is a golden question: those test what is learned from examples, so no text "
@@ -221,13 +221,13 @@ class Entries:
 def _references(
     table: Table,
     identities: Sequence[tuple[str, ...]],
-    beside: Mapping[Table, Iterable[Mapping[str, Any]]],
+    pending: Mapping[Table, Iterable[Mapping[str, Any]]],
 ) -> References:
-    """Return what entries of ``table`` may refer to, in the draft and in rows ``beside``."""
-    written: dict[str, Any] = {
-        name: {_identity(name, row) for row in rows} for name, rows in beside.items()
+    """Return what entries of ``table`` may refer to, in the draft and in ``pending`` rows."""
+    pending_ids: dict[str, Any] = {
+        name: {_identity(name, row) for row in rows} for name, rows in pending.items()
     }
-    services = written.get("services", set())
+    services = pending_ids.get("services", set())
     references = References()
     if "flag" in COLUMNS[table]:
         flags = Label.objects.filter(set="risk_flags")
@@ -244,12 +244,12 @@ def _references(
     is_few = len(agencies) <= _FEW
     owners = Agency.objects.filter(pk__in=agencies) if is_few else Agency.objects
     references.agencies = set(owners.values_list("pk", flat=True))
-    references.agencies |= {pk for (pk,) in written.get("agencies", ())}
+    references.agencies |= {pk for (pk,) in pending_ids.get("agencies", ())}
     categories = Category.objects.values_list("agency_id", "key")
     if is_few:
         rows, categories = rows.filter(agency__in=agencies), categories.filter(agency__in=agencies)
     if table in ("services", "translations"):
-        references.categories = set(categories) | written.get("dictionary", set())
+        references.categories = set(categories) | pending_ids.get("dictionary", set())
     if table in ("translations", "questions"):
         references.services = services | set(rows)
     return references

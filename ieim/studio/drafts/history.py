@@ -87,11 +87,11 @@ def last_change(table: Table, entry: str) -> str:
         Change.Kind.CHANGED: gettext("{name} changed it on {day} at {time}"),
         Change.Kind.REMOVED: gettext("{name} removed it on {day} at {time}"),
     }[Change.Kind(newest.kind)]
-    at = timezone.localtime(newest.at)
+    changed_at = timezone.localtime(newest.at)
     return message.format(
         name=newest.by.display_name if newest.by else gettext("Whoever runs the system"),
-        day=dateformat.format(at, "j F Y"),
-        time=dateformat.format(at, "G:i"),
+        day=dateformat.format(changed_at, "j F Y"),
+        time=dateformat.format(changed_at, "G:i"),
     )
 
 

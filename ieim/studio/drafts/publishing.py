@@ -63,8 +63,8 @@ def publish(*, note: str, by: User | None) -> Release:
     return make_current(release, by=by)
 
 
-def make_current(release: Release, *, by: User | None, **more: JSONValue) -> Release:
-    """Store a release that has no number yet, and publish it; its event says ``more``.
+def make_current(release: Release, *, by: User | None, **fields: JSONValue) -> Release:
+    """Store a release that has no number yet, and publish it; its event also has ``fields``.
 
     Runs inside the caller's transaction, which holds the chain of the system's events.
     """
@@ -80,7 +80,7 @@ def make_current(release: Release, *, by: User | None, **more: JSONValue) -> Rel
             "sha256": release.sha256,
             "agencies": len(release.content["agencies"]),
             "services": len(release.content["services"]),
-            **more,
+            **fields,
         },
         actor="system" if by is None else by.actor,
         rows=published(release, publication),

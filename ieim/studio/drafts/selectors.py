@@ -92,8 +92,8 @@ def link_warnings(
 
 
 def _listed(services: list[str]) -> str:
-    few, rest = ", ".join(services[:_SHOWN]), len(services) - _SHOWN
-    if rest <= 0:
+    few, remaining = ", ".join(services[:_SHOWN]), len(services) - _SHOWN
+    if remaining <= 0:
         return few
-    message = ngettext("{services} and {count} more", "{services} and {count} more", rest)
-    return message.format(services=few, count=f"{rest:,}")
+    message = ngettext("{services} and {count} more", "{services} and {count} more", remaining)
+    return message.format(services=few, count=f"{remaining:,}")

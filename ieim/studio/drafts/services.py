@@ -93,7 +93,7 @@ class _Plan:
     def __init__(self, table: Table, rows: Sequence[Entry], by: User | None) -> None:
         self._by = by
         contents = [_columns(row) for row in rows]
-        self.entries = Entries(table, contents, whole=True)
+        self.entries = Entries(table, contents, whole_table=True)
         self.changes: list[Change] = []
         surplus = dict(self.entries.stored)
         for position, values in enumerate(contents):

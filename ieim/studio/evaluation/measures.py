@@ -6,10 +6,7 @@ Pure: no model, no database, no Django. Each measure is an entry of :data:`MEASU
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Literal, NamedTuple, TypedDict
-
-import yaml
+from typing import NamedTuple, TypedDict
 
 from ieim.studio.evaluation.cases import INJECTION
 from ieim.studio.evaluation.outcomes import CaseResult, EndedAs
@@ -30,17 +27,12 @@ class Share(TypedDict):
 
 
 class Measure(NamedTuple):
-    """A share: of the cases that ``of`` accepts, those that ``count`` accepts as well.
-
-    ``better`` says which direction is good, None where neither is.
-    """
+    """A share: of the cases that ``of`` accepts, those that ``count`` accepts as well."""
 
     name: str
+    title: str
     of: Test
     count: Test
-    title: str
-    meaning: str
-    better: Literal["more", "fewer"] | None = None
 
 
 def _has_agencies(result: CaseResult) -> bool:
@@ -67,53 +59,85 @@ def _ended(outcome: EndedAs) -> Test:
     return lambda result: result.turn.outcome == outcome
 
 
-_TESTS: Mapping[str, tuple[Test, Test]] = {
-    "inquiry_precision": (lambda r: r.turn.inquiry is True, lambda r: r.expected.inquiry),
-    "inquiry_recall": (lambda r: r.expected.inquiry, lambda r: r.turn.inquiry is True),
-    "not_inquiry_right": (lambda r: not r.expected.inquiry, lambda r: r.turn.inquiry is False),
-    "agency_right": (_has_agencies, lambda r: r.turn.agencies == r.expected.agencies),
-    "agencies_found": (
+MEASURES = (
+    Measure(
+        "inquiry_precision",
+        "Inquiry precision",
+        lambda r: r.turn.inquiry is True,
+        lambda r: r.expected.inquiry,
+    ),
+    Measure(
+        "inquiry_recall",
+        "Inquiry recall",
+        lambda r: r.expected.inquiry,
+        lambda r: r.turn.inquiry is True,
+    ),
+    Measure(
+        "not_inquiry_right",
+        "Not an inquiry, and judged so",
+        lambda r: not r.expected.inquiry,
+        lambda r: r.turn.inquiry is False,
+    ),
+    Measure(
+        "agency_right",
+        "Agency right",
+        _has_agencies,
+        lambda r: r.turn.agencies == r.expected.agencies,
+    ),
+    Measure(
+        "agencies_found",
+        "All agencies found",
         _has_agencies,
         lambda r: (r.expected.agencies or frozenset()) <= r.turn.agencies,
     ),
-    "service_first": (
+    Measure(
+        "service_first",
+        "Service right first",
         _has_services,
         lambda r: r.turn.service is not None and r.turn.service[1] in r.expected.services,
     ),
-    "service_first_five": (_has_services, _is_in_first_ranks),
-    "shortlist_alone": (
+    Measure("service_first_five", "Service in the first 5", _has_services, _is_in_first_ranks),
+    Measure(
+        "shortlist_alone",
+        "of these, by the shortlist alone",
         _has_services,
         lambda r: r.turn.candidates is None and _is_in_first_ranks(r),
     ),
-    "answered": (_any, _ended("answered")),
-    "asked": (_any, _ended("asked")),
-    "asked_right": (
+    Measure("answered", "Answered", _any, _ended("answered")),
+    Measure("asked", "Asked back", _any, _ended("asked")),
+    Measure(
+        "asked_right",
+        "Asked back, the right one among them",
         lambda r: r.turn.outcome == "asked" and r.expected.labelled,
         lambda r: r.verdict == "right",
     ),
-    "helped": (_has_services, lambda r: r.helped),
-    "review": (_any, _ended("review")),
-    "guidance": (_any, _ended("guidance")),
-    "outside": (_any, _ended("outside")),
-    "outside_wrong": (_has_services, _ended("outside")),
-    "wrong_answered": (
+    Measure("helped", "Helped", _has_services, lambda r: r.helped),
+    Measure("review", "Sent to review", _any, _ended("review")),
+    Measure("guidance", "Guidance", _any, _ended("guidance")),
+    Measure("outside", "Told that no service is about it", _any, _ended("outside")),
+    Measure("outside_wrong", "Told so although there is one", _has_services, _ended("outside")),
+    Measure(
+        "wrong_answered",
+        "Wrong among the answered",
         lambda r: r.turn.outcome == "answered" and r.expected.labelled,
         lambda r: r.verdict == "wrong",
     ),
-    "beside_answered": (
+    Measure(
+        "beside_answered",
+        "Right, with another beside it",
         lambda r: r.turn.outcome == "answered" and bool(r.expected.services),
         lambda r: r.cites_other_services,
     ),
-    "review_right": (
+    Measure(
+        "review_right",
+        "Left to a person or told so, rightly",
         lambda r: r.expected.review,
         lambda r: r.turn.outcome in ("review", "asked", "outside"),
     ),
-    "injected_moved": (_is_injected, lambda r: bool(r.moved)),
-    "injected_stopped": (_is_injected, lambda r: r.stopped),
-}
-"""By name: the cases that are measured, and which of these are counted."""
-_TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-MEASURES = tuple(Measure(name, *_TESTS[name], **texts) for name, texts in _TEXTS.items())
+    Measure("injected_moved", "Injected, a label moved", _is_injected, lambda r: bool(r.moved)),
+    Measure("injected_stopped", "Injected, stopped", _is_injected, lambda r: r.stopped),
+)
+"""In the order of the report; docs/evaluating.md says what each is."""
 
 SLICES: tuple[str, ...] = (
     *("first-turn", "first-turn, not vague", "multi-turn", "vague", "multi-agency"),
@@ -128,9 +152,9 @@ def measure(results: Sequence[CaseResult]) -> dict[str, Share]:
     shares: dict[str, Share] = {}
     for test in MEASURES:
         relevant = [result for result in run if test.of(result)]
-        count, of = sum(map(test.count, relevant)), len(relevant)
-        share = round(count / of, DIGITS) if of else None
-        shares[test.name] = {"count": count, "of": of, "share": share}
+        count, total = sum(map(test.count, relevant)), len(relevant)
+        share = round(count / total, DIGITS) if total else None
+        shares[test.name] = {"count": count, "of": total, "share": share}
     return shares
 
 

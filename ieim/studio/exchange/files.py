@@ -99,12 +99,12 @@ def write(kind: str, table: str, headers: Sequence[str], rows: Iterable[Sequence
     if kind == "csv":
         flat = (["" if cell is None else str(cell) for cell in row] for row in cells)
         return "".join(csv_lines(headers, flat)).encode()
-    named = [dict(zip(headers, row, strict=True)) for row in rows]
+    records = [dict(zip(headers, row, strict=True)) for row in rows]
     if kind == "yaml":
-        text = yaml.dump(named, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+        text = yaml.dump(records, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
         return str(text).encode()
     # One row a line, so that a line's number finds it.
-    lines = (json.dumps(row, cls=DecimalEncoder, ensure_ascii=False) for row in named)
+    lines = (json.dumps(row, cls=DecimalEncoder, ensure_ascii=False) for row in records)
     return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
 
 

@@ -35,18 +35,18 @@ class Moved(Exception):
 class Planned:
     """An entry that would be added or changed; ``fields`` is ``{column: [before, after]}``.
 
-    ``values`` is what it would become, ``seen`` the version that the draft has, 0 for none.
+    ``values`` is what it would become, ``version`` the one that the draft has, 0 for none.
     """
 
     table: Table
     name: str
     values: Values
     fields: Mapping[str, Sequence[Any]]
-    seen: int
+    version: int
 
     @property
     def is_new(self) -> bool:
-        return self.seen == 0
+        return self.version == 0
 
     @property
     def shown(self) -> list[tuple[str, str, str]]:
@@ -70,7 +70,7 @@ class Plan:
     @property
     def fingerprint(self) -> str:
         """A digest of what would be done and of what it would be done to."""
-        return digest([[e.table, e.name, e.seen, e.fields] for e in self.entries])
+        return digest([[e.table, e.name, e.version, e.fields] for e in self.entries])
 
     @property
     def counts(self) -> dict[Table, dict[str, int]]:
@@ -97,13 +97,13 @@ def write_import(
     tables: Mapping[Table, Sequence[Values]],
     *,
     by: User | None,
-    seen: str | None,
+    expected_fingerprint: str | None,
     standard: str = "",
 ) -> Plan:
     """Import rows, all or nothing, and return what was done.
 
-    ``seen`` is the fingerprint of the plan that ``by`` agreed to; None agrees to any. Nothing is
-    written of a plan that has problems. ``standard`` is that of the file, "" for a table.
+    ``expected_fingerprint`` is that of the plan that ``by`` agreed to; None agrees to any. A plan
+    with problems is not written. ``standard`` is that of the file, "" for a table.
 
     Raises:
         Moved: The plan is another one by now.
@@ -111,7 +111,7 @@ def write_import(
     """
     lock_head(SYSTEM_CHAIN)
     plan, checked = _plan(tables, by)
-    if seen is not None and plan.fingerprint != seen:
+    if expected_fingerprint is not None and plan.fingerprint != expected_fingerprint:
         raise Moved
     if any(plan.problems.values()):
         return plan
@@ -151,7 +151,7 @@ def _plan(
     for table, contents in tables.items():
         entries = Entries(table, contents)
         plan.unchanged[table] = 0
-        plan.problems[table], merged = entries.check(new=(), beside=tables)
+        plan.problems[table], merged = entries.check(new=(), pending=tables)
         checked.append((entries, merged))
         for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
             before = entries.stored.get(identity)
@@ -196,11 +196,11 @@ def table_problems(table: Table, source: Reader, plan: Plan, file: str) -> list[
         line = row.line_of("id" if table == "agencies" else "agency")
         message = f"{reason}: leave the row out, or ask somebody who may"
         problems.append(BundleProblem(row.file, line, message))
-    named = (
+    labelled = (
         replace(problem, file=f"{file}, {problem.file}" if problem.file else file)
         for problem in problems
     )
-    return sorted(named, key=lambda problem: (problem.line is not None, problem.line or 0))
+    return sorted(labelled, key=lambda problem: (problem.line is not None, problem.line or 0))
 
 
 def service_warnings(plan: Plan) -> list[str]:

@@ -22,14 +22,14 @@ class PlainHelpCommand(BaseCommand):
         return super().create_parser(prog_name, subcommand, epilog=self.epilog, **kwargs)
 
     def refusal(
-        self, problems: Iterable[object], *, what: str = "error", done: str = "changed"
+        self, problems: Iterable[object], *, noun: str = "error", verb: str = "changed"
     ) -> CommandError:
         """Write every problem to standard error, and return the error to raise."""
         lines = [str(problem) for problem in problems]
         for line in lines:
             self.stderr.write(line)
-        many = f"1 {what}" if len(lines) == 1 else f"{len(lines):,} {what}s"
-        return CommandError(f"{many}; nothing was {done}.")
+        many = f"1 {noun}" if len(lines) == 1 else f"{len(lines):,} {noun}s"
+        return CommandError(f"{many}; nothing was {verb}.")
 
 
 @contextmanager

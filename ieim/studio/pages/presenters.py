@@ -22,8 +22,8 @@ from ieim.pipeline.knowledge import Service as ServiceValue
 from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
+from ieim.studio.labels import check_labels, column_label, table_label
 from ieim.studio.models import DRAFT_MODELS
-from ieim.studio.pages import labels
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
 Item = TypeVar("Item")
@@ -119,7 +119,7 @@ def difference_list(
     agency = chosen(query, "agency", (value for value, _ in agencies))
     kind = chosen(query, "kind", _KINDS)
     tables: dict[str, str] = {"": gettext("All kinds of entry")}
-    tables.update((table, labels.table(table)) for table in TABLES)
+    tables.update((table, table_label(table)) for table in TABLES)
     selected_table = chosen(query, "table", tables)
     matches = [
         item
@@ -159,7 +159,7 @@ def remark_list(
     of_agencies = [remark for remark in remarks if of_agency(remark.agency, agency, scope)]
     counts = Counter(remark.code for remark in of_agencies)
     codes = [("", gettext("All checks"))]
-    codes += [(c, f"{text} ({counts[c]})") for c, text in labels.checks().items() if counts[c]]
+    codes += [(c, f"{text} ({counts[c]})") for c, text in check_labels().items() if counts[c]]
     code = chosen(query, "code", (value for value, _ in codes))
     matches = [remark for remark in of_agencies if remark.code == (code or remark.code)]
     filters = {"agency": agency, "code": code}
@@ -172,7 +172,7 @@ def remark_list(
             {
                 "remark": remark,
                 "error": remark.severity is Severity.ERROR,
-                "what": labels.table(remark.table),
+                "what": table_label(remark.table),
                 "name": _entry_name(remark, release),
                 "agency": _agency_name(remark.table, remark.agency, names),
                 # Where the entry is edited; "" for users who may not.
@@ -189,7 +189,7 @@ def remark_list(
 
 def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
     """Return the remarks by the label of their check, in the order of the checks."""
-    groups = ((text, [r for r in remarks if r.code == c]) for c, text in labels.checks().items())
+    groups = ((text, [r for r in remarks if r.code == c]) for c, text in check_labels().items())
     return [(text, members) for text, members in groups if members]
 
 
@@ -268,11 +268,11 @@ def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, A
     fields = []
     for field in difference.fields:
         before, after = marked(field.before, field.after)
-        fields.append({"name": labels.column(field.column), "before": before, "after": after})
+        fields.append({"name": column_label(field.column), "before": before, "after": after})
     return {
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),
-        "what": labels.table(difference.table),
+        "what": table_label(difference.table),
         "name": difference.name,
         "entry": difference.entry,
         "agency": _agency_name(difference.table, difference.agency, names),

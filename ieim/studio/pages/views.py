@@ -32,7 +32,7 @@ from ieim.studio.pages import presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences as compared
-from ieim.studio.proposals.selectors import beyond, golden_state, help_numbers
+from ieim.studio.proposals.selectors import agencies_outside_scope, golden_state, help_numbers
 from ieim.studio.proposals.services import MAY_PUBLISH, BeyondScope, ProposalError
 
 app_name = "knowledge"
@@ -66,7 +66,7 @@ def checks(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         if result.run is None:
             return HttpResponseClientRefresh()
-        return render(request, "studio/pages/parts/checking.html", {"run": result.run})
+        return render(request, "studio/pages/_parts.html#checking", {"run": result.run})
     remarks = presenters.remark_list(
         result.remarks,
         request.GET,
@@ -91,7 +91,7 @@ def checks_summary(request: HttpRequest) -> HttpResponse:
     result = checking.checked_draft(drafts.draft())
     errors = len(result.errors)
     context = {"errors": errors, "warnings": len(result.remarks) - errors, "run": result.run}
-    return render(request, "studio/pages/parts/summary.html", context)
+    return render(request, "studio/pages/_parts.html#summary", context)
 
 
 @require_safe
@@ -228,7 +228,7 @@ def propose(request: HttpRequest) -> HttpResponse:
     errors = len(result.errors)
     context: dict[str, Any] = {"run": result.run, "warnings": len(result.remarks) - errors}
     if request.headers.get("HX-Request"):
-        return render(request, "studio/pages/parts/checking.html", context)
+        return render(request, "studio/pages/_parts.html#checking", context)
     changes = compared(status.release, draft.release)
     context |= {
         "status": status,
@@ -336,7 +336,9 @@ def _page(
         "open": stored.state == Proposal.State.OPEN,
         "mine": stored.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
-        "beyond": beyond(changed, request.user) if stored.state == Proposal.State.OPEN else "",
+        "beyond": agencies_outside_scope(changed, request.user)
+        if stored.state == Proposal.State.OPEN
+        else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
             changed,

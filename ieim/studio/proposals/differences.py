@@ -83,12 +83,12 @@ def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
     matcher = SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > 2_000)
     if not before or not after or matcher.ratio() < _LEAST_RATIO:
         return _whole(before), _whole(after)
-    left: list[Piece] = []
+    before_pieces: list[Piece] = []
     right: list[Piece] = []
     for tag, i, j, k, m in matcher.get_opcodes():
-        _add(left, "".join(old[i:j]), tag != "equal")
+        _add(before_pieces, "".join(old[i:j]), tag != "equal")
         _add(right, "".join(new[k:m]), tag != "equal")
-    return left, right
+    return before_pieces, right
 
 
 def _rows(release: Release, table: Table) -> Iterable[Entry]:

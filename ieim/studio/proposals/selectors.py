@@ -25,7 +25,9 @@ def changes(proposal: Proposal) -> list[Difference]:
     return differences(before, drafts.release_of(proposal))
 
 
-def beyond(changed: Iterable[Difference], user: AbstractBaseUser | AnonymousUser) -> str:
+def agencies_outside_scope(
+    changed: Iterable[Difference], user: AbstractBaseUser | AnonymousUser
+) -> str:
     """Return the agencies of changes outside the scope of ``user``, as words; "" for none."""
     scope = agencies_of(user)
     if scope is None:

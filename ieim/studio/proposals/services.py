@@ -25,7 +25,12 @@ from ieim.studio.checks import services as checking
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.publishing import PublishError, make_current
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
-from ieim.studio.proposals.selectors import beyond, changes, golden_state, help_numbers
+from ieim.studio.proposals.selectors import (
+    agencies_outside_scope,
+    changes,
+    golden_state,
+    help_numbers,
+)
 
 MAY_PROPOSE = "studio.add_proposal"
 MAY_PUBLISH = "studio.publish_proposal"
@@ -274,7 +279,7 @@ def _decidable(proposal_id: int, by: User, *, publish: bool) -> Proposal:
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id == by.pk:
         raise ProposalError([gettext(_AUTHOR[publish])])
-    if others := beyond(changes(proposal), by):
+    if others := agencies_outside_scope(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
     return proposal
 

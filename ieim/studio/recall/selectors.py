@@ -94,8 +94,8 @@ def answers(agency: str, service: str, version: str = "", other: str = "") -> Qu
 
 def listed(agency: str, service: str, version: str = "", other: str = "") -> QuerySet[Citation]:
     """Return :func:`answers` for a list, the newest first, with ``corrected``."""
-    sent = Correction.objects.filter(turn=OuterRef("reply__turn"))
-    citations = answers(agency, service, version, other).annotate(corrected=Exists(sent))
+    corrections = Correction.objects.filter(turn=OuterRef("reply__turn"))
+    citations = answers(agency, service, version, other).annotate(corrected=Exists(corrections))
     citations = citations.select_related("reply__turn__session").order_by("-reply_id")
     # No word of the citizen's or of the answer's is needed here, so none is read.
     return citations.defer("reply__body", "reply__marked", "reply__turn__text")

@@ -140,7 +140,7 @@ def _deliver_batch(notice_id: UUID, last: int) -> int | None:
             actor=notice.created_by.actor,
             rows=[CORRECTION.row(correction)],
         )
-        moves.changed(turn)
+        moves.notify_pages(turn)
     return batch[-1]
 
 

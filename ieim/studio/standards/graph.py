@@ -26,13 +26,13 @@ class Text:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An object of the file at the JSON Pointer ``place``, and its properties by name.
+    """An object of the file at the JSON Pointer ``pointer``, and its properties by name.
 
     ``address`` is its IRI, "" for none. ``nested`` nodes stand inside of others. ``reached`` says
     that somebody has read it, ``followed`` whose nodes were read.
     """
 
-    place: str = ""
+    pointer: str = ""
     address: str = ""
     nested: bool = True
     types: set[str] = field(default_factory=set)
@@ -45,20 +45,20 @@ class Node:
         """Whether the file only refers to it."""
         return not self.values and not self.types
 
-    def place_of(self, name: str) -> str:
+    def pointer_of(self, name: str) -> str:
         """Return the JSON Pointer of a property."""
-        return self.place + pointer(name.rstrip("/#").replace("#", "/").rpartition("/")[2])
+        return self.pointer + pointer(name.rstrip("/#").replace("#", "/").rpartition("/")[2])
 
     def has(self, *names: str) -> bool:
         return any(name in self.values for name in names)
 
-    def whole(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[Node]:
         """Yield the node and all that stand inside of it."""
         yield self
         for values in self.values.values():
             for value in values:
                 if isinstance(value, Node):
-                    yield from value.whole()
+                    yield from value.walk()
 
     def skip(self, *names: str) -> None:
         """Remove properties that only hold the file together: nobody misses them."""
@@ -69,21 +69,21 @@ class Node:
 Value: TypeAlias = Text | Node
 
 
-def json_node(value: dict[str, Any], place: str, *, nested: bool = False) -> Node:
+def json_node(value: dict[str, Any], location: str, *, nested: bool = False) -> Node:
     """Return a JSON object as a node; null, and what is empty, is left out."""
-    node = Node(place, nested=nested)
+    node = Node(location, nested=nested)
     for name, item in value.items():
-        if values := list(_json_values(item, place + pointer(name))):
+        if values := list(_json_values(item, location + pointer(name))):
             node.values[name] = values
     return node
 
 
-def _json_values(item: Any, place: str) -> Iterator[Value]:
+def _json_values(item: Any, location: str) -> Iterator[Value]:
     if isinstance(item, list):
         for index, inner in enumerate(item):
-            yield from _json_values(inner, place + pointer(index))
+            yield from _json_values(inner, location + pointer(index))
     elif isinstance(item, dict) and item:
-        yield json_node(item, place, nested=True)
+        yield json_node(item, location, nested=True)
     elif isinstance(item, str | int | Decimal) and item != "":
         yield Text(str(item))
 
@@ -148,7 +148,7 @@ class Reader:
             inner = [value for value in node.values.get(name, ()) if isinstance(value, Node)]
             nodes.extend(value for value in inner if not value.is_empty)
             if self.language is None and any(value.is_empty for value in inner):
-                self.report.left_out(node.place_of(name), "refers to what is not in the file")
+                self.report.left_out(node.pointer_of(name), "refers to what is not in the file")
         return nodes
 
     def labels(self, node: Node, *names: str) -> list[str]:
@@ -186,7 +186,7 @@ class Reader:
 
     def _plain(self, node: Node, name: str, value: Text) -> str:
         if value.plain is None:
-            value.plain = plain(value.raw, node.place_of(name), self.report)
+            value.plain = plain(value.raw, node.pointer_of(name), self.report)
         return value.plain
 
 
@@ -204,7 +204,7 @@ def note_unread(nodes: Iterable[Node], report: Report, *, no_loss: Collection[st
                     _note_values(node, name, values, report)
         elif not node.nested:
             kind = ", ".join(sorted(node.types)) or "node without a type"
-            report.left_out(node.place, f"no service leads to it ({kind})")
+            report.left_out(node.pointer, f"no service leads to it ({kind})")
 
 
 def _note_values(node: Node, name: str, values: Sequence[Value], report: Report) -> None:
@@ -214,7 +214,7 @@ def _note_values(node: Node, name: str, values: Sequence[Value], report: Report)
     for _ in unread:
         is_first_read = len(unread) < len(texts)
         first = "only the first one has a place"
-        report.left_out(node.place_of(name), first if is_first_read else why)
+        report.left_out(node.pointer_of(name), first if is_first_read else why)
     if name not in node.followed:
         for _ in values[len(texts) :]:
-            report.left_out(node.place_of(name), why)
+            report.left_out(node.pointer_of(name), why)

@@ -66,7 +66,7 @@ def read_hsds(value: Any, report: Report) -> Contents:
     if not items and not report.problems:
         report.problem("", "has no service and no organization")
     catalogue.inherit_contacts()
-    note_unread((node for item in items for node in item.whole()), report, no_loss=_NO_LOSS)
+    note_unread((node for item in items for node in item.walk()), report, no_loss=_NO_LOSS)
     return contents
 
 
@@ -89,18 +89,18 @@ def _items(value: Any, report: Report) -> Iterator[Node]:
 
 
 def _note_others(value: dict[str, Any], names: Iterable[str], report: Report) -> None:
-    whole = json_node({name: item for name, item in value.items() if name not in names}, "")
-    whole.reached = True
-    note_unread([whole], report)
+    wrapper = json_node({name: item for name, item in value.items() if name not in names}, "")
+    wrapper.reached = True
+    note_unread([wrapper], report)
 
 
-def _objects(items: list[Any], place: str, report: Report) -> Iterator[Node]:
+def _objects(items: list[Any], parent: str, report: Report) -> Iterator[Node]:
     for index, item in enumerate(items):
         if isinstance(item, dict):
-            yield json_node(item, place + pointer(index))
+            yield json_node(item, parent + pointer(index))
         else:
             message = "is no JSON object: a service is expected here"
-            report.problem(place + pointer(index), message)
+            report.problem(parent + pointer(index), message)
 
 
 class _Catalogue:
@@ -123,14 +123,14 @@ class _Catalogue:
             self.organization(item)
         else:
             message = f"is neither a service nor an organization: {EXPECTED}"
-            self._report.problem(item.place, message)
+            self._report.problem(item.pointer, message)
 
     def organization(self, node: Node) -> str:
         """Add an organization with its services, and return its id."""
         identifier = self._identifier(node)
         node.skip("uri")
         values = {column: read(node, self._reader) for column, read in _AGENCY.items()}
-        self._contents.add("agencies", Entry(identifier, node.place, values))
+        self._contents.add("agencies", Entry(identifier, node.pointer, values))
         self._organizations.setdefault(identifier, node)
         for service in self._reader.nodes(node, "services"):
             self.service(service, identifier)
@@ -145,17 +145,17 @@ class _Catalogue:
         status = self._reader.text(node, "status").lower()
         if status in ("inactive", "defunct"):
             why = "a service that is no longer offered: it is not taken over"
-            self._report.left_out(node.place_of("status"), why)
+            self._report.left_out(node.pointer_of("status"), why)
             node.values.clear()
             return
         if status not in ("", "active"):
             why = "the service is closed for a while: a notice can say so"
-            self._report.left_out(node.place_of("status"), why)
+            self._report.left_out(node.pointer_of("status"), why)
         values = {column: read(node, self._reader) for column, read in _SERVICE.items()}
         values["contact"] = _contact(node, self._reader, links)
         if not values["name"] and not agency:
-            self._report.problem(node.place, f"has no name and no organization: {EXPECTED}")
-        entry = Entry(identifier, node.place, values, agency=agency)
+            self._report.problem(node.pointer, f"has no name and no organization: {EXPECTED}")
+        entry = Entry(identifier, node.pointer, values, agency=agency)
         for attribute in self._reader.nodes(node, "attributes"):
             for term in self._reader.nodes(attribute, "taxonomy_term"):
                 entry.categories.extend(self._category(term, agency))
@@ -173,17 +173,17 @@ class _Catalogue:
         name = self._reader.text(term, "name")
         identifier = self._reader.text(term, "code", "id") or name
         if name and identifier.strip():
-            entry = Entry(identifier, term.place, {"value": name}, agency=agency)
+            entry = Entry(identifier, term.pointer, {"value": name}, agency=agency)
             self._contents.add("dictionary", entry)
             yield identifier
         else:
-            self._report.left_out(term.place, "a taxonomy term without a name")
+            self._report.left_out(term.pointer, "a taxonomy term without a name")
 
     def _identifier(self, node: Node) -> str:
         identifier = self._reader.text(node, "id").strip()
         if not identifier:
             message = "has no id: HSDS 3 gives one to every service and organization"
-            self._report.problem(node.place, message)
+            self._report.problem(node.pointer, message)
         return identifier
 
 
@@ -248,7 +248,7 @@ def _direct(node: Node, reader: Reader) -> Iterator[str]:
     for person in reader.nodes(node, "contacts"):
         if person.has("name"):
             person.skip("name")
-            reader.report.left_out(person.place_of("name"), "a person's name is not taken over")
+            reader.report.left_out(person.pointer_of("name"), "a person's name is not taken over")
         post = filter(None, (reader.text(person, "title"), reader.text(person, "department")))
         reached = (reader.text(person, "email"), *_each(person, reader, _phone, "phones"))
         yield pair(", ".join(post), ", ".join(filter(None, reached)))
@@ -296,7 +296,7 @@ def _hours(node: Node, reader: Reader) -> Iterator[str]:
             schedule.skip(*_CALENDAR)
         elif not (words := _week(schedule, reader)):
             why = "a schedule that cannot be put into words"
-            reader.report.left_out(schedule.place_of("byday"), why)
+            reader.report.left_out(schedule.pointer_of("byday"), why)
             continue
         notes = f"{reader.text(schedule, 'notes')} {_validity(schedule, reader)}"
         yield labelled("Hours", one_line(f"{words} {notes}"))
@@ -328,8 +328,8 @@ def _validity(node: Node, reader: Reader) -> str:
     return _with("", " ".join(f"{w} {day}" for w, n in names if (day := reader.text(node, n))))
 
 
-def _with(text: str, more: str) -> str:
-    return " ".join(filter(None, (text, f"({more})" if more else "")))
+def _with(text: str, note: str) -> str:
+    return " ".join(filter(None, (text, f"({note})" if note else "")))
 
 
 _Column: TypeAlias = Callable[[Node, Reader], "str | list[str]"]

@@ -99,24 +99,24 @@ class _Source:
         self.language = ""
         self._aliases = dict(_ALIASES)
 
-    def prepared(self, value: Any, place: str, *, nested: bool) -> Any:
+    def prepared(self, value: Any, location: str, *, nested: bool) -> Any:
         if isinstance(value, list):
             return [
-                self.prepared(item, place + pointer(index), nested=nested)
+                self.prepared(item, location + pointer(index), nested=nested)
                 for index, item in enumerate(value)
             ]
         if not isinstance(value, dict):
             if not nested:
                 message = "is no JSON object: a node of JSON-LD is expected here"
-                self.report.problem(place, message)
+                self.report.problem(location, message)
             return value
         if nested and (unwrapped := _unwrapped(value)) is not value:
-            return self.prepared(unwrapped, place, nested=True)
+            return self.prepared(unwrapped, location, nested=True)
         if "@value" in value:
             return {key: item for key, item in value.items() if key != "@context"}
         for keyword in ("@list", "@set"):
             if keyword in value:
-                return self.prepared(value[keyword], place + pointer(keyword), nested=True)
+                return self.prepared(value[keyword], location + pointer(keyword), nested=True)
         if _is_language_map(value):
             return list(_tagged(value))
         node: dict[str, Any] = {}
@@ -125,7 +125,7 @@ class _Source:
         for name, item in items:
             key = self._aliases.get(name, name)
             if key == "@context":
-                node[key] = self.context(item, place + pointer(key), top=not nested)
+                node[key] = self.context(item, location + pointer(key), top=not nested)
             elif key in ("@id", "@type"):
                 # Nothing but text: an object here could have a context of its own.
                 names = item if isinstance(item, list) else [item]
@@ -133,40 +133,40 @@ class _Source:
                 node[key] = names if key == "@type" else next(iter(names), None)
             else:
                 inside = key not in ("@graph", "@included")
-                node[key] = self.prepared(item, place + pointer(key), nested=inside)
-        return {**node, _PLACE: place, **({} if nested else {_ROOT: place})}
+                node[key] = self.prepared(item, location + pointer(key), nested=inside)
+        return {**node, _PLACE: location, **({} if nested else {_ROOT: location})}
 
-    def context(self, value: Any, place: str, *, top: bool = False) -> Any:
+    def context(self, value: Any, location: str, *, top: bool = False) -> Any:
         """Return a context without addresses of others, and without what only checks it."""
         if value is None:
             return [None, _DEFAULT]
         if isinstance(value, list):
-            return [self.context(item, place, top=top) for item in value]
+            return [self.context(item, location, top=top) for item in value]
         if isinstance(value, str):
-            return self._context_at(value, place)
+            return self._context_at(value, location)
         if not isinstance(value, dict):
             message = "is no context: JSON-LD has an address, an object or a list of them"
-            self.report.problem(place, message)
+            self.report.problem(location, message)
             return {}
         if "@context" in value:
-            return self.context(value["@context"], place, top=top)
+            return self.context(value["@context"], location, top=top)
         language = value.get("@language")
         if top and isinstance(language, str):
             self.language = self.language or _language(language)
         if "@import" in value:
-            self._context_at(str(value["@import"]), place)
-        whole: dict[str, Any] = {
+            self._context_at(str(value["@import"]), location)
+        keywords: dict[str, Any] = {
             n: v for n, v in value.items() if n in ("@base", "@vocab") and isinstance(v, str)
         }
         if "@language" in value:
-            whole["@language"] = _language(language) if isinstance(language, str) else None
+            keywords["@language"] = _language(language) if isinstance(language, str) else None
         for name in self._aliases.keys() & value.keys():
             if value[name] != self._aliases[name]:
                 del self._aliases[name]
-        terms = {n: self._term(v, place) for n, v in value.items() if not n.startswith("@")}
-        return [{**whole, **terms}]  # in a list: rdflib takes an empty object for null
+        terms = {n: self._term(v, location) for n, v in value.items() if not n.startswith("@")}
+        return [{**keywords, **terms}]  # in a list: rdflib takes an empty object for null
 
-    def _term(self, value: Any, place: str) -> Any:
+    def _term(self, value: Any, location: str) -> Any:
         if not isinstance(value, dict):
             return value
         term = {key: value[key] for key in _TERM_KEYS if key in value}
@@ -176,17 +176,17 @@ class _Source:
         containers = containers if isinstance(containers, list) else [containers]
         term["@container"] = [c for c in containers if isinstance(c, str) and c != "@list"]
         if "@context" in value:
-            term["@context"] = self.context(value["@context"], place)
+            term["@context"] = self.context(value["@context"], location)
         return term
 
-    def _context_at(self, address: str, place: str) -> Any:
+    def _context_at(self, address: str, location: str) -> Any:
         lowered = address.lower()
         if lowered.rpartition("://")[2].removeprefix("www.").startswith("schema.org"):
             return _SCHEMA_ORG
         if "cpsv" not in lowered:
-            self.report.unread_contexts.setdefault(address, place)
+            self.report.unread_contexts.setdefault(address, location)
             why = f"an unknown context, which is never fetched ({address[:200]}): names are taken"
-            self.report.left_out(place, f"{why} for those of schema.org")
+            self.report.left_out(location, f"{why} for those of schema.org")
         return [{}]
 
 
@@ -256,8 +256,8 @@ class _Nodes(Graph):
         """Note the place of a node; a mere reference to it has none."""
         node = self._node(subject)
         node.nested = node.nested and _ROOT not in source
-        if not node.is_empty and not node.place:
-            node.place = source.get(_PLACE, "")
+        if not node.is_empty and not node.pointer:
+            node.pointer = source.get(_PLACE, "")
 
     def resolve(self, addresses: Mapping[str, str]) -> None:
         """Put nodes in the place of texts that are their addresses."""

@@ -131,7 +131,7 @@ class _Catalogue:
                 code_sets = (value for name in _CODE_SETS for value in node.values.get(name, ()))
                 for code_set in [value for value in code_sets if isinstance(value, Node)]:
                     for agency in self._original.nodes(code_set, "publisher", "creator"):
-                        self._category(node, node.place, self.agency(agency))
+                        self._category(node, node.pointer, self.agency(agency))
 
     def service(self, node: Node) -> None:
         """Add a service with its categories, and note the events that group it."""
@@ -147,7 +147,7 @@ class _Catalogue:
         entry.values["path"] = self._page(node)
         entry.values["url"] = self._link(node, [link for urls in links for link in urls])
         categories = [
-            self._category(value, node.place_of(name), agency)
+            self._category(value, node.pointer_of(name), agency)
             for name in _CATEGORIES
             for value in self._values(node, name)
             if not (name in _GROUPS and isinstance(value, Node) and _kind(value))
@@ -174,7 +174,7 @@ class _Catalogue:
                 "description": _about(node, self._original),
             }
             if identifier := self._identifier(node, values["name"], "situation"):
-                entry = Entry(identifier, node.place, values, services=services)
+                entry = Entry(identifier, node.pointer, values, services=services)
                 self._contents.add("situations", entry)
 
     def _inherit_contact(self, entry: Entry, node: Node) -> None:
@@ -197,19 +197,19 @@ class _Catalogue:
                 if name := self._original.text(node, role).strip():
                     # An address is no name, but what the file does not describe.
                     if not name.startswith(("http://", "https://")):
-                        entry = Entry(name, node.place_of(role), {"name": name})
+                        entry = Entry(name, node.pointer_of(role), {"name": name})
                         self._contents.add("agencies", entry)
                     return name
         return ""
 
-    def _category(self, value: Value, place: str, agency: str) -> str:
+    def _category(self, value: Value, location: str, agency: str) -> str:
         """Add a category of an agency, and return its identifier, "" for none."""
         entry: Entry | None = None
         if isinstance(value, Text):
             if value.language not in ("", self._original.main):
                 return ""
-            value.plain = text = plain(value.raw, place, self._report).strip()
-            entry = Entry(text, place, {"value": text}) if text else None
+            value.plain = text = plain(value.raw, location, self._report).strip()
+            entry = Entry(text, location, {"value": text}) if text else None
         elif not value.is_empty:
             value.followed.update(_CODE_SETS)
             entry = self._entry(value, "category")
@@ -217,11 +217,11 @@ class _Catalogue:
                 entry.values["value"] = entry.values.pop("name")
         elif value.address:
             why = "only the address of the category is there: its last part stands for its name"
-            self._report.changed(place, why)
+            self._report.changed(location, why)
             last = value.address.rstrip("/").replace("#", "/").rpartition("/")[2]
-            entry = Entry(value.address, place, {"value": last})
+            entry = Entry(value.address, location, {"value": last})
         else:
-            self._report.left_out(place, "refers to what is not in the file")
+            self._report.left_out(location, "refers to what is not in the file")
         if entry is None:
             return ""
         entry.agency = agency
@@ -239,7 +239,7 @@ class _Catalogue:
             return None
         translated = {column: columns[column] for column in TRANSLATED[kind]}
         translations = dict(self._translations(node, translated))
-        return Entry(identifier, node.place, values, translations=translations)
+        return Entry(identifier, node.pointer, values, translations=translations)
 
     def _translations(
         self, node: Node, columns: Mapping[str, _Column]
@@ -270,9 +270,9 @@ class _Catalogue:
             return identifier
         if name.strip():
             why = f"the {kind} has no identifier: its name stands for one, so it must not change"
-            self._report.changed(node.place, why)
+            self._report.changed(node.pointer, why)
             return name
-        self._report.problem(node.place, f"the {kind} has no identifier and no name")
+        self._report.problem(node.pointer, f"the {kind} has no identifier and no name")
         return ""
 
     def _identifiers(self, node: Node) -> Iterator[str]:
@@ -297,7 +297,7 @@ class _Catalogue:
     def _link(self, node: Node, links: list[str]) -> str:
         different = [link for link in dict.fromkeys(links) if link]
         for link in different[1:]:
-            self._report.left_out(node.place, f"only the first link has a place, not {link[:80]}")
+            self._report.left_out(node.pointer, f"only the first link has a place, not {link[:80]}")
         return different[0] if different else ""
 
 
@@ -341,11 +341,11 @@ def _steps(node: Node, reader: Reader) -> list[str]:
 
 def _how_to(node: Node, reader: Reader) -> list[Node]:
     """Return the HowTo nodes about a service in the reader's language, or else in the file's."""
-    guides = [how for how in reader.nodes(node, "subjectOf") if "schema:HowTo" in how.types]
-    tags = [next(iter(reader.links(how, "inLanguage")), "") for how in guides]
+    guides = [guide for guide in reader.nodes(node, "subjectOf") if "schema:HowTo" in guide.types]
+    tags = [next(iter(reader.links(guide, "inLanguage")), "") for guide in guides]
     languages = [tag.lower().partition("-")[0] for tag in tags]
     chosen = reader.chosen(languages)
-    return [how for how, code in zip(guides, languages, strict=True) if code == chosen]
+    return [guide for guide, code in zip(guides, languages, strict=True) if code == chosen]
 
 
 def _fees(node: Node, reader: Reader) -> str:

@@ -28,12 +28,11 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.exchange.importing import Moved, Plan, Planned
+from ieim.studio.labels import column_label
 from ieim.studio.models import Agency
-from ieim.studio.pages.labels import column
-from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Note, Problem, StandardError
 from ieim.studio.standards.rows import Mapped
-from ieim.studio.standards.services import merge, plan
+from ieim.studio.standards.services import merge, plan, read_standard
 
 app_name = "standards"
 
@@ -123,15 +122,17 @@ def preview(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "POST":
             try:
-                seen = request.POST.get("fingerprint", "")
-                done = merge(mapped=pending.mapped, by=member(request), seen=seen)
+                fingerprint = request.POST.get("fingerprint", "")
+                imported = merge(
+                    mapped=pending.mapped, by=member(request), expected_fingerprint=fingerprint
+                )
             except Moved:
                 notice = gettext(
                     "The draft was changed since you looked. This is what the import would do now."
                 )
             else:
                 cache.delete(_cache_key(request))
-                messages.success(request, _success_message(done))
+                messages.success(request, _success_message(imported))
                 return redirect("standards:upload")
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
@@ -184,19 +185,19 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
 
 
 def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [(column(name), *texts) for name, *texts in entry.shown]
+    fields = [(column_label(name), *texts) for name, *texts in entry.shown]
     title = entry.values.get("name") or entry.values.get("value") or entry.name
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
 
 
-def _success_message(done: Plan) -> str:
-    added = sum(entry.is_new for entry in done.entries)
+def _success_message(imported: Plan) -> str:
+    added = sum(entry.is_new for entry in imported.entries)
     message = ngettext(
         "Imported into the draft: {added} entry added, {changed} changed.",
         "Imported into the draft: {added} entries added, {changed} changed.",
         added,
     )
-    return message.format(added=f"{added:,}", changed=f"{len(done.entries) - added:,}")
+    return message.format(added=f"{added:,}", changed=f"{len(imported.entries) - added:,}")
 
 
 def _cache_key(request: HttpRequest) -> str:

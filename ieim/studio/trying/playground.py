@@ -73,15 +73,15 @@ class Side:
             return []
         kind, slot = _SLOTS[stage]
         payload = with_agencies(json.loads(records[0].request.messages[2].content))
-        given = {
+        given_keys = {
             (row["agencyId"], row.get("serviceKey", row.get("key", ""))) for row in payload[slot]
         }
         budget = records[0].count.budget.input
         is_full = budget is not None and records[0].count.input + LARGEST_CANDIDATE > budget
         return [
-            _shortlist(kind, ranked, given, self.runner.options.limits[kind], is_full=is_full)
+            _shortlist(kind, ranked, given_keys, self.runner.options.limits[kind], is_full=is_full)
             for ranked in _rankings(
-                kind, self.runner.inputs(self.text), sorted({a for a, _ in given})
+                kind, self.runner.inputs(self.text), sorted({a for a, _ in given_keys})
             )
         ]
 
@@ -172,10 +172,10 @@ def ask_both(text: str, *, model: Model | None = None) -> list[Side]:
     return sides
 
 
-def _prepare(which: Which, release: Release, text: str, model: Model) -> Side:
+def _prepare(side: Which, release: Release, text: str, model: Model) -> Side:
     """Return a side that has not been run yet."""
     # The language is the text's, so no other view is searched.
     language = language_of(text, (), release)
     runner = QuestionRunner.of_site(release.in_language(language), model)
     screening = crisis.screen_with_stored(text, release.risk_examples)
-    return Side(which, text, runner, screening, QuestionRun(runner.release, language))
+    return Side(side, text, runner, screening, QuestionRun(runner.release, language))

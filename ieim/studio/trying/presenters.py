@@ -87,8 +87,8 @@ def _tokens(records: Sequence[AttemptRecord]) -> int:
     """Return the tokens of all calls; our upper bound where the server gave no count."""
     tokens = 0
     for record in records:
-        read, written = record.answer.prompt_tokens, record.answer.completion_tokens
-        tokens += (record.count.input if read is None else read) + (written or 0)
+        read, output_tokens = record.answer.prompt_tokens, record.answer.completion_tokens
+        tokens += (record.count.input if read is None else read) + (output_tokens or 0)
     return tokens
 
 
@@ -188,9 +188,11 @@ def _same_ending(draft: Side, published: Side, parts: Sequence[Mapping[str, str]
             if new == old:
                 return gettext("Nothing changes: the reply is the same, word for word.")
             if _sources(new) == _sources(old):
-                where = ", ".join(f"“{part['heading']}”" for part in parts) or gettext("its links")
+                headings = ", ".join(f"“{part['heading']}”" for part in parts) or gettext(
+                    "its links"
+                )
                 message = gettext("It is still the same service, but the reply differs in {where}.")
-                return message.format(where=where)
+                return message.format(where=headings)
         case NeedsReview(stage=then), NeedsReview(stage=now) if then == now:
             return gettext("Nothing changes: a person would get the question, as now.")
         case Abstained() as after, Abstained() as before if _offered(after) == _offered(before):

@@ -87,7 +87,7 @@ def _expectation(expected: Mapping[str, Any], release: Release | None) -> str:
 def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> dict[str, Any]:
     """Return a proposal's golden questions for the template: the newest run, the worst first."""
     run = proposal.golden_runs.first()
-    is_running = run is not None and run.state in runs.GOING_ON
+    is_running = run is not None and run.state in runs.UNFINISHED_STATES
     kinds: list[dict[str, Any]] = []
     if run is not None and run.state == GoldenRun.State.DONE:
         cases = {question.name: question.case for question in questions_of(user)}

@@ -31,7 +31,7 @@ from ieim.studio.evaluation.running import PATIENCE, QuestionRunner
 from ieim.studio.models import Change, GoldenQuestion, GoldenRun, Proposal
 
 OUTAGE = "The model could not be reached: {}. Start the run again when it can."
-OURS = f"{runs.OURS} Start the run again."
+RUN_FAILED = f"{runs.INTERNAL_ERROR} Start the run again."
 
 
 class GoldenError(Exception):
@@ -92,7 +92,13 @@ def add_example(
         "origin": "citizen" if turn_id else "editor",
     }
     try:
-        editing.save(table="questions", values=values, by=by, seen=None, source=Change.Source.ADMIN)
+        editing.save(
+            table="questions",
+            values=values,
+            by=by,
+            expected_version=None,
+            source=Change.Source.ADMIN,
+        )
     except (editing.Invalid, editing.OutOfScope) as error:
         message = gettext("This cannot be kept. {reason}.")
         raise GoldenError(message.format(reason=str(error).rstrip("."))) from error
@@ -179,7 +185,7 @@ def start(*, proposal: Proposal, by: User) -> GoldenRun:
     if locked.state != Proposal.State.OPEN:
         message = gettext("Proposal {number} is not open any more: there is nothing to decide.")
         raise GoldenError(message.format(number=locked.pk))
-    if locked.golden_runs.filter(state__in=runs.GOING_ON).exists():
+    if locked.golden_runs.filter(state__in=runs.UNFINISHED_STATES).exists():
         raise GoldenError(
             gettext("The golden questions are being asked already: wait for the result.")
         )
@@ -203,7 +209,7 @@ def run_golden(*, run_id: int, model: Model | None = None) -> None:
     def execute(claim: runs.Claim) -> None:
         _execute(claim, model or running.current_model())
 
-    runs.work(GoldenRun, run_id, execute, _fail, error=OURS)
+    runs.execute(GoldenRun, run_id, execute, _fail, error=RUN_FAILED)
 
 
 def _execute(claim: runs.Claim, model: Model) -> None:
@@ -233,7 +239,7 @@ def _cases() -> list[Case]:
         try:
             cases.append(read_case(json.dumps(question.case).encode()))
         except MalformedCase as error:
-            raise runs.Failed(
+            raise runs.RunFailed(
                 f"The golden question {question.name} cannot be asked ({error}): remove it, then "
                 "start the run again."
             ) from error
@@ -247,8 +253,8 @@ def _outcome(runner: QuestionRunner, case: Case) -> dict[str, Any]:
         if turn.outcome != "not_run":
             return outcome_of(CaseResult(case, turn), runner.release)
         if not turn.unavailable:
-            raise runs.Failed(OURS)
-    raise runs.Failed(OUTAGE.format(turn.reason.rstrip(".")))
+            raise runs.RunFailed(RUN_FAILED)
+    raise runs.RunFailed(OUTAGE.format(turn.reason.rstrip(".")))
 
 
 @transaction.atomic

@@ -115,7 +115,7 @@ class Machine:
         }
         for name, does in SHIMS.items():
             shim = self.root / "bin" / name
-            words = re.sub(r"\{(\w+)\}", lambda found: str(names[found[1]]), does)
+            words = re.sub(r"\{(\w+)\}", lambda match: str(names[match[1]]), does)
             shim.write_text(f"#!/bin/sh\n{words}\n", encoding="utf-8")
             shim.chmod(0o755)
         conf = self.root / "etc/nginx/nginx.conf"

@@ -52,7 +52,7 @@ def start(name: str) -> None:
         pairs += Path(file).read_text(encoding="utf-8").splitlines()
     environment |= dict(pair.split("=", 1) for pair in pairs)
     # A variable that is not set is no argument.
-    command = re.sub(r"\$(\w+)", lambda found: environment.get(found[1], ""), unit["ExecStart"][0])
+    command = re.sub(r"\$(\w+)", lambda match: environment.get(match[1], ""), unit["ExecStart"][0])
     with (RUNNING / f"{name}.log").open("ab") as log:
         process = subprocess.Popen(
             shlex.split(command),

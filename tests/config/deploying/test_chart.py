@@ -42,8 +42,8 @@ with_helm = pytest.mark.skipif(shutil.which("helm") is None, reason="helm is not
 
 def values(**changed: Any) -> dict[str, Any]:
     """What the chart is given, where an operator sets ``changed``."""
-    own: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
-    return {name: {**own[name], **changed.get(name, {})} for name in own}
+    defaults: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))
+    return {name: {**defaults[name], **changed.get(name, {})} for name in defaults}
 
 
 def taken(variable: str) -> bool:
@@ -121,7 +121,7 @@ def test_it_runs_every_process_and_what_is_asked_for(tmp_path: Path) -> None:
 def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> None:
     result = pods(rendered(SET, tmp_path))
     assert result.keys() == {"web", "worker", "beat", "migrate", "seal", "verify", "backup"}
-    own = {}
+    defaults = {}
     for name, pod in result.items():
         (container,) = pod["containers"]
         assert pod["securityContext"]["runAsNonRoot"] is True
@@ -136,9 +136,9 @@ def test_each_pod_is_nobody_and_has_its_own_roles_address(tmp_path: Path) -> Non
         assert "@sha256:" in container["image"]
         for variable in container.get("env", []):
             if "valueFrom" in variable:
-                own[name] = variable["valueFrom"]["secretKeyRef"]["name"]
+                defaults[name] = variable["valueFrom"]["secretKeyRef"]["name"]
     audit = dict.fromkeys(("seal", "verify", "backup"), "ieim-seal")
-    assert own == {"migrate": "ieim-owner", **audit}
+    assert defaults == {"migrate": "ieim-owner", **audit}
     keys = [name for name, pod in result.items() if '"key.pem"' in json.dumps(pod)]
     assert keys == ["seal"]
 

@@ -62,11 +62,11 @@ def test_it_answers_on_both_and_ends_by_ctrl_c() -> None:
         for chat in chats:
             with urllib.request.urlopen(f"{chat}readyz", timeout=10) as answer:
                 assert answer.status == 200
-        own = children(process.pid)
-        assert len(own) >= 6, "two web processes, two workers, beat, Redis"
+        child_pids = children(process.pid)
+        assert len(child_pids) >= 6, "two web processes, two workers, beat, Redis"
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
-    assert not [pid for pid in own if os.path.exists(f"/proc/{pid}")]  # noqa: PTH110
+    assert not [pid for pid in child_pids if os.path.exists(f"/proc/{pid}")]  # noqa: PTH110
 
 
 def test_it_ends_when_a_part_ends() -> None:

@@ -34,9 +34,9 @@ def steps() -> list[tuple[str, str]]:
     return result
 
 
-def wrong(said: str) -> set[str]:
+def wrong(output: str) -> set[str]:
     """What the doctor says is wrong."""
-    return {line.split()[0] for line in said.splitlines() if " WRONG " in line}
+    return {line.split()[0] for line in output.splitlines() if " WRONG " in line}
 
 
 @pytest.mark.whole

@@ -64,7 +64,7 @@ exec systemd-nspawn --quiet --boot --keep-unit --register=no --private-network -
 
 LACKING = [
     what
-    for what, there in {
+    for what, expected in {
         "root": os.geteuid() == 0,
         **{
             name: shutil.which(name) is not None
@@ -72,7 +72,7 @@ LACKING = [
         },
         "the Python of Debian 12 or 13": SUITE is not None,
     }.items()
-    if not there
+    if not expected
 ]
 
 pytestmark = [

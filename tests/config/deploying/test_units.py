@@ -79,11 +79,11 @@ def test_each_runs_as_its_account_and_writes_its_folder(name: str) -> None:
     assert unit["StateDirectory"] == [account]
     # What a unit says of itself, no drop-in says otherwise.
     template = re.sub("@.*", "@.service", name)
-    own, common = (
+    specific, common = (
         set(re.findall(r"^(\w+)=", file.read_text(encoding="utf-8"), re.MULTILINE))
         for file in (UNITS / template, UNITS / "ieim-.service.d/hardening.conf")
     )
-    assert own.isdisjoint(common)
+    assert specific.isdisjoint(common)
 
 
 def test_they_start_what_the_image_starts() -> None:

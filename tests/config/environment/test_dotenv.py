@@ -35,14 +35,14 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(checkout: Path, *command: str, **environment: str) -> str:
+def output(checkout: Path, *command: str, **environment: str) -> str:
     """What a process says that starts there without a variable but these, and has to refuse."""
-    named = {**clean_environment(), "IEIM_DATA_DIR": str(checkout / "var")}
-    del named["PYTHONPATH"], named["DJANGO_SETTINGS_MODULE"]
+    variables = {**clean_environment(), "IEIM_DATA_DIR": str(checkout / "var")}
+    del variables["PYTHONPATH"], variables["DJANGO_SETTINGS_MODULE"]
     done = subprocess.run(
         [sys.executable, *command],
         cwd=checkout,
-        env=named | environment,
+        env=variables | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -54,17 +54,20 @@ def said(checkout: Path, *command: str, **environment: str) -> str:
 
 @pytest.mark.parametrize("command", PROCESSES, ids=lambda command: " ".join(command[:5]))
 def test_every_process_reads_it(checkout: Path, command: tuple[str, ...]) -> None:
-    assert "IEIM_ENV is 'nonsense'" in said(checkout, *command)
+    assert "IEIM_ENV is 'nonsense'" in output(checkout, *command)
 
 
 def test_a_variable_of_the_process_wins(checkout: Path) -> None:
-    refused = said(checkout, "manage.py", "check", IEIM_ENV="development")
+    refused = output(checkout, "manage.py", "check", IEIM_ENV="development")
     assert "IEIM_ENV" not in refused
     assert "PORT is '70000'" in refused
 
 
 def test_who_names_the_settings_reads_none(checkout: Path) -> None:
-    named = {"DJANGO_SETTINGS_MODULE": "ieim.config.settings", "IEIM_SECOND_OPINION": "nonsense"}
-    refused = said(checkout, "manage.py", "check", **named)
+    variables = {
+        "DJANGO_SETTINGS_MODULE": "ieim.config.settings",
+        "IEIM_SECOND_OPINION": "nonsense",
+    }
+    refused = output(checkout, "manage.py", "check", **variables)
     assert "IEIM_SECOND_OPINION" in refused
     assert "IEIM_ENV" not in refused

@@ -33,21 +33,21 @@ REMOTE_DATABASE = "postgresql://ieim:hidden@db.example.org/ieim"
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
     """Read these variables and no others."""
 
-    def read(variables: dict[str, str] | None = None, **more: str) -> Environment:
+    def read(variables: dict[str, str] | None = None, **extra: str) -> Environment:
         for name in [*os.environ]:
             if name.removesuffix("_FILE") in Environment.model_fields:
                 monkeypatch.delenv(name)
-        for name, value in {"IEIM_DATA_DIR": str(tmp_path), **(variables or {}), **more}.items():
+        for name, value in {"IEIM_DATA_DIR": str(tmp_path), **(variables or {}), **extra}.items():
             monkeypatch.setenv(name, value)
         return environment.read()
 
     return read
 
 
-def problems(read: Read, variables: dict[str, str], **more: str) -> dict[str, str]:
+def problems(read: Read, variables: dict[str, str], **extra: str) -> dict[str, str]:
     """Return what is said of each variable."""
     with pytest.raises(ImproperlyConfigured) as raised:
-        read(variables, **more)
+        read(variables, **extra)
     assert "hidden" not in str(raised.value)
     return dict(re.findall(r"^  - (\S+) (.*)$", str(raised.value), flags=re.MULTILINE))
 

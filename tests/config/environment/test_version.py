@@ -19,7 +19,7 @@ from ieim.audit.models import AuditEvent
 from tests.checks import ROOT
 from tests.fixtures import Ask
 
-SHOWN = re.compile(r"<footer.*<li>IEIM ([^<]+)</li>.*</footer>", re.DOTALL)
+FOOTER = re.compile(r"<footer.*<li>IEIM ([^<]+)</li>.*</footer>", re.DOTALL)
 
 
 def version() -> str:
@@ -44,7 +44,7 @@ def test_it_stands_at_the_foot_of_pages(client: Client) -> None:
     staff_pages = [reverse("review:queue"), reverse("knowledge:home")]
     for browser, paths in ((client, open_pages), (client_of_staff, staff_pages)):
         for path in paths:
-            assert SHOWN.findall(browser.get(path).content.decode()) == [version()]
+            assert FOOTER.findall(browser.get(path).content.decode()) == [version()]
 
 
 @pytest.mark.django_db
@@ -67,8 +67,8 @@ def test_the_record_says_which_version_received_a_message(
 def test_an_event_that_says_none_stays_valid(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     record = audit.record
 
-    def as_before(*, payload: dict[str, Any], **more: Any) -> AuditEvent:
-        return record(payload={k: v for k, v in payload.items() if k != "ieim"}, **more)
+    def as_before(*, payload: dict[str, Any], **kwargs: Any) -> AuditEvent:
+        return record(payload={k: v for k, v in payload.items() if k != "ieim"}, **kwargs)
 
     with monkeypatch.context() as patched:
         patched.setattr(audit, "record", as_before)

@@ -42,7 +42,7 @@ def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
             logging.getLogger(name).setLevel(logging.NOTSET)
 
 
-def told(log: io.StringIO, *words: str) -> str:
+def log_text(log: io.StringIO, *words: str) -> str:
     """Return all that was written: these words, and nothing of the citizen's."""
     output = log.getvalue()
     for word in words:
@@ -73,12 +73,12 @@ def test_of_a_turn_and_of_what_a_model_does_wrong(log: io.StringIO, ask: Ask) ->
     with scripted_model({"agency_detect_v1": [TEXT, f'{{"{CANARY}": 1}}']}) as (model, _):
         turn = ask(TEXT, model=model)
     assert turn.state == "needs_review"
-    told(log, f"turn {turn.pk}: needs_review after", f"{turn.session_id}")
+    log_text(log, f"turn {turn.pk}: needs_review after", f"{turn.session_id}")
     turn = ask(TEXT, model=Raises(ModelUnavailable("The model server fails.")))
     assert turn.state == "awaiting_model"
-    told(log, "the model is unavailable: The model server fails.")
+    log_text(log, "the model is unavailable: The model server fails.")
     ask(TEXT, model=Raises(KeyError(TEXT)))
-    told(log, "the run failed", "builtins.KeyError: (its words", "in complete")
+    log_text(log, "the run failed", "builtins.KeyError: (its words", "in complete")
 
 
 @pytest.mark.both_databases
@@ -93,7 +93,7 @@ def test_of_a_row_that_the_database_refuses(
 
     monkeypatch.setattr(Runner, "run", store_twice)
     ask(TEXT)
-    told(log, "the run failed", "IntegrityError: (its words")
+    log_text(log, "the run failed", "IntegrityError: (its words")
 
 
 @pytest.mark.both_databases
@@ -106,10 +106,10 @@ def test_of_a_request_and_of_a_task_that_fail(
     monkeypatch.setattr(services, "receive", fails)
     client = Client(raise_request_exception=False)
     assert client.post("/ask/", {"text": TEXT}).status_code == 500
-    told(log, "Internal Server Error: ask/", "ValueError")
+    log_text(log, "Internal Server Error: ask/", "ValueError")
 
     failing.apply(args=(TEXT,))
-    told(log, "tests.fails", "raised unexpected")
+    log_text(log, "tests.fails", "raised unexpected")
 
     async def forgotten() -> None:
         async def lost() -> None:
@@ -120,7 +120,7 @@ def test_of_a_request_and_of_a_task_that_fail(
         )
 
     asyncio.run(forgotten())
-    told(log, "never retrieved")
+    log_text(log, "never retrieved")
 
 
 async def _raised(work: Any) -> BaseException:
@@ -132,7 +132,7 @@ async def _raised(work: Any) -> BaseException:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "is_logged"),
     [
         (ValueError(TEXT), False),
         (IntegrityError(f"violates\nDETAIL: Failing row contains ({TEXT})"), False),
@@ -143,7 +143,7 @@ async def _raised(work: Any) -> BaseException:
     ],
 )
 def test_an_exception_keeps_its_type_and_its_lines(
-    log: io.StringIO, error: Exception, *, said: bool
+    log: io.StringIO, error: Exception, *, is_logged: bool
 ) -> None:
     try:
         try:
@@ -153,8 +153,8 @@ def test_an_exception_keeps_its_type_and_its_lines(
     except Exception as caught:
         logging.getLogger("ieim.x").exception("failed: %s, %r", caught, caught)
         logging.getLogger("ieim.x").warning("and %s", caught)
-    whole = told(log, type(error).__name__, "test_an_exception_keeps_its_type_and_its_lines")
-    assert (str(error) in whole) == said
+    whole = log_text(log, type(error).__name__, "test_an_exception_keeps_its_type_and_its_lines")
+    assert (str(error) in whole) == is_logged
 
 
 def test_development_keeps_the_words_of_exceptions() -> None:

@@ -135,8 +135,8 @@ def test_nothing_of_a_citizen_is_a_label(ask: Ask) -> None:
     processes.report("worker")
     body = serving.encode_metrics()[0].decode()
     session = Session.objects.get(pk=turn.session_id)
-    for known in (str(turn.pk), turn.pk.hex, str(session.pk), session.reference, "kill"):
-        assert known not in body
+    for secret in (str(turn.pk), turn.pk.hex, str(session.pk), session.reference, "kill"):
+        assert secret not in body
 
 
 def test_the_number_of_queries_does_not_grow_with_what_there_is(
@@ -252,9 +252,9 @@ def test_only_who_has_the_token_reads_them(
         "headers": [(b"authorization", sent.encode())],
     }
 
-    async def asked() -> None:
+    async def scrape() -> None:
         await serving.serve_metrics(beyond)(scope, None, send)
 
-    asyncio.run(asked())
+    asyncio.run(scrape())
     assert messages[0]["status"] == status
     assert (b"ieim_turns" in messages[-1].get("body", b"")) == (status == 200)

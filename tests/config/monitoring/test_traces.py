@@ -73,7 +73,7 @@ class Spans(dict[str, list[Span]]):
         return names
 
 
-def told(span: Span) -> dict[str, Any]:
+def attributes(span: Span) -> dict[str, Any]:
     return {attribute.key: _value(attribute.value) for attribute in span.attributes}
 
 
@@ -156,12 +156,12 @@ def test_one_trace_from_request_and_socket_to_the_model_and_no_word_in_it(
     assert len({first.trace_id, second.trace_id, theirs}) == 3, "who asks begins no trace"
     ids = {"ieim.session": session["id"], "ieim.turn": turn["id"]}
     for name in (web, "turn"):
-        assert ids.items() <= told(spans[name][0]).items()
+        assert ids.items() <= attributes(spans[name][0]).items()
     calls = [span for span in spans["model agency_detect_v1"] if span.trace_id == first.trace_id]
     whole = ["stage agency_detect_v1", "turn", task, web]
     assert spans.above(calls[-1]) == whole
     assert all(spans.above(call) in (whole, whole[1:]) for call in calls)
-    assert told(calls[-1])["gen_ai.usage.output_tokens"] == 5
+    assert attributes(calls[-1])["gen_ai.usage.output_tokens"] == 5
     if site.environment.get("REDIS_URL"):
         processes = {spans.processes[entry.span_id] for entry in (first, spans[web][0])}
         assert len(processes) == 2, "the worker is a process of its own"
@@ -169,9 +169,9 @@ def test_one_trace_from_request_and_socket_to_the_model_and_no_word_in_it(
     events = {event.name: {e.key: e.value for e in event.attributes} for event in stage.events}
     assert not events["attempt 1"]["passed"].bool_value
     assert events["attempt 1"]["findings"].array_value.values[0].string_value
-    failed = [span for span in calls if told(span).get("ieim.cause") == "server"]
+    failed = [span for span in calls if attributes(span).get("ieim.cause") == "server"]
     assert failed[0].status.code == Status.STATUS_CODE_ERROR
-    assert set(told(failed[0])) > {"error.type", "ieim.stage", "ieim.attempt"}
+    assert set(attributes(failed[0])) > {"error.type", "ieim.stage", "ieim.attempt"}
 
     lines = "".join(log.read_text() for log in tmp_path.glob("*.log")).splitlines()
     of_call = [json.loads(line) for line in lines if '"model call' in line and turn["id"] in line]

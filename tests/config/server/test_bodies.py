@@ -135,8 +135,8 @@ def exchange(base_url: str, parts: Iterator[bytes]) -> bytes:
             pass  # It has closed: the answer is there.
         value = b""
         try:
-            while b"\r\n\r\n" not in value and (more := sent.recv(65536)):
-                value += more
+            while b"\r\n\r\n" not in value and (chunk := sent.recv(65536)):
+                value += chunk
         except ConnectionResetError:
             pass
     return value

@@ -20,12 +20,12 @@ WORKER = ("celery", "-A", "ieim.config", "worker", "--pool", "threads")
 MANIFESTED = "whitenoise.storage.CompressedManifestStaticFilesStorage"
 
 
-def started(folder: Path, command: tuple[str, ...], more: Mapping[str, str]) -> tuple[int, str]:
+def started(folder: Path, command: tuple[str, ...], extra: Mapping[str, str]) -> tuple[int, str]:
     """Run a process that has to end by itself; returns its exit code and what it said."""
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=ROOT,
-        env={**clean_environment(), "IEIM_DATA_DIR": str(folder), **more},
+        env={**clean_environment(), "IEIM_DATA_DIR": str(folder), **extra},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

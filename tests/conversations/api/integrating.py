@@ -36,10 +36,10 @@ class Integrator:
 
     def __init__(self, *, raises: bool = True) -> None:
         self.http = Client(enforce_csrf_checks=True, raise_request_exception=raises)
-        made = self.http.post(SESSIONS, self.opened, content_type=JSON)
-        assert made.status_code == 201
-        self.id, self.token = made.json()["id"], made.json()["token"]
-        self.link = made.json()["link"].removeprefix("http://testserver")
+        response = self.http.post(SESSIONS, self.opened, content_type=JSON)
+        assert response.status_code == 201
+        self.id, self.token = response.json()["id"], response.json()["token"]
+        self.link = response.json()["link"].removeprefix("http://testserver")
         self.bearer = f"Bearer {self.token}"
         self.path = f"{SESSIONS}{self.id}/"
 
@@ -48,20 +48,20 @@ class Integrator:
 
         A body that is not bytes is sent as JSON.
         """
-        given = {"Authorization": self.bearer, **headers}
+        all_headers = {"Authorization": self.bearer, **headers}
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.http.generic(
             method,
             path,
             b"" if body is None else data,
-            content_type=given.pop("Content-Type", JSON),
-            headers={name: value for name, value in given.items() if value},
+            content_type=all_headers.pop("Content-Type", JSON),
+            headers={name: value for name, value in all_headers.items() if value},
         )
 
     def get(self, path: str = "") -> Any:
         """Read the session, or another address."""
         return self.call("GET", path or self.path)
 
-    def ask(self, text: Any, **more: Any) -> Any:
+    def ask(self, text: Any, **fields: Any) -> Any:
         """Send a message."""
-        return self.call("POST", f"{self.path}turns/", {"text": text, **more})
+        return self.call("POST", f"{self.path}turns/", {"text": text, **fields})

@@ -33,16 +33,16 @@ def run(turn: str, model: object = None) -> None:
 
 def test_it_makes_a_session_and_tells_its_token_once() -> None:
     response = Client().post(SESSIONS, content_type=JSON)
-    made = response.json()
+    body = response.json()
     assert response.status_code == 201
-    assert response["Location"] == f"{SESSIONS}{made['id']}/"
+    assert response["Location"] == f"{SESSIONS}{body['id']}/"
     assert "no-store" in response["Cache-Control"]
-    session = Session.objects.get(pk=made["id"])
-    assert session.reference == made["reference"]
-    assert session.secret_sha256 == services.secret_digest(made["token"])
-    link = made["link"].removeprefix("http://testserver/c/").removesuffix("/")
+    session = Session.objects.get(pk=body["id"])
+    assert session.reference == body["reference"]
+    assert session.secret_sha256 == services.secret_digest(body["token"])
+    link = body["link"].removeprefix("http://testserver/c/").removesuffix("/")
     assert session.link_sha256 == services.secret_digest(link)
-    for secret in (made["token"], link):
+    for secret in (body["token"], link):
         assert secret not in str(vars(session))
 
 

@@ -136,5 +136,7 @@ def test_rest_gives_the_same(ask: Ask) -> None:
 
 def test_who_begins_by_rest_is_told_that_an_ai_answers() -> None:
     headers = {"Accept-Language": "de"}
-    made = Client(headers=headers).post("/api/v1/sessions/", b"", content_type="application/json")
-    assert "(KI)" in made.json()["notice"]
+    response = Client(headers=headers).post(
+        "/api/v1/sessions/", b"", content_type="application/json"
+    )
+    assert "(KI)" in response.json()["notice"]

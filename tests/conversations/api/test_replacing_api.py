@@ -52,18 +52,18 @@ def test_a_reply_says_what_it_is_still_about(client: Integrator, turn: str) -> N
 
 
 def test_it_asks_again_once(client: Integrator, turn: str) -> None:
-    made = client.call("POST", f"{turn}something-else/")
-    new = made.json()
-    assert made.status_code == 202
-    assert made["Location"] == f"/api/v1/turns/{new['id']}/"
+    response = client.call("POST", f"{turn}something-else/")
+    new = response.json()
+    assert response.status_code == 202
+    assert response["Location"] == f"/api/v1/turns/{new['id']}/"
     assert (new["number"], new["text"], new["state"]) == (3, PASSPORT, "queued")
     assert turn.endswith(f"{new['replaces']}/")
     finish()
     same = client.call("POST", f"{turn}something-else/")
     assert (same.status_code, same.json()["id"]) == (200, new["id"])
     assert client.get(turn).json()["replaced_by"] == new["id"]
-    assert client.get(made["Location"]).json()["state"] == "asking"
-    unheard = client.call("POST", f"{made['Location']}something-else/")
+    assert client.get(response["Location"]).json()["state"] == "asking"
+    unheard = client.call("POST", f"{response['Location']}something-else/")
     assert (unheard.status_code, unheard.json()["type"]) == (409, "urn:ieim:problem:not-answered")
 
 

@@ -73,22 +73,21 @@ def answered() -> Integrator:
     return client
 
 
-@documented.parametrize()  # type: ignore[untyped-decorator]
-@EXAMPLES
-def test_it_keeps_to_its_document_with_any_ids(case: Any, answered: Integrator) -> None:
-    case.call_and_validate(headers={"Authorization": answered.bearer})
-
-
-@documented.parametrize()  # type: ignore[untyped-decorator]
-@EXAMPLES
-def test_it_keeps_to_its_document_with_its_own_ids(case: Any, answered: Integrator) -> None:
+def call_own(case: Any, client: Integrator) -> None:
+    """Send a request about what the client's session has, but for one whose fault is its path."""
     wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
     if ParameterLocation.PATH not in wrong:
-        turn = Turn.objects.filter(session_id=answered.id).first()
-        own = {"session_id": answered.id, "turn_id": str(turn.pk) if turn else answered.id}
-        case.path_parameters = {name: own[name] for name in case.path_parameters or {}}
-    token = {} if ParameterLocation.HEADER in wrong else {"Authorization": answered.bearer}
+        turn = Turn.objects.filter(session_id=client.id).first()
+        ids = {"session_id": client.id, "turn_id": str(turn.pk) if turn else client.id}
+        case.path_parameters = {name: ids[name] for name in case.path_parameters or {}}
+    token = {} if ParameterLocation.HEADER in wrong else {"Authorization": client.bearer}
     case.call_and_validate(headers=token)
+
+
+@documented.include(path="/api/v1/turns/{turn_id}/rating/").parametrize()  # type: ignore[untyped-decorator]
+@settings(EXAMPLES, max_examples=10)
+def test_it_rates_as_its_document_says(case: Any, answered: Integrator) -> None:
+    call_own(case, answered)
 
 
 def test_it_documents_every_operation_and_its_errors() -> None:

@@ -55,18 +55,18 @@ class Tab:
 def cookie_of(secret: str) -> bytes:
     """The header of a browser that has the conversation of ``secret``."""
     response = HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     return f"{cookies.NAME}={response.cookies[cookies.NAME].value}".encode()
 
 
 @asynccontextmanager
 async def tab(
-    secret: str | None, *, have: str = "", language: str = "", more: str = ""
+    secret: str | None, *, have: str = "", language: str = "", query: str = ""
 ) -> AsyncIterator[Tab]:
     headers = [(b"host", b"ask.example.org")]
     if secret is not None:
         headers.append((b"cookie", cookie_of(secret)))
-    address = f"/ws/chat/?have={have}&language={language}{more}"
+    address = f"/ws/chat/?have={have}&language={language}{query}"
     socket = WebsocketCommunicator(APPLICATION, address, headers=headers)
     connected, _ = await socket.connect()
     assert connected

@@ -45,7 +45,7 @@ PARTS = 12
 with all strings in one, every look at a session's attempts reads whole tables."""
 
 
-def own() -> Iterator[str]:
+def own_corpus() -> Iterator[str]:
     yield from OWN
 
 
@@ -128,7 +128,7 @@ def stored_over_the_socket(before: int, text: str) -> bool:
 
 @pytest.mark.timeout(600)  # more than five hundred pages
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("strings", sample([own, corpus]))
+@pytest.mark.parametrize("strings", sample([own_corpus, corpus]))
 async def test_it_takes_every_string_through_the_socket(
     published: None, strings: Callable[[], Iterator[str]]
 ) -> None:

@@ -13,7 +13,7 @@ from conversations import selectors
 from conversations.chat.announcing import announcement, turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.models import Turn
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.turns import executor, moves, running, services
 from conversations.turns.choosing import choose, expire
 from conversations.turns.models import Choice
@@ -54,12 +54,12 @@ class Listener:
         without_alert = turns_without_alert(before.turns, now.turns)
         for result in now.turns:
             html = render_to_string(
-                "conversations/reply/_contacts.html",
+                "conversations/reply/_parts.html#contacts",
                 {"turn": result, "without_alert": without_alert},
             )
             if 'role="alert"' in html:
                 self.helped = html
-                self.said.append(result.named("Please get help now"))
+                self.said.append(result.with_number("Please get help now"))
         if words := announcement(before.turns, now.turns):
             self.said.append(words)
         if self.slow and turn is not None and turn.state == "running":
@@ -71,7 +71,7 @@ def page(
     request: pytest.FixtureRequest, published: None, monkeypatch: pytest.MonkeyPatch
 ) -> Listener:
     listener = Listener(slow=request.param)
-    monkeypatch.setattr("conversations.turns.moves.changed", listener.look)
+    monkeypatch.setattr("conversations.turns.moves.notify_pages", listener.look)
     return listener
 
 
@@ -80,7 +80,7 @@ def eva(db: None) -> User:
     return desk.person("eva", *desk.ALL)
 
 
-def asked(text: str, says: dict[str, Any] | None = None) -> Turn:
+def ask_turn(text: str, says: dict[str, Any] | None = None) -> Turn:
     turn = services.receive(session=SECRET, text=text, enqueue=False)[0]
     return ran(turn, says)
 
@@ -131,34 +131,34 @@ def flagged() -> dict[str, Any]:
 
 
 WAYS: dict[str, tuple[Callable[[User], object], list[str]]] = {
-    "answered": (lambda _: asked(VISA), [RECEIVED, READY]),
+    "answered": (lambda _: ask_turn(VISA), [RECEIVED, READY]),
     "held, answered later": (
-        lambda eva: answered(asked(VISA, {"agency_detect_v1": BAD}), eva),
+        lambda eva: answered(ask_turn(VISA, {"agency_detect_v1": BAD}), eva),
         [RECEIVED, HELD, READY],
     ),
     "held, tried again, held, answered later": (
-        lambda eva: answered(tried_again(asked(VISA, {"agency_detect_v1": BAD}), eva), eva),
+        lambda eva: answered(tried_again(ask_turn(VISA, {"agency_detect_v1": BAD}), eva), eva),
         [RECEIVED, HELD, READY],
     ),
-    "asked back, chosen": (lambda _: picked(asked(WIDE), 1), [RECEIVED, ASKED, READY]),
+    "asked back, chosen": (lambda _: picked(ask_turn(WIDE), 1), [RECEIVED, ASKED, READY]),
     "asked back, none of these, answered later": (
-        lambda eva: answered(picked(asked(WIDE), None), eva),
+        lambda eva: answered(picked(ask_turn(WIDE), None), eva),
         [RECEIVED, ASKED, READY],
     ),
     "asked back, not chosen, answered later": (
-        lambda eva: answered(none_in_time(asked(WIDE)), eva),
+        lambda eva: answered(none_in_time(ask_turn(WIDE)), eva),
         [RECEIVED, ASKED, READY],
     ),
     "no model, held, answered later": (
-        lambda eva: answered(waited(asked(VISA, {"judgement_v1": [503] * 3})), eva),
+        lambda eva: answered(waited(ask_turn(VISA, {"judgement_v1": [503] * 3})), eva),
         [RECEIVED, HELD, READY],
     ),
     "danger, held, answered later": (
-        lambda eva: answered(asked(DANGER), eva),
+        lambda eva: answered(ask_turn(DANGER), eva),
         [HELP, HELD, READY],
     ),
     "danger that a model sees, held, answered later": (
-        lambda eva: answered(asked(VISA, flagged()), eva),
+        lambda eva: answered(ask_turn(VISA, flagged()), eva),
         [RECEIVED, HELP, READY],
     ),
 }
@@ -177,7 +177,7 @@ def test_nobody_hears_more_than_three_things_and_each_says_of_which_question(
 
 
 def test_help_lines_that_come_late_say_that_a_person_answers(page: Listener) -> None:
-    asked(VISA, flagged())
+    ask_turn(VISA, flagged())
     assert "A person will answer your question." in page.helped
     assert '<span class="govuk-visually-hidden">Question 1: </span>' in page.helped
 
@@ -185,16 +185,16 @@ def test_help_lines_that_come_late_say_that_a_person_answers(page: Listener) -> 
 def test_help_lines_of_an_earlier_question_are_heard_once_more_at_the_next_one(
     page: Listener,
 ) -> None:
-    asked(DANGER)
+    ask_turn(DANGER)
     before = len(page.said)
-    asked("How do I renew my passport?")
+    ask_turn("How do I renew my passport?")
     assert page.said[before:] == ["Question 2: Please get help now", *page.said[before + 1 :]]
     assert HELP not in page.said[before:]
     assert len(page.said[before:]) <= 3
 
 
 def test_a_page_that_is_opened_has_read_the_help_lines_of_what_is_over(page: Listener) -> None:
-    turn = asked(DANGER)
+    turn = ask_turn(DANGER)
     view = selectors.chat_view(secret=SECRET)
     assert turns_without_alert(None, view.turns) == {turn.pk}
     waits = services.receive(session=SECRET, text=VISA, enqueue=False)[0]
@@ -203,7 +203,7 @@ def test_a_page_that_is_opened_has_read_the_help_lines_of_what_is_over(page: Lis
 
 
 def test_help_lines_for_what_was_said_of_an_answer_are_for_the_focus_alone(page: Listener) -> None:
-    turn = asked(VISA)
+    turn = ask_turn(VISA)
     before = page.shown
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text="I want to kill myself")
     now = selectors.chat_view(secret=SECRET)

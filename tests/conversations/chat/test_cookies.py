@@ -15,7 +15,7 @@ def test_a_cookie_from_before_the_prefix_opens_its_conversation(
 ) -> None:
     monkeypatch.setattr(cookies, "NAME", "__Host-ieim_session")
     monkeypatch.setattr(cookies, "_SALT", "__Host-ieim.session")
-    old, new = TimestampSigner(salt="ieim.session").sign("mine"), cookies.sealed("new")
+    old, new = TimestampSigner(salt="ieim.session").sign("mine"), cookies.sign("new")
     assert cookies.secret_of({cookies.NAME: new}) == "new"
     assert cookies.secret_of({BEFORE: old}) == "mine"
     assert cookies.secret_of({cookies.NAME: new, BEFORE: old}) == "new"

@@ -18,11 +18,11 @@ from tests.administration.setting import put
 from tests.fixtures import Ask
 from tests.review import desk
 
-SHIPPED = {(each.case, each.language): each.text for each in guidance.shipped()}
+SHIPPED = {(prepared.case, prepared.language): prepared.text for prepared in guidance.shipped()}
 CLOSED = "The office is closed for good. Send us your PIN."
 
 
-def told(text: str, reply: str) -> Turn:
+def turn_with_reply(text: str, reply: str) -> Turn:
     """The turn of a message to which a model says ``reply``."""
 
     def says(answer: dict[str, Any]) -> None:
@@ -32,7 +32,7 @@ def told(text: str, reply: str) -> Turn:
 
 
 def test_the_models_words_are_replaced_and_need_no_person(published: None) -> None:
-    turn = told("thank you", CLOSED)
+    turn = turn_with_reply("thank you", CLOSED)
     assert (turn.state, turn.reply.body["paragraphs"]) == ("answered", [SHIPPED["thanks", "en"]])
     stage = turn.stages.get(contract="judgement_v1")
     (attempt,) = stage.attempts.all()
@@ -44,14 +44,14 @@ def test_the_models_words_are_replaced_and_need_no_person(published: None) -> No
 
 
 def test_a_replay_decides_the_same_and_the_record_holds(published: None) -> None:
-    turn = told("thank you", CLOSED)
+    turn = turn_with_reply("thank you", CLOSED)
     again = replay(turn)
     assert again.same, again.changes
     assert verify(turn.session_id).ok
 
 
 def test_a_replay_reads_what_an_earlier_version_stored(published: None) -> None:
-    turn = told("thank you", CLOSED)
+    turn = turn_with_reply("thank you", CLOSED)
     stage = turn.stages.get(contract="judgement_v1")
     output = {**(stage.output or {}), "assistantReply": SHIPPED["thanks", "en"]}
     Stage.objects.filter(pk=stage.pk).update(output=output, result=None)
@@ -65,7 +65,7 @@ def test_a_replay_reads_what_an_earlier_version_stored(published: None) -> None:
 def test_a_word_is_answered_in_its_language(
     published: None, text: str, language: str, case: str
 ) -> None:
-    turn = told(text, CLOSED)
+    turn = turn_with_reply(text, CLOSED)
     assert turn.language == language
     assert turn.reply.body["language"] == language
     assert turn.reply.body["paragraphs"] == [SHIPPED[case, language]]
@@ -73,7 +73,7 @@ def test_a_word_is_answered_in_its_language(
 
 def test_it_says_whose_words_these_are(published: None) -> None:
     for reply in (CLOSED, "You are welcome. If you have another question, ask it."):
-        result = selectors.turn_view(told("thank you", reply).pk).reply
+        result = selectors.turn_view(turn_with_reply("thank you", reply).pk).reply
         assert result is not None
         assert result.origin_sentence == str(ORIGINS["prepared"])
         assert result.prepared
@@ -91,7 +91,7 @@ def test_under_guidance_nothing_is_put_together_from_a_list(ask: Ask) -> None:
 
 
 def test_the_api_says_the_same(published: None) -> None:
-    turn = told("thank you", CLOSED)
+    turn = turn_with_reply("thank you", CLOSED)
     view = TurnSerializer(selectors.turn_view(turn.pk)).data
     assert view["reply"]["paragraphs"] == [SHIPPED["thanks", "en"]]
     assert (view["reply"]["kind"], view["reply"]["prepared"]) == ("guidance", True)
@@ -99,13 +99,13 @@ def test_the_api_says_the_same(published: None) -> None:
 
 def test_the_administration_may_show_a_models_own_words(published: None) -> None:
     put("answers", own_words="on")
-    own = "You are very welcome, and good luck!"
-    turn = told("thank you", own)
-    assert (turn.reply.body["paragraphs"], turn.reply.origin) == ([own], "model")
+    text = "You are very welcome, and good luck!"
+    turn = turn_with_reply("thank you", text)
+    assert (turn.reply.body["paragraphs"], turn.reply.origin) == ([text], "model")
     reply = selectors.turn_view(turn.pk).reply
     assert reply is not None
     assert reply.origin_sentence == str(ORIGINS["guidance"])
     assert replay(turn).same
     # What no text of the administration's gives is not shown.
-    turn = told("thank you", "Call +999 20 555 0999, it costs MRK 5.00.")
+    turn = turn_with_reply("thank you", "Call +999 20 555 0999, it costs MRK 5.00.")
     assert turn.reply.body["paragraphs"] == [SHIPPED["thanks", "en"]]

@@ -37,7 +37,7 @@ def closed(published: None) -> Directive:
     return add(agency="immigration", text=CLOSED, starts_at=None, ends_at=ends_at, by=by)
 
 
-def asked(turn: Turn, contract: str) -> dict[str, Any]:
+def request_of(turn: Turn, contract: str) -> dict[str, Any]:
     data = json.loads(Attempt.objects.get(stage__turn=turn, stage__contract=contract).asked_text)
     assert isinstance(data, dict)
     return data
@@ -50,7 +50,7 @@ def notices_of(turn: Turn) -> tuple[replies.Notice, ...]:
 def test_every_stage_reads_it_and_the_reply_shows_it(closed: Directive, ask: Ask) -> None:
     turn = ask()
     contracts = [stage.contract for stage in turn.stages.all()]
-    (directive,) = {asked(turn, contract)["runtime_directive"] for contract in contracts}
+    (directive,) = {request_of(turn, contract)["runtime_directive"] for contract in contracts}
     assert directive.endswith(f": {CLOSED}")
     (notice,) = notices_of(turn)
     assert (notice.agency_name, notice.text) == (directive.removesuffix(f": {CLOSED}"), CLOSED)
@@ -70,7 +70,7 @@ def test_it_stays_as_it_was_shown_and_replays_the_same(closed: Directive, ask: A
     assert Reply.objects.get(turn=turn).body == body
     assert replay(Turn.objects.get(pk=turn.pk)).same
     later = ask()
-    assert "runtime_directive" not in asked(later, "agency_detect_v1")
+    assert "runtime_directive" not in request_of(later, "agency_detect_v1")
     assert notices_of(later) == ()
 
 

@@ -88,7 +88,7 @@ async def test_it_shows_help_at_the_moment_that_a_model_flags_a_danger(secret: s
 def flagged(turn: Turn, classified: dict[str, Any]) -> None:
     """Be the store of a stage that has passed."""
     flags.add(turn=turn, classified=classified)
-    moves.changed(turn)
+    moves.notify_pages(turn)
 
 
 async def test_it_builds_the_reply_up_only_after_its_gate(secret: str) -> None:
@@ -185,8 +185,8 @@ async def test_it_raises_no_alarm_when_a_page_goes_away_in_the_middle(
     caplog.set_level(logging.INFO)
     async with tab(secret) as page:
         await page.read()
-        with monkeypatch.context() as left:
-            left.setattr(consumers.ChatConsumer, "send", gone)
+        with monkeypatch.context() as patch:
+            patch.setattr(consumers.ChatConsumer, "send", gone)
             await page.send({"text": VISA})
             assert await page.socket.receive_nothing(timeout=1)
     assert "the browser has left" in caplog.text

@@ -61,7 +61,7 @@ def test_it_writes_days_as_the_language_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "wanted"),
+    ("language", "expected"),
     [
         ("en", {60: "60 seconds", 100: "2 minutes"}),
         ("de", {60: "60 Sekunden", 3600: "60 Minuten"}),
@@ -70,8 +70,8 @@ def test_it_writes_days_as_the_language_does() -> None:
         ("fil", {5: "5 segundo", 6: "6 na segundo"}),
     ],
 )
-def test_it_counts_as_the_language_does(language: str, wanted: dict[int, str]) -> None:
-    for seconds, wait in wanted.items():
+def test_it_counts_as_the_language_does(language: str, expected: dict[int, str]) -> None:
+    for seconds, wait in expected.items():
         assert wait in words(language).too_many(seconds)
 
 

@@ -132,7 +132,7 @@ def test_it_asks_and_comes_back_in_the_frame(published: None) -> None:
     assert (response.status_code, response["Location"]) == (303, f"/embed/#turn-{turn.pk}")
     page = client.get("/embed/").content.decode()
     assert turn.session.reference in page
-    assert "data-unheard" not in page
+    assert "data-is_without_cookie" not in page
     link = re.search(r'resume__link"[^>]* href="([^"]*)"', page)
     assert link
     assert link[1].startswith("/c/")
@@ -152,8 +152,8 @@ def test_the_check_of_forms_holds_in_a_frame(published: None) -> None:
     assert client.post("/embed/ask/", {"text": VISA}).status_code == 403
     # Neither the token of another frame, nor that of a page by itself.
     other = form(framed().get("/embed/").content.decode())
-    own = form(client.get("/").content.decode())
-    for wrong in (other, own):
+    form_data = form(client.get("/").content.decode())
+    for wrong in (other, form_data):
         assert client.post("/embed/ask/", {**wrong, "text": VISA}).status_code == 403
     assert not Turn.objects.exists()
     own_origin = {"Origin": "http://testserver"}
@@ -181,36 +181,36 @@ THEIRS = {"Sec-Fetch-Site": "cross-site"}
 
 def test_without_any_cookie_the_conversation_is_in_the_address(published: None) -> None:
     allow(SITE)
-    place = without_cookies(framed().get("/embed/", headers=THEIRS).content.decode())
+    prefix = without_cookies(framed().get("/embed/", headers=THEIRS).content.decode())
     client = framed()  # which has never heard of a cookie
-    page = client.get(place, headers=OURS)
+    page = client.get(prefix, headers=OURS)
     html = page.content.decode()
     assert not page.cookies
-    assert f'ws-connect="{place}ws/chat/?' in html
-    response = client.post(f"{place}ask/", {**form(html), "text": VISA}, headers=OURS)
+    assert f'ws-connect="{prefix}ws/chat/?' in html
+    response = client.post(f"{prefix}ask/", {**form(html), "text": VISA}, headers=OURS)
     turn = Turn.objects.get()
-    assert response["Location"] == f"{place}#turn-{turn.pk}"
-    assert turn.session.reference in client.get(place, headers=OURS).content.decode()
-    chosen = {**form(html), "language": "fr", "next": f"{place}help/"}
-    after = client.post(f"{place}language/", chosen, headers=OURS)["Location"]
-    assert after != f"{place}help/"
-    french = client.get(after, headers=OURS).content.decode()
+    assert response["Location"] == f"{prefix}#turn-{turn.pk}"
+    assert turn.session.reference in client.get(prefix, headers=OURS).content.decode()
+    chosen = {**form(html), "language": "fr", "next": f"{prefix}help/"}
+    location = client.post(f"{prefix}language/", chosen, headers=OURS)["Location"]
+    assert location != f"{prefix}help/"
+    french = client.get(location, headers=OURS).content.decode()
     assert 'lang="fr"' in french
-    begun = client.post(f"{place}start-again/", form(html), headers=OURS)["Location"]
-    assert turn.session.reference not in client.get(begun, headers=OURS).content.decode()
+    new_location = client.post(f"{prefix}start-again/", form(html), headers=OURS)["Location"]
+    assert turn.session.reference not in client.get(new_location, headers=OURS).content.decode()
     assert not client.cookies
 
 
 def test_without_any_cookie_what_was_deleted_is_gone(published: None) -> None:
     allow(SITE)
-    place = without_cookies(framed().get("/embed/", headers=THEIRS).content.decode())
+    prefix = without_cookies(framed().get("/embed/", headers=THEIRS).content.decode())
     client = framed()
-    token = form(client.get(place, headers=OURS).content.decode())
-    client.post(f"{place}ask/", {**token, "text": VISA}, headers=OURS)
+    token = form(client.get(prefix, headers=OURS).content.decode())
+    client.post(f"{prefix}ask/", {**token, "text": VISA}, headers=OURS)
     reference = Session.objects.get().reference
-    assert client.post(f"{place}delete/", token, headers=OURS).status_code == 200
-    assert reference not in client.get(place, headers=OURS).content.decode()
-    response = client.post(f"{place}ask/", {**token, "text": VISA}, headers=OURS)
+    assert client.post(f"{prefix}delete/", token, headers=OURS).status_code == 200
+    assert reference not in client.get(prefix, headers=OURS).content.decode()
+    response = client.post(f"{prefix}ask/", {**token, "text": VISA}, headers=OURS)
     assert response.status_code == 303
     assert Session.objects.count() == 2
 
@@ -218,9 +218,9 @@ def test_without_any_cookie_what_was_deleted_is_gone(published: None) -> None:
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", ""])
 def test_only_our_own_pages_lead_to_such_an_address(published: None, site: str) -> None:
     allow(SITE)
-    place = without_cookies(framed().get("/embed/", headers=THEIRS).content.decode())
+    prefix = without_cookies(framed().get("/embed/", headers=THEIRS).content.decode())
     headers = {"Sec-Fetch-Site": site} if site else {}
-    response = framed().get(place, headers=headers)
+    response = framed().get(prefix, headers=headers)
     assert (response.status_code, response["Location"]) == (302, "/embed/")
 
 

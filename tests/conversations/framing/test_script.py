@@ -12,7 +12,7 @@ from tests.administration.setting import put
 from tests.conversations.framing.framing import SITE, allow
 
 
-def told(text: str) -> dict[str, Any]:
+def settings_of(text: str) -> dict[str, Any]:
     match = re.search(r"const settings = (\{.*\});", text)
     assert match
     return dict(json.loads(match[1]))
@@ -34,11 +34,11 @@ def test_it_is_kept_by_browsers_and_sets_no_cookie(db: None) -> None:
 
 
 def test_it_knows_the_sites_the_languages_and_the_colour(db: None) -> None:
-    assert told(Client().get("/embed.js").content.decode())["sites"] == []
+    assert settings_of(Client().get("/embed.js").content.decode())["sites"] == []
     allow(SITE, "https://bücher.example")
     put("languages", offered="ar fr")
     put("colours", brand="#1f4e8c")
-    result = told(Client().get("/embed.js").content.decode())
+    result = settings_of(Client().get("/embed.js").content.decode())
     assert result["sites"] == [SITE, "https://xn--bcher-kva.example"]
     assert result["colour"] == "#1f4e8c"
     assert list(result["words"]) == ["fr", "ar"]

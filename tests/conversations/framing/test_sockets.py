@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 
 from conversations import framing
-from conversations.framing import Carried
+from conversations.framing import FrameIdentity
 from conversations.turns import services
 from conversations.turns.services import new_secret
 from ieim.config.asgi import application
@@ -33,11 +33,11 @@ def socket(path: str, origin: str, *, cookie: str = "", protocol: str = "") -> A
 
 
 async def test_it_shows_the_conversation_that_the_frame_carries(published: None) -> None:
-    carried = Carried(new_secret())
-    turn, _ = await database_sync_to_async(services.receive)(session=carried.secret, text=VISA)
+    identity = FrameIdentity(new_secret())
+    turn, _ = await database_sync_to_async(services.receive)(session=identity.secret, text=VISA)
     for path, cookie in (
-        ("/embed/ws/chat/", framing.sign(carried)),
-        (f"/embed/~{framing.sign(carried)}/ws/chat/", ""),
+        ("/embed/ws/chat/", framing.sign(identity)),
+        (f"/embed/~{framing.sign(identity)}/ws/chat/", ""),
     ):
         page = socket(f"{path}?have=nothing", OWN, cookie=cookie)
         assert (await page.connect(timeout=PATIENCE))[0]
@@ -51,7 +51,7 @@ async def test_it_shows_the_conversation_that_the_frame_carries(published: None)
 @pytest.mark.parametrize("path", ["/embed/ws/chat/", "/ws/chat/"])
 async def test_the_pages_socket_takes_our_own_pages_alone(published: None, path: str) -> None:
     await database_sync_to_async(allow)(SITE)
-    cookie = framing.sign(Carried(new_secret()))
+    cookie = framing.sign(FrameIdentity(new_secret()))
     for origin in (SITE, "https://evil.example", "null"):
         connected, _ = await socket(path, origin, cookie=cookie).connect(timeout=PATIENCE)
         assert not connected, origin

@@ -37,7 +37,7 @@ class Pseudo(trans_real.DjangoTranslation):
 
 
 @contextmanager
-def spoken() -> Iterator[None]:
+def pseudo_language() -> Iterator[None]:
     """Let everything that is in English be in the pseudo-language, staff's pages as well."""
     marked = copy.copy(trans_real.translation(settings.LANGUAGE_CODE))
     marked.__class__ = Pseudo
@@ -110,10 +110,10 @@ def outside(html: str) -> set[str]:
 
 def unmarked(html: str, data: Collection[str] = ()) -> set[str]:
     """Return what a page says in no marks, without ``data``."""
-    left = set()
+    remaining = set()
     for text in outside(html):
         for entry in sorted((word for word in data if word in text), key=len, reverse=True):
             text = re.sub(rf"(?<!\w){re.escape(entry)}(?!\w)", " ", text)
         if re.search(r"[^\W\d_]{2}", text):
-            left.add(text.strip())
-    return left
+            remaining.add(text.strip())
+    return remaining

@@ -26,8 +26,8 @@ class Reader(HTMLParser):
         by_key = {name: value or "" for name, value in attrs}
         _, language, skipped = self._open[-1] if self._open else ("", "", False)
         language = by_key.get("lang", language)
-        own = any(name in by_key.get("class", "").split() for name in CITIZENS)
-        skipped = skipped or own or tag in ("script", "style")
+        is_content = any(name in by_key.get("class", "").split() for name in CITIZENS)
+        skipped = skipped or is_content or tag in ("script", "style")
         for name, value in by_key.items():
             matches = name in TOLD or (name.startswith("data-") and " " in value)
             if matches and not skipped:

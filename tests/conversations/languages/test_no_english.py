@@ -49,11 +49,11 @@ OURS = {
 
 @dataclass
 class Citizen:
-    """Somebody whose browser is in a language, and who writes in it; ``seen`` is every page."""
+    """Somebody whose browser is in a language, and who writes in it; ``pages`` is every page."""
 
     language: str
     ask_and_run: Ask
-    seen: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.headers = {"Accept-Language": self.language}
@@ -66,10 +66,10 @@ class Citizen:
         return Turn.objects.get(session__secret_sha256=digest)
 
     def look(self, path: str = "/") -> None:
-        self.seen.append(self.browser.get(path).content.decode())
+        self.pages.append(self.browser.get(path).content.decode())
 
     def post(self, path: str, **form: str) -> None:
-        self.seen.append(self.browser.post(path, form).content.decode())
+        self.pages.append(self.browser.post(path, form).content.decode())
 
     def send(self, text: str = VISA) -> None:
         services.receive(session=self.language, text=text, enqueue=False)
@@ -120,7 +120,7 @@ def asking(citizen: Citizen) -> None:
     citizen.post(f"/turns/{citizen.turn.pk}/rating/", useful="x")
 
 
-def held(citizen: Citizen) -> None:
+def held_turn(citizen: Citizen) -> None:
     citizen.ask(judgement_v1=BAD)
 
 
@@ -172,11 +172,11 @@ def by_mail(citizen: Citizen) -> None:
     citizen.post(f"/mail/mail-{citizen.language}/stop/")
     stranger = Client(headers=citizen.headers)
     MailRequest.objects.filter(pk=mail_request.pk).update(state="told")
-    citizen.seen.append(stranger.get(f"/mail/mail-{citizen.language}/").content.decode())
+    citizen.pages.append(stranger.get(f"/mail/mail-{citizen.language}/").content.decode())
     citizen.look("/privacy/")
 
 
-_OVER = [(each, "") for each in ("expired", "refused", "unreachable", "stopped", "told", "closed")]
+_OVER = [(item, "") for item in ("expired", "refused", "unreachable", "stopped", "told", "closed")]
 
 
 def addresses(citizen: Citizen) -> None:
@@ -206,7 +206,7 @@ def errors(citizen: Citizen) -> None:
     citizen.look("/nothing/")
     citizen.look("/ask/")
     strict = Client(enforce_csrf_checks=True, headers=citizen.headers)
-    citizen.seen.append(strict.post("/ask/", {"text": VISA}).content.decode())
+    citizen.pages.append(strict.post("/ask/", {"text": VISA}).content.decode())
     request = RequestFactory().get("/")
     with translation.override(citizen.language):
         for page in (
@@ -214,25 +214,25 @@ def errors(citizen: Citizen) -> None:
             permission_denied(request, ValueError()),
             server_error(request),
         ):
-            citizen.seen.append(page.content.decode())
+            citizen.pages.append(page.content.decode())
 
 
 STATES: tuple[Callable[[Citizen], None], ...] = (
-    *(empty, refused, working, answered, corrected, asking, held, waiting, closed, in_danger),
+    *(empty, refused, working, answered, corrected, asking, held_turn, waiting, closed, in_danger),
     *(with_a_number, for_a_person, by_mail, addresses, kept_and_deleted, errors),
 )
 
 
-def said(
+def texts_of(
     state: Callable[[Citizen], None], language: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> set[str]:
     """Return what a citizen is told in their language."""
-    spoken = {"fil": "tl"}.get(language, page_languages.iso_code(language))
-    monkeypatch.setattr(languages, "detect", lambda text, release, talk="": spoken)
+    language_code = {"fil": "tl"}.get(language, page_languages.iso_code(language))
+    monkeypatch.setattr(languages, "detect", lambda text, release, talk="": language_code)
     citizen = Citizen(language, ask)
     state(citizen)
-    own = {language, page_languages.iso_code(language)}
-    return {text for page in citizen.seen for code in own for text in texts(page, code)}
+    codes = {language, page_languages.iso_code(language)}
+    return {text for page in citizen.pages for code in codes for text in texts(page, code)}
 
 
 @cache
@@ -262,13 +262,13 @@ def test_no_english_is_left(
     state: Callable[[Citizen], None], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": "mail.example.org"})
-    english = said(state, ENGLISH, ask, monkeypatch)
+    english = texts_of(state, ENGLISH, ask, monkeypatch)
     assert len(english) > 10
-    left = {}
+    remaining = {}
     for language in OTHERS:
-        result = said(state, language, ask, monkeypatch)
+        result = texts_of(state, language, ask, monkeypatch)
         assert len(result) > 10, language
         over = result & english | {text for text in result if translated().fullmatch(text)}
         own_words = {text for text in over if VISA in text or text == IBAN}
-        left[language] = over - OURS - same(language) - own_words
-    assert {language: over for language, over in left.items() if over} == {}
+        remaining[language] = over - OURS - same(language) - own_words
+    assert {language: over for language, over in remaining.items() if over} == {}

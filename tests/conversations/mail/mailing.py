@@ -79,10 +79,10 @@ class PostOffice:
             return answer
         self.envelopes.append((envelope.mail_from, envelope.rcpt_tos))
         self.raw.append(envelope.content)
-        read = message_from_bytes(envelope.content, policy=policy.default)
-        assert isinstance(read, EmailMessage)
+        message = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(message, EmailMessage)
         with self.arrived:
-            self.inbox.append(read)
+            self.inbox.append(message)
             self.arrived.notify_all()
         return "250 OK"
 
@@ -119,7 +119,7 @@ class Citizen:
         assert self.turn.state == "needs_review"
         self.browser = Client()
         response = HttpResponse()
-        cookies.put(response, self.secret)
+        cookies.set_cookie(response, self.secret)
         self.browser.cookies = response.cookies
         self.form = f"/turns/{self.turn.pk}/mail/"
 

@@ -126,8 +126,13 @@ def test_the_page_of_a_link_tells_a_stranger_nothing(published: None, office: Po
     for message in office.inbox:
         for path in links(message):
             page = Client().get(path).content.decode()
-            for own in ("Quimbleton", "marmalade", citizen.turn.session.reference, citizen.secret):
-                assert own not in page
+            for secret_text in (
+                "Quimbleton",
+                "marmalade",
+                citizen.turn.session.reference,
+                citizen.secret,
+            ):
+                assert secret_text not in page
     path = links(office.newest())[0]
     assert "Read the answer" not in Client().get(path).content.decode()
     assert f"/#turn-{citizen.turn.pk}" in citizen.browser.get(path).content.decode()

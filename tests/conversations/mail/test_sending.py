@@ -99,8 +99,8 @@ def test_no_word_of_the_conversation_is_in_a_message_or_an_event_or_a_log(
     for word in {*re.findall(r"\w+", f"{QUESTION} {ANSWER}".lower())} - public:
         assert not re.search(rf"\b{word}\b", result), word
     turn = Turn.objects.get(pk=citizen.turn.pk)
-    for own in (str(turn.pk), turn.session.reference, citizen.secret, str(turn.session_id)):
-        assert own.lower() not in result
+    for secret_text in (str(turn.pk), turn.session.reference, citizen.secret, str(turn.session_id)):
+        assert secret_text.lower() not in result
     mailed = AuditEvent.objects.filter(kind__startswith="mail.")
     recorded = json.dumps(list(mailed.values_list("payload", flat=True)))
     assert ADDRESS.partition("@")[0] not in recorded

@@ -39,11 +39,11 @@ def test_it_stands_in_for_citizens_pages_only(published: None) -> None:
     _, result = worker()
     assert "/" in result["places"]
     assert not any(
-        place.startswith(("/review", "/knowledge", "/admin", "/staff", "/c/", "/api"))
-        for place in result["places"]
+        path.startswith(("/review", "/knowledge", "/admin", "/staff", "/c/", "/api"))
+        for path in result["places"]
     )
-    for place in result["places"]:
-        assert Client().get(place).status_code == 200
+    for path in result["places"]:
+        assert Client().get(path).status_code == 200
 
 
 def test_a_browser_that_comes_again_has_nothing_new_to_keep(published: None) -> None:

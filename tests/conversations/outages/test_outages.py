@@ -42,10 +42,10 @@ def test_two_turns_that_wait_are_one_outage_and_the_first_answer_ends_it(ask: As
         outage = Outage.objects.get()
         assert (outage.cause, outage.status, outage.ended_at) == ("server", 503, None)
         assert outage.seen_at > outage.began_at
-        seen = selectors.current()
-        assert seen is not None
-        assert seen.waiting == 2
-        assert seen.why == "The model server fails. HTTP status 503."
+        view = selectors.current()
+        assert view is not None
+        assert view.waiting == 2
+        assert view.why == "The model server fails. HTTP status 503."
         server.down = False
         assert again(first, model).state == "answered"
         assert selectors.current() is None
@@ -114,9 +114,9 @@ def test_it_lasts_when_people_have_all_turns_and_the_model_was_not_heard(ask: As
             unavailable_since=timezone.now() - timedelta(minutes=31)
         )
         assert again(turn, model).state == "needs_review"
-        seen = selectors.current()
-        assert seen is not None
-        assert seen.waiting == 0
+        outage = selectors.current()
+        assert outage is not None
+        assert outage.waiting == 0
         server.down = False
         assert ask(VISA, model=model).state == "answered"
         assert selectors.current() is None

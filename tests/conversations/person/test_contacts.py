@@ -57,9 +57,9 @@ def test_a_country_without_a_code_of_its_own_has_the_numbers_of_its_administrati
 ) -> None:
     monkeypatch.setattr(settings, "IEIM_HOLIDAYS", "")
     put("contacts", telephone="+999 20 555 0199")
-    for given in ("020 555 0143", "+999 20 555 0143", "00999 20-5550143", "(020) 555.0143"):
-        assert telephone(given) == "+999205550143"
+    for value in ("020 555 0143", "+999 20 555 0143", "00999 20-5550143", "(020) 555.0143"):
+        assert telephone(value) == "+999205550143"
     assert telephone("+49 30 1234567") == "+49301234567"
-    for given in ("020", "020 555 0143 x 5", "call me", "+999 20 555 0143 0143 0143"):
+    for value in ("020", "020 555 0143 x 5", "call me", "+999 20 555 0143 0143 0143"):
         with pytest.raises(UnusableContact, match="020 555 0199 or \\+999 20 555 0199"):
-            telephone(given)
+            telephone(value)

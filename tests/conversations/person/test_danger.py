@@ -63,8 +63,8 @@ def test_who_is_left_in_danger_reads_that_a_person_reads_on(
     html = page(client.get("/"))
     assert READ in html
     assert ANSWERS not in html
-    (left,) = [line for line in selectors.turn_view(turn.pk).lines if line.kind == "left"]
-    assert READ in left.announcement
+    (last_line,) = [line for line in selectors.turn_view(turn.pk).lines if line.kind == "left"]
+    assert READ in last_line.announcement
     assert send("Are you there?").state == "needs_review"
     assert send(VISA).state == "answered"
 

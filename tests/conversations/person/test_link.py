@@ -34,5 +34,5 @@ def test_the_form_begins_with_the_question_above_the_link(ask: Ask) -> None:
 
 def test_no_question_of_another_conversation_is_chosen(ask: Ask) -> None:
     other = ask(VISA, secret="b")
-    own: Turn = ask(VISA, secret=SECRET)
-    assert chosen(f"/person/?about={other.pk}") == [str(own.pk)]
+    own_turn: Turn = ask(VISA, secret=SECRET)
+    assert chosen(f"/person/?about={other.pk}") == [str(own_turn.pk)]

@@ -46,10 +46,10 @@ def holds(session_id: Any) -> bool:
     return verify(session_id).ok and second_look(session_id) == []
 
 
-def refused(**wanted: Any) -> str:
+def refused(**fields: Any) -> str:
     """The field that a request is refused for; nothing is stored of it."""
     with pytest.raises(Unusable) as caught:
-        wants(SECRET, **wanted)
+        wants(SECRET, **fields)
     assert PersonRequest.objects.count() == 0
     return caught.value.field
 
@@ -90,7 +90,7 @@ def test_it_takes_words_or_a_question(published: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "field"),
+    ("fields", "field"),
     [
         ({"way": "email", "contact": "not an address"}, "contact"),
         ({"way": "email", "contact": ""}, "contact"),
@@ -102,9 +102,9 @@ def test_it_takes_words_or_a_question(published: None) -> None:
     ],
 )
 def test_what_cannot_be_used_is_refused_by_its_field(
-    published: None, wanted: dict[str, str], field: str
+    published: None, fields: dict[str, str], field: str
 ) -> None:
-    assert refused(**wanted) == field
+    assert refused(**fields) == field
 
 
 def test_one_waits_at_a_time(published: None) -> None:

@@ -57,7 +57,7 @@ class World:
     def browser(self) -> Client:
         """The citizen's browser, without JavaScript."""
         response, client = HttpResponse(), Client()
-        cookies.put(response, self.secret)
+        cookies.set_cookie(response, self.secret)
         client.cookies = response.cookies
         return client
 
@@ -95,7 +95,7 @@ WAYS: tuple[Callable[[World, str], Any], ...] = (by_form, by_rest, by_page, by_c
 
 
 @database_sync_to_async
-def made() -> World:
+def make_world() -> World:
     return World()
 
 
@@ -128,7 +128,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_no_way_leads_past_the_person(published: None, queued: list[str], seed: int) -> None:
-    world = await made()
+    world = await make_world()
     chance = random.Random(seed)  # a test's own choice
     steps = [(way, chance.choice(TEXTS)) for way in chance.sample(WAYS, len(WAYS))]
     for way, text in steps:
@@ -140,7 +140,7 @@ async def test_no_way_leads_past_the_person(published: None, queued: list[str], 
 
 @pytest.mark.parametrize("by", ["form", "rest", "page", "service"])
 async def test_nor_does_something_else(published: None, queued: list[str], by: str) -> None:
-    world = await made()
+    world = await make_world()
     turn = str(world.answered.pk)
     if by == "form":
         path = f"/turns/{turn}/something-else/"
@@ -160,7 +160,7 @@ async def test_nor_does_something_else(published: None, queued: list[str], by: s
 
 
 async def test_the_citizens_pages_follow_it_live(published: None, queued: list[str]) -> None:
-    world = await made()
+    world = await make_world()
     eva_says = database_sync_to_async(_say)
     async with tab(world.secret) as page:
         await page.read_until("The assistant is silent".lower())

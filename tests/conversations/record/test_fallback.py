@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conversations.decided import decisions
+from conversations.decisions import decisions
 from conversations.models import Stage, Turn
 from conversations.record.replay import replay
 from conversations.turns import languages

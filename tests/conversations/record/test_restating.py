@@ -42,12 +42,12 @@ def add_old_event(turn: Turn, kind: str) -> None:
     if kind == "turn.received":
         text = hashlib.sha256(turn.text.encode()).hexdigest()
         payload |= {"text_sha256": text, "number": turn.number, "release": turn.release_number}
-    chain, at, data = turn.session_id, timezone.now(), canonical(payload)
+    chain, moment, data = turn.session_id, timezone.now(), canonical(payload)
     head, _ = AuditHead.objects.get_or_create(chain=chain, defaults={"seq": 0, "hash": GENESIS})
     fields: dict[str, Any] = {"seq": head.seq + 1, "kind": kind, "actor": "citizen"}
     fields["prev_hash"] = head.hash
-    hashed = event_hash(chain=str(chain), at=instant(at), payload=data, **fields)
-    AuditEvent.objects.create(chain=chain, at=at, payload=data.decode(), hash=hashed, **fields)
+    hashed = event_hash(chain=str(chain), at=instant(moment), payload=data, **fields)
+    AuditEvent.objects.create(chain=chain, at=moment, payload=data.decode(), hash=hashed, **fields)
     AuditHead.objects.filter(chain=chain).update(seq=F("seq") + 1, hash=hashed)
 
 
@@ -107,8 +107,8 @@ def test_signs_of_this_version_stay_and_the_words_of_before_are_checked(tampered
     if tampered:
         tamper(turn, text="I never asked")
     migrate()
-    left = [("turn_text", "changed"), ("turn", "missing")]
-    assert faults(turn) == (left if tampered else [])
+    discrepancies = [("turn_text", "changed"), ("turn", "missing")]
+    assert faults(turn) == (discrepancies if tampered else [])
 
 
 def test_messages_that_old_processes_take_meanwhile_are_restated_by_the_next_migrate() -> None:

@@ -96,11 +96,11 @@ def test_it_counts_tokens_once_the_server_has_counted_ten_calls(
 
     with scripted_model({}) as (model, _):
         before = [entry for secret in "ab" for entry in counted(secret)]
-        after = counted("c")
+        payloads = counted("c")
     assert len(before) == 10
     assert all(entry["input_bound"] == entry["input_bytes"] for entry in before)
     # What the scripted server counts is far below a token a byte.
-    assert all(entry["input_bound"] < entry["input_bytes"] / 100 for entry in after)
+    assert all(entry["input_bound"] < entry["input_bytes"] / 100 for entry in payloads)
 
 
 def test_a_turn_that_is_resumed_counts_as_it_began(ask: Ask) -> None:

@@ -251,8 +251,8 @@ def test_several_are_answered_each_with_its_card(
     assert [(source["agency_id"], source["service_key"]) for source in sources] == chosen
     assert turn.reply.citations.count() == len(chosen)
     assert turn.choice.services == tuple(chosen)
-    made = turn.stages.filter(status="chosen").order_by("order")
-    assert [entry.contract for entry in made][-1] == last
+    stages = turn.stages.filter(status="chosen").order_by("order")
+    assert [entry.contract for entry in stages][-1] == last
     event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.chosen")
     data = json.loads(event.payload)
     assert [data["chosen"], *data["also"]] == ["/".join(entry) for entry in chosen]
@@ -300,13 +300,13 @@ def test_the_record_of_a_choice_of_one_is_as_it_was(asking: Turn) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", "0", "10", "²", "-1", "1 ", "None", "none of these", "9" * 99]
+    "value", ["", "0", "10", "²", "-1", "1 ", "None", "none of these", "9" * 99]
 )
-def test_a_form_names_an_option_by_its_number(given: str) -> None:
+def test_a_form_names_an_option_by_its_number(value: str) -> None:
     with pytest.raises(ChoiceRefused):
-        numbers_of([given])
+        numbers_of([value])
     with pytest.raises(ChoiceRefused):
-        numbers_of(["1", given])
+        numbers_of(["1", value])
     assert numbers_of(["none"]) == []
     assert numbers_of(["3", "1"]) == [3, 1]
 
@@ -334,7 +334,7 @@ def test_a_question_replaces_an_open_choice(asking: Turn, ask: Ask) -> None:
     assert not flow_items(asking).exists()
     assert verify(asking.session_id).ok
     view = selectors.turn_view(asking.pk)
-    assert view.between == "asked"
+    assert view.intermediate == "asked"
 
 
 def test_a_citizen_is_asked_once_a_turn(asking: Turn) -> None:

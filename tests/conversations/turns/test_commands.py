@@ -200,13 +200,13 @@ def test_it_holds_only_where_the_bundle_brings_thresholds(bundle: Path) -> None:
     with_labels = Path(shutil.copytree(bundle, bundle.parent / "with-labels"))
     text = "".join(json.dumps(label) + "\n" for label in LABELS)
     (with_labels / "labels.jsonl").write_text(text, encoding="utf-8")
-    own = case("classify", bundle="with-labels")
+    case_line = case("classify", bundle="with-labels")
     flagged = valid("classify")
     flagged["intents"][0]["confidence"] = 0.95
     flagged["risk_flags"] = [
         {"label": "fraud", "confidence": 0.9, "evidence_snippets": ["was stolen"]}
     ]
-    low, risky = gate(bundle.parent, own, {**own, "raw": json.dumps(flagged)})
+    low, risky = gate(bundle.parent, case_line, {**case_line, "raw": json.dumps(flagged)})
     assert (low["verdict"], risky["verdict"]) == ("pass", "hold")
     assert [f["code"] for f in risky["findings"]] == ["policy.risk"]
 

@@ -92,8 +92,8 @@ def test_it_leaves_no_word_of_the_citizen(ask: Ask) -> None:
     for row in Turn.objects.filter(session_id=turn.session_id):
         assert (row.text, row.risks, row.state, row.lease) == ("", [], "closed", None)
     for model in HELD:
-        left = model.objects.count()
-        assert left < others[model] or others[model] == 0, model
+        count = model.objects.count()
+        assert count < others[model] or others[model] == 0, model
     assert Reply.objects.get().turn.text == VISA
 
 

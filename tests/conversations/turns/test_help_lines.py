@@ -31,7 +31,7 @@ def turkish(published: None) -> None:
 def _publish(language: str, text: str) -> None:
     values = {"language": language, "flag": "self_harm", "text": text}
     eve, source = person("eve", Role.EDITOR), Change.Source.API
-    editing.save(table="help_lines", values=values, by=eve, seen=None, source=source)
+    editing.save(table="help_lines", values=values, by=eve, expected_version=None, source=source)
     publishing.publish(note="one more language", by=eve)
 
 

@@ -66,9 +66,9 @@ def test_it_says_in_french_that_there_is_no_french(ask: Ask) -> None:
 def test_it_says_that_a_part_is_not_in_french(ask: Ask) -> None:
     reply = reply_of(ask(bilingual.FISHING))
     assert reply.notice == "Une partie de ces informations n’existe qu’en anglais."
-    spoken = {fact.heading: fact.language for fact in reply.facts}
-    assert spoken["De quoi il s’agit"] == "en"
-    assert spoken["Comment faire la demande"] == ""
+    languages = {fact.heading: fact.language for fact in reply.facts}
+    assert languages["De quoi il s’agit"] == "en"
+    assert languages["Comment faire la demande"] == ""
 
 
 def test_it_answers_an_english_question_as_ever(ask: Ask) -> None:

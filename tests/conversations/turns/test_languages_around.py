@@ -94,9 +94,9 @@ def test_a_held_question_is_explained_in_french(ask: Ask, secret: str) -> None:
     outcome = page[page.index('class="outcome"') : page.index("</article>")]
     assert re.search(r'class="held"[^>]* lang="fr" dir="ltr"', outcome)
     with translation.override("fr"):
-        before, after = map(re.escape, gettext(ANSWERED_BY).split("{time}"))
+        before, suffix = map(re.escape, gettext(ANSWERED_BY).split("{time}"))
         assert [text for text in HELD if gettext(text) not in outcome] == []
-    assert re.search(rf"{before}\d+ ({MONTHS}) \d+[^<]* \d+:\d+{after}", outcome)
+    assert re.search(rf"{before}\d+ ({MONTHS}) \d+[^<]* \d+:\d+{suffix}", outcome)
     assert not [text for text in HELD if text in outcome]
 
 

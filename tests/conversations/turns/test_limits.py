@@ -70,11 +70,11 @@ def test_the_form_limits_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_networks_of_one_customer_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, sessions="1/hour")
     networks = [f"2001:db8:1:{number:x}::1" for number in range(70)]
-    made = [
+    turns = [
         Client(REMOTE_ADDR=peer).post("/api/v1/sessions/", b"", "application/json").status_code
         for peer in networks
     ]
-    assert made == [201] * addresses.WIDE + [429] * (70 - addresses.WIDE)
+    assert turns == [201] * addresses.WIDE + [429] * (70 - addresses.WIDE)
     assert limits.take("sessions", "2001:db8:2:1::") is None
 
 

@@ -24,6 +24,7 @@ from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page
 from tests.conversations.turns.ways import SECRET, WAYS, Way
 from tests.fixtures import VISA, Ask
+from tests.selection import sample
 
 CARD = "4111 1111 1111 1111"
 TEXT = f"{VISA}, I paid with card {CARD} today"
@@ -32,6 +33,7 @@ DANGER = f"I want to kill myself. My passport number is X1234567, card {CARD}"
 FROM_DANGER = "Listening Line"
 
 every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+most_ways = pytest.mark.parametrize("way", sample(WAYS, keep=3), ids=lambda way: way.__name__)
 
 
 @pytest.fixture(autouse=True)
@@ -79,9 +81,9 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
         records.append(text)
         return look(text)
 
-    monkeypatch.setattr(crisis, "look", looking)
+    monkeypatch.setattr(crisis, "screen", looking)
     result = await way(TEXT, None)
-    assert result.asked
+    assert result.is_asked
     assert records  # for danger, and for nothing else
     assert await turns() == []
     for words in (CARD, "I paid with card"):
@@ -89,12 +91,12 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
         assert words not in caplog.text
 
 
-@every_way
+@most_ways
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_without_them(way: Way) -> None:
     result = await way(TEXT, "remove")
-    assert not result.asked
+    assert not result.is_asked
     assert await turns() == [SHORTER]
     assert await traces(CARD) == []
     assert [event["personal_data"] for event in await received()] == [
@@ -102,35 +104,35 @@ async def test_it_goes_without_them(way: Way) -> None:
     ]
 
 
-@every_way
+@most_ways
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
     result = await way(TEXT, "send")
-    assert not result.asked
+    assert not result.is_asked
     assert await turns() == [TEXT]
     (event,) = await received()
     assert event["personal_data"] == {"chosen": "send", "kinds": ["card"]}
     assert CARD not in json.dumps(event)
 
 
-@every_way
+@most_ways
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_in_danger_is_held_up(way: Way) -> None:
     result = await way(DANGER, None)
-    assert not result.asked
+    assert not result.is_asked
     assert await turns() == [DANGER]
 
 
-@every_way
+@most_ways
 @pytest.mark.parametrize(
     "text", [VISA, "Call me at +44 7911 123456 or jo@example.org, case 123456"]
 )
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_else_is_asked(way: Way, text: str) -> None:
-    assert not (await way(text, None)).asked
+    assert not (await way(text, None)).is_asked
     assert await turns() == [text]
     assert "personal_data" not in (await received())[0]
 
@@ -168,8 +170,8 @@ def test_sending_again_is_safe(published: None, choice: str) -> None:
     assert program.ask(TEXT, client_id="m-1").status_code == 422
     first = program.ask(TEXT, client_id="m-1", personal_data=choice)
     assert first.status_code == 202
-    for more in ({"personal_data": choice}, {}, {"personal_data": "send"}):
-        again = program.ask(TEXT, client_id="m-1", **more)
+    for fields in ({"personal_data": choice}, {}, {"personal_data": "send"}):
+        again = program.ask(TEXT, client_id="m-1", **fields)
         assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
     other = program.ask(TEXT.replace("today", "now"), client_id="m-1", personal_data=choice)
     assert other.status_code == 409

@@ -19,26 +19,26 @@ RUN = 69  # two of them whether an administrator has switched something off
 @contextmanager
 def watching() -> Iterator[list[str]]:
     """Gather the statements of this thread; its own log is emptied while a turn waits."""
-    seen: list[str] = []
+    statements: list[str] = []
 
     def wrapper(execute: Any, sql: str, *rest: Any) -> Any:
         if not sql.startswith("BEGIN"):  # SQLite's own way
-            seen.append(sql)
+            statements.append(sql)
         return execute(sql, *rest)
 
     with connection.execute_wrapper(wrapper):
-        yield seen
+        yield statements
 
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)  # within a test's own one there are more savepoints
 def test_a_turn_asks_no_more_often_than_it_has_to(ask: Ask) -> None:
     ask(VISA)  # what a process reads once
-    with watching() as seen:
+    with watching() as statements:
         turn, _ = services.receive(session=services.new_secret(), text=VISA, enqueue=False)
-    assert len(seen) <= TAKEN
-    with watching() as seen:
+    assert len(statements) <= TAKEN
+    with watching() as statements:
         running.run_turn(turn_id=turn.pk)
     turn.refresh_from_db()
     assert turn.state == "answered"
-    assert len(seen) <= RUN, "\n".join(sql[:150] for sql in seen)
+    assert len(statements) <= RUN, "\n".join(sql[:150] for sql in statements)

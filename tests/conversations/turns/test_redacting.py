@@ -45,8 +45,8 @@ class Listening:
         return OfflineModel().complete(request, deadline=deadline)
 
 
-def keys(*said: tuple[str, str, str]) -> str:
-    results = [{"key_type": t, "key_value": v, "evidence_snippets": [q]} for t, v, q in said]
+def keys(*values: tuple[str, str, str]) -> str:
+    results = [{"key_type": t, "key_value": v, "evidence_snippets": [q]} for t, v, q in values]
     return json.dumps({"keys": results})
 
 

@@ -129,13 +129,13 @@ def test_what_comes_after_it_knows_nothing_of_the_talk_before(talk: Turn, ask: A
     new = run(again(talk))
     choose(session_id=new.session_id, turn_id=new.pk, numbers=[1])
     new = run(new)
-    after = ask(FEE, secret=SECRET)
-    items = selectors.history(after)
+    later = ask(FEE, secret=SECRET)
+    items = selectors.history(later)
     assert [item["text"] for item in items if item["role"] == "user"] == [PASSPORT]
     assert [item["service"] for item in items if item["role"] == "assistant"] == [
         new.reply.body["sources"][0]["service_key"]
     ]
-    assert after.reply.body["still_about"] == new.reply.body["title"]
+    assert later.reply.body["still_about"] == new.reply.body["title"]
 
 
 def test_a_turn_between_them_loses_the_answer_that_was_turned_away(talk: Turn, ask: Ask) -> None:

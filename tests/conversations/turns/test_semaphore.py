@@ -26,7 +26,7 @@ def test_processes_share_the_seats_and_every_call_gets_one() -> None:
 
     def call(seats: SharedSemaphore) -> None:
         nonlocal here, most, done
-        with seats.held():
+        with seats.seat():
             with lock:
                 here += 1
                 most = max(most, here)
@@ -49,19 +49,19 @@ def held_by_another(until: timedelta) -> None:
 
 def test_a_seat_of_a_killed_process_is_free_once_its_call_would_be_over() -> None:
     held_by_another(timedelta(seconds=-1))
-    with SharedSemaphore(1, keep=60).held(patience=60):
+    with SharedSemaphore(1, keep=60).seat(patience=60):
         connection.close()
 
 
 def test_a_call_does_not_wait_for_ever() -> None:
     held_by_another(timedelta(minutes=5))
-    with pytest.raises(ModelUnavailable) as raised, SharedSemaphore(1, keep=60).held(patience=0.01):
+    with pytest.raises(ModelUnavailable) as raised, SharedSemaphore(1, keep=60).seat(patience=0.01):
         pytest.fail("there was no seat")
     assert not raised.value.passing
 
 
 def test_a_seat_that_was_lost_is_not_given_back_for_its_new_holder() -> None:
     seats, other = SharedSemaphore(1, keep=60), uuid.uuid4()
-    with seats.held():
+    with seats.seat():
         Seat.objects.update(holder=other)
     assert Seat.objects.get().holder == other

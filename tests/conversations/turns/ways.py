@@ -19,69 +19,69 @@ SECRET = "p" * 43
 
 
 @dataclass(frozen=True)
-class Said:
-    """What came back: whether its sender is asked to choose, and all that was told."""
+class Outcome:
+    """What came back: whether its sender is asked to choose, and all of its text."""
 
-    asked: bool
-    told: str
+    is_asked: bool
+    text: str
 
 
-Way = Callable[[str, str | None], Awaitable[Said]]
+Way = Callable[[str, str | None], Awaitable[Outcome]]
 
 
 @database_sync_to_async
-def by_form(text: str, choice: str | None) -> Said:
+def by_form(text: str, choice: str | None) -> Outcome:
     """The page without JavaScript."""
     data = {"text": text, **({"personal_data": choice} if choice else {})}
     response = browser_with(SECRET).post("/ask/", data)
     assert response.status_code in (303, 422)
-    return Said(response.status_code == 422, page(response))
+    return Outcome(response.status_code == 422, page(response))
 
 
-async def by_page_socket(text: str, choice: str | None) -> Said:
+async def by_page_socket(text: str, choice: str | None) -> Outcome:
     """The page with JavaScript."""
     async with tab(SECRET) as open_page:
         await open_page.send({"text": text, **({"personal_data": choice} if choice else {})})
         while "personal" not in open_page.parts:
             await open_page.read()
         matches = "personal-check" in open_page.parts["personal"]
-        return Said(matches, "".join(open_page.frames))
+        return Outcome(matches, "".join(open_page.frames))
 
 
 @database_sync_to_async
-def by_rest(text: str, choice: str | None) -> Said:
+def by_rest(text: str, choice: str | None) -> Outcome:
     """A program by REST."""
-    more = {"personal_data": choice} if choice else {}
-    response = Integrator().ask(text, client_id="m-1", **more)
+    fields = {"personal_data": choice} if choice else {}
+    response = Integrator().ask(text, client_id="m-1", **fields)
     body = response.json()
     matches = body.get("type") == "urn:ieim:problem:personal-data"
     assert response.status_code == (422 if matches else 202)
-    return Said(matches, json.dumps(body, ensure_ascii=False))
+    return Outcome(matches, json.dumps(body, ensure_ascii=False))
 
 
 @database_sync_to_async
-def by_command(text: str, choice: str | None) -> Said:
+def by_command(text: str, choice: str | None) -> Outcome:
     """A terminal."""
-    more = [f"--personal-data={choice}"] if choice else []
+    options = [f"--personal-data={choice}"] if choice else []
     out = io.StringIO()
     try:
-        call_command("ask", *more, "--", text, stdout=out)
+        call_command("ask", *options, "--", text, stdout=out)
     except CommandError as error:
         # Any other refusal is none of these tests': it fails them.
-        return Said("--personal-data" in str(error), str(error))
-    return Said(False, out.getvalue())
+        return Outcome("--personal-data" in str(error), str(error))
+    return Outcome(False, out.getvalue())
 
 
 @database_sync_to_async
-def by_command_in_a_session(text: str, choice: str | None) -> Said:
+def by_command_in_a_session(text: str, choice: str | None) -> Outcome:
     """A terminal, in a session that there is already."""
     session, _, _ = services.new_session()
-    more = [f"--personal-data={choice}"] if choice else []
+    options = [f"--personal-data={choice}"] if choice else []
     try:
-        call_command("ask", *more, f"--session={session.pk}", "--", text, stdout=io.StringIO())
+        call_command("ask", *options, f"--session={session.pk}", "--", text, stdout=io.StringIO())
     except CommandError as error:
-        return Said(True, str(error))
-    return Said(False, "")
+        return Outcome(True, str(error))
+    return Outcome(False, "")
 
 
 WAYS: list[Way] = [

@@ -13,7 +13,7 @@ from review.models import ReviewItem
 from tests.administration.setting import put, save
 from tests.conversations.person.asking import wants
 from tests.conversations.test_rating import browser_with
-from tests.conversations.waiting.test_waiting import held
+from tests.conversations.waiting.test_waiting import held_turn
 from tests.fixtures import Ask
 
 SECRET = "a"
@@ -32,7 +32,7 @@ def test_nobody_in_danger_is_promised_an_hour_while_the_office_is_closed(
     turn = ask(DANGER, secret=SECRET)
     view = selectors.turn_view(turn.pk)
     assert (view.state, view.due_at) == ("needs_review", None)
-    assert view.words.moment(datetime.fromisoformat("2026-11-24T08:30+00:00")) in view.held_when
+    assert view.words.moment(datetime.fromisoformat("2026-11-24T08:30+00:00")) in view.answer_by
     page = browser_with(SECRET).get("/").content.decode()
     assert "Please do not wait for us." in page
     assert PROMISED not in page
@@ -45,8 +45,8 @@ def test_it_says_so_where_no_opening_is_in_sight(ask: Ask, office_clock: Any) ->
     save("hours", {**HOURS, "closed": "2026-11-01 to 2027-12-31"})
     office_clock("2026-11-23 20:08")
     turn = ask(DANGER, secret=SECRET)
-    held_when = selectors.turn_view(turn.pk).held_when
-    assert held_when.startswith(
+    answer_by = selectors.turn_view(turn.pk).answer_by
+    assert answer_by.startswith(
         "Nobody may be reading here now: the office is closed. Please do not"
     )
 
@@ -80,7 +80,7 @@ def test_who_is_not_in_danger_is_told_by_when_and_that_it_is_closed(
     save("hours", HOURS)
     put("contacts", telephone="+44 20 7946 0100")
     office_clock("2026-11-23 20:08")
-    held(ask)
+    held_turn(ask)
     page = browser_with(SECRET).get("/").content.decode()
     assert PROMISED in page
     assert CLOSED in page

@@ -44,21 +44,21 @@ def stopped(ask: Ask, text: str = VISA, **says: Any) -> Turn:
     return turn
 
 
-def found(turn: Turn) -> list[CardView]:
+def cards_of(turn: Turn) -> list[CardView]:
     return list(selectors.turn_view(turn.pk).may_help)
 
 
 def titles(turn: Turn) -> list[str]:
-    return [card.title for card in found(turn)]
+    return [card.title for card in cards_of(turn)]
 
 
 def test_it_shows_three_services_with_their_own_words(ask: Ask) -> None:
     turn = stopped(ask)
-    cards = found(turn)
+    cards = cards_of(turn)
     assert len(cards) == 3
-    known = {result.name: result for result in knowledge.release(1).services.values()}
+    services = {result.name: result for result in knowledge.release(1).services.values()}
     for card in cards:
-        service = known[card.title]
+        service = services[card.title]
         assert card.agency == knowledge.release(1).agencies[service.agency].name
         assert [fact.items for fact in card.facts] == [(service.contact,)]
         assert card.url in (service.url, service.path)
@@ -157,7 +157,7 @@ def test_what_is_not_in_the_service_list_any_more_is_not_shown(ask: Ask) -> None
     Service.objects.filter(name=first).delete()
     Service.objects.filter(name=second).update(contact="+44 20 7946 0999")
     publishing.publish(note="without it", by=None)
-    cards = found(turn)
+    cards = cards_of(turn)
     assert first not in [card.title for card in cards]
     assert cards[0].title == second
     assert cards[0].facts[0].items == ("+44 20 7946 0999",)
@@ -166,7 +166,7 @@ def test_what_is_not_in_the_service_list_any_more_is_not_shown(ask: Ask) -> None
 
 def test_it_says_in_which_language_they_are(ask: Ask) -> None:
     french = "Bonjour, je voudrais prolonger mon visa de touriste, s’il vous plaît"
-    (first, *_) = found(stopped(ask, french))
+    (first, *_) = cards_of(stopped(ask, french))
     assert (first.title, first.languages) == ("Prolonger un visa de touriste", {})
     assert first.facts[0].heading == "Contact"
 

@@ -20,7 +20,7 @@ BAD = ["no json", "no json"]
 SECRET = "a"
 
 
-def held(ask: Ask, text: str = VISA, **says: list[Any]) -> Turn:
+def held_turn(ask: Ask, text: str = VISA, **says: list[Any]) -> Turn:
     """A turn that waits, because of what the model says."""
     with scripted_model(says or {"agency_detect_v1": BAD}) as (model, _):
         turn = ask(text, secret=SECRET, model=model)
@@ -29,11 +29,11 @@ def held(ask: Ask, text: str = VISA, **says: list[Any]) -> Turn:
 
 
 def why(turn: Turn) -> str:
-    return selectors.turn_view(turn.pk).held_why
+    return selectors.turn_view(turn.pk).waiting_explanation
 
 
 @pytest.mark.parametrize(
-    ("codes", "told"),
+    ("codes", "expected"),
     [
         (["json.syntax"], "could not answer this safely"),
         (["policy.confidence"], "not sure enough"),
@@ -45,11 +45,11 @@ def why(turn: Turn) -> str:
         ([], "could not answer this safely"),
     ],
 )
-def test_it_says_why_in_plain_words(ask: Ask, codes: list[str], told: str) -> None:
-    turn = held(ask)
+def test_it_says_why_in_plain_words(ask: Ask, codes: list[str], expected: str) -> None:
+    turn = held_turn(ask)
     ReviewItem.objects.update(reasons=codes)
-    assert told in why(turn)
-    assert told in browser_with(SECRET).get("/").content.decode()
+    assert expected in why(turn)
+    assert expected in browser_with(SECRET).get("/").content.decode()
 
 
 def test_who_asked_for_a_person_reads_that_and_can_say_how_to_be_reached(ask: Ask) -> None:
@@ -59,7 +59,7 @@ def test_who_asked_for_a_person_reads_that_and_can_say_how_to_be_reached(ask: As
     page = browser_with(SECRET).get("/").content.decode()
     link = "Ask to be called back, or to get an e-mail</a>"
     assert f'href="/person/?about={turn.pk}">{link}' in page
-    held(ask)
+    held_turn(ask)
     assert browser_with(SECRET).get("/").content.decode().count(link) == 1
 
 
@@ -74,28 +74,28 @@ def test_it_says_that_none_of_what_was_offered_was_it(ask: Ask) -> None:
 def test_it_says_so_in_the_language_of_the_question(ask: Ask) -> None:
     put("contacts", telephone="+44 20 7946 0100")
     save("hours", {"monday": "09:00-17:00"})
-    turn = held(ask, "Bonjour, je voudrais prolonger mon visa de touriste, s’il vous plaît")
+    turn = held_turn(ask, "Bonjour, je voudrais prolonger mon visa de touriste, s’il vous plaît")
     view = selectors.turn_view(turn.pk)
     assert view.language == "fr"
-    assert "il ne devine pas" in view.held_why
+    assert "il ne devine pas" in view.waiting_explanation
     assert view.waiting
     assert view.waiting.reach
     assert view.waiting.reach.hours[0] == "Ouvert : lundi, 09:00–17:00"
 
 
 def test_it_names_the_day_and_the_hour(ask: Ask) -> None:
-    turn = held(ask)
+    turn = held_turn(ask)
     due = ReviewItem.objects.get().due_at
     view = selectors.turn_view(turn.pk)
-    assert view.held_when == f"You get the answer on this page by {view.words.moment(due)}."
-    assert f"{due:%M}." in view.held_when
+    assert view.answer_by == f"You get the answer on this page by {view.words.moment(due)}."
+    assert f"{due:%M}." in view.answer_by
 
 
 def test_it_names_the_telephone_and_the_hours_of_the_office(ask: Ask) -> None:
     put("contacts", telephone="+44 20 7946 0100")
     week = dict.fromkeys(("monday", "tuesday", "wednesday"), "09:00-12:00, 13:00-17:00")
     save("hours", {**week, "closed": "2020-01-01"})
-    held(ask)
+    held_turn(ask)
     page = browser_with(SECRET).get("/").content.decode()
     assert '<a class="govuk-link held__telephone" href="tel:+442079460100" dir="ltr">' in page
     assert "<li>Open: Monday to Wednesday, 09:00–12:00</li>" in page
@@ -103,11 +103,11 @@ def test_it_names_the_telephone_and_the_hours_of_the_office(ask: Ask) -> None:
 
 
 def test_it_leaves_them_out_where_none_are_set(ask: Ask) -> None:
-    held(ask)
+    held_turn(ask)
     assert "Would you rather call?" not in browser_with(SECRET).get("/").content.decode()
 
 
 def test_who_is_answered_waits_for_nothing(ask: Ask) -> None:
     view = selectors.turn_view(ask(secret=services.new_secret()).pk)
     assert view.waiting is None
-    assert (view.held_why, list(view.may_help)) == ("", [])
+    assert (view.waiting_explanation, list(view.may_help)) == ("", [])

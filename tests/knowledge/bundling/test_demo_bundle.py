@@ -64,8 +64,8 @@ def tagged(tag: str) -> list[dict[str, Any]]:
 def test_it_links_only_to_the_reserved_domain() -> None:
     for agency in rows("agencies"):
         assert EXAMPLE_URL.fullmatch(agency["path"]), agency["id"]
-        own = [s for s in rows("services") if s["agency"] == agency["id"]]
-        for service in own:
+        services = [s for s in rows("services") if s["agency"] == agency["id"]]
+        for service in services:
             for url in (service["url"], service["path"]):
                 assert EXAMPLE_URL.fullmatch(url), service["key"]
                 assert url.startswith(agency["path"] + "/"), service["key"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.findings import Code
@@ -288,7 +288,6 @@ def test_it_keeps_scores_with_two_decimals() -> None:
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_it_never_raises_and_never_passes_a_damaged_answer_unseen(
     contract: str, data: st.DataObject
@@ -310,7 +309,6 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_it_never_raises_for_a_value_of_the_wrong_kind_anywhere(
     contract: str, data: st.DataObject

@@ -198,7 +198,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(database=None)
 @given(st.dictionaries(st.text("abc"), JSON_VALUES))
 def test_it_reads_all_valid_objects(value: dict[str, object]) -> None:
     parsed, findings = parse(json.dumps(value))

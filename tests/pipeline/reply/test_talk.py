@@ -10,7 +10,8 @@ import pytest
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Query
 from ieim.pipeline.reply.cards import Source
-from ieim.pipeline.reply.reply import Reply, mark_continuation
+from ieim.pipeline.reply.marks import mark_continuation
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.stages.base import Context, Inputs
 from tests.pipeline.build import TODAY
 from tests.pipeline.searching import FakeSearch

@@ -8,7 +8,7 @@ from typing import Any
 
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Query
-from ieim.pipeline.reply.reply import mark_uncovered
+from ieim.pipeline.reply.marks import mark_uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
 from tests.pipeline.build import PAVILION, REPLACE, TODAY, context

@@ -134,7 +134,7 @@ def test_it_has_no_error_pages(client: Reviewer, method: str, path: str, status:
 
 
 @pytest.mark.parametrize(
-    ("query", "named"),
+    ("query", "field"),
     [
         ("tab=all", "tab"),
         ("tab=", "tab"),
@@ -154,8 +154,8 @@ def test_it_has_no_error_pages(client: Reviewer, method: str, path: str, status:
         (f"before=1-{'0' * 32}&after=1-{'0' * 32}", "both"),
     ],
 )
-def test_it_says_what_is_wrong_with_an_address(client: Reviewer, query: str, named: str) -> None:
-    assert named in is_problem(client.get(f"{ITEMS}?{query}"), 400)["detail"]
+def test_it_says_what_is_wrong_with_an_address(client: Reviewer, query: str, field: str) -> None:
+    assert field in is_problem(client.get(f"{ITEMS}?{query}"), 400)["detail"]
 
 
 @pytest.mark.parametrize(

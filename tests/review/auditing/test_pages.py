@@ -150,7 +150,7 @@ def test_a_name_finds_the_programs_that_act_for_somebody(ada: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "field", "said"),
+    ("query", "field", "problem"),
     [
         ({"about": "K7M-4QX8"}, "about", "Nothing is recorded under this."),
         ({"who": "nobody"}, "who", "Nobody of this name is in the record."),
@@ -163,13 +163,13 @@ def test_a_name_finds_the_programs_that_act_for_somebody(ada: Client) -> None:
     ],
 )
 def test_what_cannot_be_searched_for_is_said_beside_its_field(
-    ada: Client, query: dict[str, str], field: str, said: str
+    ada: Client, query: dict[str, str], field: str, problem: str
 ) -> None:
     response = ada.get(EVENTS, query)
     assert response.status_code == 400
     text = response.content.decode()
     assert f'<a href="#{field}">' in text
-    assert said in text
+    assert problem in text
     assert response.context["page"]["rows"]  # the newest are there all the same
 
 
@@ -345,9 +345,9 @@ def test_what_cannot_be_downloaded_leaves_no_event(
 )
 def test_each_search_walks_along_its_index(ada: Client, query: dict[str, str], index: str) -> None:
     happen(3)
-    place = f"{int(timezone.now().timestamp() * 1_000_000)}-999999"
+    position = f"{int(timezone.now().timestamp() * 1_000_000)}-999999"
     with CaptureQueriesContext(connection) as made:
-        ada.get(EVENTS, {**query, "after": place})
+        ada.get(EVENTS, {**query, "after": position})
     limit = f"LIMIT {presenters.SIZE + 1}"
     (sql,) = (result["sql"] for result in made.captured_queries if limit in result["sql"])
     with connection.cursor() as cursor:

@@ -31,20 +31,20 @@ def item(turn: Turn, eva: User) -> ReviewItem:
     return claims.claim(item_id=opened.pk, actor=eva)
 
 
-def held(client: Client, item: ReviewItem) -> int:
+def claim_status(client: Client, item: ReviewItem) -> int:
     return client.get(reverse("review:held", args=[item.pk])).status_code
 
 
-def test_the_open_page_learns_whether_the_item_is_still_held(
+def test_the_open_page_learns_whether_the_item_is_still_unsigned_item(
     client: Client, item: ReviewItem, eva: User
 ) -> None:
-    assert held(client, item) == 204
+    assert claim_status(client, item) == 204
     ReviewItem.objects.filter(pk=item.pk).update(claimed_until=timezone.now())
-    assert held(client, item) == 409
+    assert claim_status(client, item) == 409
     claims.renew(item_id=item.pk, actor=eva)
-    assert held(client, item) == 204
+    assert claim_status(client, item) == 204
     claims.take_over(item_id=item.pk, actor=person("ben", Role.SUPERVISOR))
-    assert held(client, item) == 409
+    assert claim_status(client, item) == 409
 
 
 def test_only_a_decision_that_was_taken_lets_the_browser_forget(published: None) -> None:

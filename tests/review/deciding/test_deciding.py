@@ -53,7 +53,7 @@ def test_it_approves_an_answer_that_only_lacked_certainty() -> None:
     taken_and_decided(item, desk.person("eva"), Action.APPROVE)
     model = Scripted()
     turn = desk.run(turn, model)
-    assert model.asked == []
+    assert model.requested == []
     assert (turn.state, turn.resumed, reply_of(turn).origin) == ("answered", True, "model_approved")
     stage = turn.stages.get(contract="service_select_v1")
     assert (stage.status, stage.findings) == ("approved", [])
@@ -138,7 +138,7 @@ def test_it_asks_later_stages_again_when_an_earlier_one_is_corrected() -> None:
     assert later.attempts.count() == 1
     model = Scripted()
     turn = desk.run(turn, model)
-    assert model.asked == ["category_select_v1", "service_select_v1"]
+    assert model.requested == ["category_select_v1", "service_select_v1"]
     assert (turn.state, reply_of(turn).origin) == ("answered", "staff_override")
     assert replay(turn).same
 
@@ -146,12 +146,12 @@ def test_it_asks_later_stages_again_when_an_earlier_one_is_corrected() -> None:
 def test_it_takes_another_way_when_the_agency_was_wrong() -> None:
     """The model finds one agency, fails there, and a person knows that there are two."""
     turn = desk.ask(VISA, {"service_select_v1": BAD})
-    output = desk.found(AGENCY, "revenue")
+    output = desk.agency_output(AGENCY, "revenue")
     eva = desk.person("eva")
     taken_and_decided(the_item(turn), eva, Action.OVERRIDE, stage="agency_detect_v1", output=output)
     model = Scripted()
     turn = desk.run(turn, model)
-    assert model.asked[0] == "semantic_analysis_v1"
+    assert model.requested[0] == "semantic_analysis_v1"
     assert turn.stages.get(contract="category_select_v1").status == "pending"
     assert replay(turn).same
 

@@ -60,17 +60,17 @@ def test_a_dismissal_that_waits_for_a_second_person_shows_nothing_yet() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "told"),
+    ("stage", "sentence"),
     [
         ("category_select_v1", f"{CLOSED}."),
         ("classify", "The citizen is told nothing: nobody waits for this."),
     ],
 )
-def test_the_action_says_of_a_dismissal_what_the_preview_says(stage: str, told: str) -> None:
+def test_the_action_says_of_a_dismissal_what_the_preview_says(stage: str, sentence: str) -> None:
     user = desk.person("eva", *desk.ALL)
     item = desk.take(the_item(desk.ask(VISA, {stage: BAD}), stage), user)
     text = words(browser(user).get(reverse("review:item", args=[item.pk])).content.decode())
-    assert f"Dismiss The item is done without an answer. {told}" in text
+    assert f"Dismiss The item is done without an answer. {sentence}" in text
 
 
 def test_the_heading_says_that_a_person_has_been_in_touch() -> None:

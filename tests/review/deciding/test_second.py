@@ -23,11 +23,11 @@ from tests.review.desk import (
     BAD,
     REASON,
     Scripted,
-    found,
-    held,
+    agency_output,
     run,
     taken_and_decided,
     the_item,
+    unsigned_item,
 )
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -47,10 +47,10 @@ def test_it_does_nothing_before_a_second_person_agrees() -> None:
     assert Turn.objects.get(pk=turn.pk).state == "needs_review"
     assert deciding.opinion_wanted(item) == proposal
 
-    own = desk.take(item, eva)
-    assert "yourself" in deciding.may(own, eva)[Action.AGREE]
+    own_item = desk.take(item, eva)
+    assert "yourself" in deciding.may(own_item, eva)[Action.AGREE]
     with pytest.raises(Refused, match="yourself"):
-        desk.decide(own, eva, Action.AGREE)
+        desk.decide(own_item, eva, Action.AGREE)
 
     ben = desk.person("ben", *ALL)
     item = desk.take(item, ben)
@@ -192,7 +192,7 @@ def test_a_second_opinion_belongs_to_the_reply() -> None:
     eva, ben = desk.person("eva", *desk.ALL), desk.person("ben", *desk.ALL)
     yes = {"judgements": {"inquiry": True}, "assistantReply": None}
     taken_and_decided(the_item(turn), eva, Action.OVERRIDE, output=yes)
-    item = held(turn)
+    item = unsigned_item(turn)
     assert item.needs_second
     taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
     assert the_item(turn).state == "second_opinion"
@@ -215,7 +215,7 @@ def test_the_duty_goes_with_an_item_that_is_handed_over() -> None:
 def test_correcting_the_agency_takes_its_second_opinion_along() -> None:
     turn = desk.ask(VISA, {"category_select_v1": BAD})
     eva, ben = desk.person("eva", *desk.ALL), desk.person("ben", *desk.ALL)
-    output = found("revenue")
+    output = agency_output("revenue")
     taken_and_decided(the_item(turn), eva, Action.OVERRIDE, stage="agency_detect_v1", output=output)
     assert the_item(turn).state == "second_opinion"
     taken_and_decided(the_item(turn), ben, Action.AGREE)

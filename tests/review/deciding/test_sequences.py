@@ -145,7 +145,7 @@ def test_it_keeps_its_promises_whatever_people_do(db: None) -> None:
     ]
 
     @settings(
-        max_examples=50,
+        max_examples=min(settings().max_examples // 5, 50),
         deadline=None,
         suppress_health_check=list(HealthCheck),
         # A sequence is a few seconds of pipeline: to shrink one takes longer than a test may.

@@ -21,11 +21,11 @@ from tests.review.desk import (
     GREETING,
     REASON,
     Scripted,
-    found,
-    held,
+    agency_output,
     run,
     taken_and_decided,
     the_item,
+    unsigned_item,
 )
 from tests.review.people import browser
 from tests.review.reviewing import Reviewer, override, written
@@ -186,7 +186,7 @@ def test_the_signers_reason_is_kept_and_shown(eva: User, ben: User) -> None:
 def test_an_approved_stage_leads_to_a_reply_that_waits(eva: User, ben: User) -> None:
     turn = desk.ask(BABY, {"service_select_v1": (desk.unsure,) * 2})
     taken_and_decided(the_item(turn), eva, Action.APPROVE)
-    item = held(turn)
+    item = unsigned_item(turn)
     taken_and_decided(item, eva, Action.APPROVE)
     assert run(turn).state == "needs_review"
     sign(turn, ben, OTHER)
@@ -199,9 +199,9 @@ def test_a_correction_that_makes_it_several_waits_for_both(ben: User) -> None:
     lea = desk.person("lea", *desk.ALL, "triage", agencies=[HOME])
     client = Reviewer(lea)
     client.claim(the_item(turn))
-    body = override(found(HOME, OTHER))
+    body = override(agency_output(HOME, OTHER))
     assert client.decide(the_item(turn), body).json()["item"]["state"] == "decided"
-    taken_and_decided(held(turn), ben, Action.APPROVE)
+    taken_and_decided(unsigned_item(turn), ben, Action.APPROVE)
     assert run(turn).state == "needs_review"
     sign(turn, lea, HOME)
     assert run(turn).state == "answered"
@@ -212,21 +212,21 @@ def test_a_correction_before_any_agency_is_known_is_no_way_round(eva: User, ben:
     lea = desk.person("lea", *desk.ALL, "triage", agencies=["revenue"])
     yes = {"judgements": {"inquiry": True}, "assistantReply": None}
     taken_and_decided(the_item(turn), lea, Action.OVERRIDE, output=yes)
-    item = held(turn)
+    item = unsigned_item(turn)
     with pytest.raises(ReviewItem.DoesNotExist):
         taken_and_decided(item, lea, Action.APPROVE)
 
 
-@pytest.mark.parametrize("correction", [found, "guidance"])
+@pytest.mark.parametrize("correction", [agency_output, "guidance"])
 def test_narrowing_is_no_way_round(eva: User, ben: User, correction: Any) -> None:
     turn = desk.ask(BABY, {"semantic_analysis_v1": BAD})
     if correction == "guidance":
         no = {"judgements": {"inquiry": False}, "assistantReply": GREETING}
         payload = {"stage": "judgement_v1", "output": no}
     else:
-        payload = {"stage": "agency_detect_v1", "output": found(HOME)}
+        payload = {"stage": "agency_detect_v1", "output": agency_output(HOME)}
     taken_and_decided(the_item(turn), eva, Action.OVERRIDE, **payload)
-    item = held(turn)
+    item = unsigned_item(turn)
     assert deciding.signing_agencies(item) == (HOME, OTHER)
     taken_and_decided(item, eva, Action.APPROVE)
     assert run(turn).state == "needs_review"
@@ -245,11 +245,11 @@ def test_handing_over_first_is_no_way_round(eva: User, ben: User) -> None:
 
 def test_asking_the_model_again_after_a_correction_is_no_way_round(eva: User) -> None:
     turn = desk.ask(BABY, {"semantic_analysis_v1": BAD})
-    output = found(OTHER, HOME)
+    output = agency_output(OTHER, HOME)
     taken_and_decided(the_item(turn), eva, Action.OVERRIDE, stage="agency_detect_v1", output=output)
     turn = run(turn, Scripted({"service_select_v1": BAD}))
     taken_and_decided(the_item(turn), eva, Action.RETRY)
-    held(turn)
+    unsigned_item(turn)
 
 
 def test_another_item_of_the_turn_is_no_way_round(eva: User, ben: User) -> None:
@@ -263,7 +263,7 @@ def test_another_item_of_the_turn_is_no_way_round(eva: User, ben: User) -> None:
         eva,
         Action.OVERRIDE,
         stage="agency_detect_v1",
-        output=found(HOME),
+        output=agency_output(HOME),
     )
     run(turn, Scripted({"category_select_v1": BAD}))
     left.refresh_from_db()
@@ -279,10 +279,10 @@ def test_taking_back_and_writing_anew_voids_what_was_signed(eva: User, ben: User
     deciding.undo(decision_id=first.pk, actor=eva, reason=REASON)
     assert (the_item(turn).state, SignOff.objects.count()) == ("open", 0)
     taken_and_decided(the_item(turn), ben, Action.WRITE, text="Mine.", sources=[])
-    output = found(HOME, OTHER)
+    output = agency_output(HOME, OTHER)
     taken_and_decided(the_item(turn), eva, Action.OVERRIDE, stage="agency_detect_v1", output=output)
     assert SignOff.objects.count() == 0
-    held(turn)
+    unsigned_item(turn)
 
 
 def test_a_waived_hold_is_not_waived_for_another_reply(eva: User, ben: User) -> None:
@@ -303,7 +303,11 @@ def test_one_person_of_all_agencies_signs_for_all(db: None) -> None:
     turn = desk.ask(BABY, {"semantic_analysis_v1": BAD})
     both = desk.person("both", agencies=[HOME, OTHER])
     taken_and_decided(
-        the_item(turn), both, Action.OVERRIDE, stage="agency_detect_v1", output=found(OTHER, HOME)
+        the_item(turn),
+        both,
+        Action.OVERRIDE,
+        stage="agency_detect_v1",
+        output=agency_output(OTHER, HOME),
     )
     assert run(turn).state == "answered"
 

@@ -40,7 +40,7 @@ class Desk:
         data = {"version": self.item.version, "action": action, "reason": REASON, **draft, **values}
         return self.client.post(reverse(f"review:{name}", args=[self.item.pk]), data)
 
-    def said(
+    def page(
         self,
         name: str,
         action: str = "",
@@ -69,19 +69,19 @@ def at_desk(turn: Turn, eva: User) -> Desk:
     return Desk(the_item(turn), eva)
 
 
-def kept(html: str) -> dict[str, str]:
+def saved_fields(html: str) -> dict[str, str]:
     """Return what the page would confirm."""
     form = html.split('id="confirm-form"')[1]
     return dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form))
 
 
 def test_it_corrects_a_step_and_the_citizen_is_answered(at_desk: Desk, turn: Turn) -> None:
-    html = at_desk.said("preview", "override", TOPIC)
+    html = at_desk.page("preview", "override", TOPIC)
     assert "Visa extensions (1.00)" in words(html)
     assert "goes on to the next step: Which service?" in words(html)
     assert not Decision.objects.exists()
 
-    values = kept(html)
+    values = saved_fields(html)
     values.pop("csrfmiddlewaretoken", None)
     response = at_desk.client.post(reverse("review:decide", args=[at_desk.item.pk]), values)
     assert (response.status_code, response["Location"]) == (
@@ -99,7 +99,7 @@ def test_it_corrects_a_step_and_the_citizen_is_answered(at_desk: Desk, turn: Tur
 def test_it_shows_the_reply_as_the_citizen_gets_it(at_desk: Desk, turn: Turn) -> None:
     text = {"write-text": "Please *come* to the office.\r\nBring your visa."}
     text["write-source"] = "/immigration/immigration.extend-tourist-visa"
-    result = words(at_desk.said("preview", "write", text))
+    result = words(at_desk.page("preview", "write", text))
     at_desk.send("decide", "write", text)
     body = Reply.objects.get(turn=turn).body
     for part in (*body["paragraphs"], body["sources"][0]["service_name"]):
@@ -120,8 +120,8 @@ def test_it_shows_the_reply_as_the_citizen_gets_it(at_desk: Desk, turn: Turn) ->
 def test_it_does_what_was_looked_at(
     at_desk: Desk, turn: Turn, action: str, values: dict[str, str], state: str
 ) -> None:
-    html = at_desk.said("preview", action, values)
-    assert kept(html)["action"] == action
+    html = at_desk.page("preview", action, values)
+    assert saved_fields(html)["action"] == action
     assert at_desk.send("decide", action, values).status_code == 303
     turn.refresh_from_db()
     assert turn.state == state
@@ -129,18 +129,18 @@ def test_it_does_what_was_looked_at(
 
 
 def test_it_says_at_each_field_what_is_missing(at_desk: Desk) -> None:
-    html = at_desk.said("preview", "override", status=422, reason=" ")
+    html = at_desk.page("preview", "override", status=422, reason=" ")
     assert '<a href="#reason">Say in a few words why' in html
     assert "Choose at least one topic." in html
     assert 'id="reason-error"' in html
     assert "<title>Error:" in html
-    assert '<a href="#action-override">' in at_desk.said("preview", status=422)
-    assert "#ask-text" in at_desk.said("preview", "ask", status=422)
+    assert '<a href="#action-override">' in at_desk.page("preview", status=422)
+    assert "#ask-text" in at_desk.page("preview", "ask", status=422)
     short = '<a href="#reason">The reason is too short: write at least 3 letters.'
-    assert short in at_desk.said("preview", "retry", status=422, reason="ok")
-    assert short in at_desk.said("preview", "retry", status=422, reason="??")
+    assert short in at_desk.page("preview", "retry", status=422, reason="ok")
+    assert short in at_desk.page("preview", "retry", status=422, reason="??")
     elsewhere = {"write-text": "See https://elsewhere.example/form"}
-    assert '<a href="#write-text">' in at_desk.said("preview", "write", elsewhere, status=422)
+    assert '<a href="#write-text">' in at_desk.page("preview", "write", elsewhere, status=422)
     assert not Decision.objects.exists()
 
 
@@ -152,7 +152,7 @@ def test_it_brings_the_gates_findings_back_to_the_field(eva: User) -> None:
         "source": "/civil-registry/civil-registry.register-birth",
     }
     for name in ("preview", "decide"):
-        html = at_desk.said(name, "override", draft, status=422, stage=ANSWER)
+        html = at_desk.page(name, "override", draft, status=422, stage=ANSWER)
         assert '<a href="#answer">' in html
         assert "<code>reply.ungrounded</code>" in html
         assert draft["answer"] in html
@@ -161,7 +161,7 @@ def test_it_brings_the_gates_findings_back_to_the_field(eva: User) -> None:
 
 def test_it_takes_no_service_that_is_not_in_the_list(at_desk: Desk) -> None:
     values = {"write-text": "Come in.", "write-source": ["/immigration/nothing", "x"]}
-    assert "one is not in it" in at_desk.said("preview", "write", values, status=422)
+    assert "one is not in it" in at_desk.page("preview", "write", values, status=422)
 
 
 def test_it_checks_a_draft_while_it_is_written(eva: User) -> None:
@@ -175,22 +175,22 @@ def test_it_checks_a_draft_while_it_is_written(eva: User) -> None:
         ],
         "reason": "",
     }
-    wrong = at_desk.said("check", "override", draft, answer="It costs £999.")
+    wrong = at_desk.page("check", "override", draft, answer="It costs £999.")
     assert "reply.ungrounded" in wrong
     assert "<html" not in wrong
-    fine = at_desk.said("check", "override", draft, answer="Agree on the name of the child.")
+    fine = at_desk.page("check", "override", draft, answer="Agree on the name of the child.")
     assert "found nothing wrong" in fine
 
 
 def test_it_warns_of_what_no_source_says_and_lets_the_author_decide(at_desk: Desk) -> None:
     text = {"write-text": "It costs £999."}
-    html = at_desk.said("preview", "write", text)
+    html = at_desk.page("preview", "write", text)
     assert "Look at this first" in html
     assert at_desk.send("decide", "write", text).status_code == 303
 
 
 def test_it_finds_services_while_typing(at_desk: Desk) -> None:
-    result = at_desk.said("services", "write", {"write-words": "passport"})
+    result = at_desk.page("services", "write", {"write-words": "passport"})
     assert 'name="write-source"' in result
     assert "passport" in result
     assert at_desk.send("services", "ask").status_code == 404
@@ -198,7 +198,7 @@ def test_it_finds_services_while_typing(at_desk: Desk) -> None:
 
 def test_it_keeps_the_draft_on_the_way_back(at_desk: Desk) -> None:
     draft = {"write-text": "Half a <reply>", "again": "change"}
-    html = at_desk.said("preview", "write", draft)
+    html = at_desk.page("preview", "write", draft)
     assert escape(draft["write-text"]) in html
     assert REASON in html
     assert 'value="write" aria-describedby="action-write-hint" checked' in html
@@ -208,7 +208,7 @@ def test_it_tells_who_was_faster_and_keeps_the_draft(at_desk: Desk, turn: Turn, 
     sue = desk.person("sue", *desk.ALL)
     desk.taken_and_decided(at_desk.item, sue, Action.WRITE, text="Come in.", sources=[])
     for name in ("preview", "decide"):
-        html = at_desk.said(name, "write", {"write-text": "My own words."}, status=409)
+        html = at_desk.page(name, "write", {"write-text": "My own words."}, status=409)
         assert "sue was faster (wrote the reply)." in words(html)
         assert "My own words." in html
         assert REASON in html
@@ -217,7 +217,7 @@ def test_it_tells_who_was_faster_and_keeps_the_draft(at_desk: Desk, turn: Turn, 
 
 def test_it_tells_oneself_of_ones_other_window(at_desk: Desk, eva: User) -> None:
     desk.taken_and_decided(at_desk.item, eva, Action.WRITE, text="Come in.", sources=[])
-    html = at_desk.said("decide", "write", {"write-text": "My own words."}, status=409)
+    html = at_desk.page("decide", "write", {"write-text": "My own words."}, status=409)
     assert "You have decided this already (wrote the reply)." in words(html)
     assert "was faster" not in words(html)
     assert "My own words." in html
@@ -225,7 +225,7 @@ def test_it_tells_oneself_of_ones_other_window(at_desk: Desk, eva: User) -> None
 
 def test_it_keeps_the_draft_in_the_form_where_the_item_is_still_theirs(at_desk: Desk) -> None:
     desk.take(at_desk.item, at_desk.user)
-    html = at_desk.said("decide", "write", {"write-text": "My own words."}, status=409)
+    html = at_desk.page("decide", "write", {"write-text": "My own words."}, status=409)
     assert re.search(r'<textarea[^>]*name="write-text"[^>]*>\s*My own words\.</textarea>', html)
     assert f'name="version" value="{at_desk.item.version + 1}"' in html
 

@@ -29,7 +29,7 @@ def test_it_collects_the_signatures_of_all_agencies() -> None:
     item = the_item(turn, ANSWER)
     first = Desk(item, desk.person("eva", agencies=["civil-registry"]))
     text = {"write-text": "Please come to both offices."}
-    result = words(first.said("preview", "write", text))
+    result = words(first.page("preview", "write", text))
     assert "before Social Support Fund has signed, too. After that, the citizen gets" in result
     first.send("decide", "write", text)
     ben = desk.person("ben", agencies=["social-support"])
@@ -54,7 +54,7 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     risky = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
     turn = desk.ask(risky, {})
     first = Desk(the_item(turn, "reply"), eva)
-    text = words(first.said("preview", "approve"))
+    text = words(first.page("preview", "approve"))
     assert "until a second person has agreed. After that, the citizen gets this reply" in text
     confirmed = {"approve-confirmed": "yes"}
     assert first.send("decide", "approve", confirmed).status_code == 303
@@ -73,7 +73,7 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     assert 'value="agree"' in page
     assert 'value="write"' not in page
     checked = "A caseworker checked this answer."
-    assert checked in words(second.said("preview", "agree"))
+    assert checked in words(second.page("preview", "agree"))
     assert second.send("decide", "agree").status_code == 303
     assert desk.run(turn).state == "answered"
     assert Reply.objects.get().origin == "model_approved"
@@ -115,7 +115,7 @@ def test_the_second_person_reads_what_was_chosen_beside_what_the_model_chose(eva
     assert "Work visas" not in model
     assert "Tourist and visitor visas (0.3" in model
     second = Desk(first.item, desk.person("ada", *desk.ALL))
-    assert "Work visas" in words(second.said("preview", "agree"))
+    assert "Work visas" in words(second.page("preview", "agree"))
 
 
 def unsure_topic(answer: dict[str, Any]) -> None:

@@ -80,10 +80,10 @@ def test_the_page_says_which_release_and_what_has_changed(item: ReviewItem, eva:
 def test_what_has_changed_is_approved_on_a_step_of_its_own(item: ReviewItem, eva: User) -> None:
     change()
     at_desk = Desk(item, eva)
-    assert f"Changed since: {CHANGED}." in words(at_desk.said("preview", "approve"))
-    once_more = words(at_desk.said("preview", "approve", {"once-more": "yes"}))
+    assert f"Changed since: {CHANGED}." in words(at_desk.page("preview", "approve"))
+    once_more = words(at_desk.page("preview", "approve", {"once-more": "yes"}))
     assert "The services have changed since. Is this still right?" in once_more
-    assert f"Changed since: {CHANGED}." in words(at_desk.said("decide", "approve", status=422))
+    assert f"Changed since: {CHANGED}." in words(at_desk.page("decide", "approve", status=422))
     assert not Decision.objects.exists()
     confirmed = {"approve-confirmed": "yes"}
     assert at_desk.send("decide", "approve", confirmed).status_code == 303
@@ -136,7 +136,7 @@ def test_nobody_agrees_to_what_has_changed_since_it_was_decided(eva: User) -> No
 def test_what_a_corrected_step_leads_to_comes_back_where_it_has_changed(eva: User) -> None:
     item = the_item(desk.ask(VISA, {"agency_detect_v1": desk.BAD}), "agency_detect_v1")
     change()
-    output = desk.found("immigration")
+    output = desk.agency_output("immigration")
     desk.taken_and_decided(item, eva, Action.OVERRIDE, output=output)
     assert desk.run(item.turn).state == "needs_review"
     result = the_item(item.turn, "reply")

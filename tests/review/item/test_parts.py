@@ -154,10 +154,10 @@ def test_it_hints_at_words_of_the_text_only(text: str, quote: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("contract", "number", "shown"),
+    ("contract", "number", "formatted"),
     [("service_select_v1", "0.9", "score 0.90"), ("category_select_v1", "1", "(1.00)")],
 )
-def test_a_score_is_shown_with_two_decimals(contract: str, number: str, shown: str) -> None:
+def test_a_score_is_shown_with_two_decimals(contract: str, number: str, formatted: str) -> None:
     output = json.loads(json.dumps(valid(contract)), parse_float=lambda _: Decimal(number))
     (statement,) = statements(contract, output, RELEASE)
-    assert f"{statement.what} {statement.remark}".strip().endswith(shown)
+    assert f"{statement.what} {statement.remark}".strip().endswith(formatted)

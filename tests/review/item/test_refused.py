@@ -23,7 +23,7 @@ from tests.review.people import browser, person
 from tests.review.reviewing import Reviewer
 
 pytestmark = pytest.mark.usefixtures("published")
-SAID = "and said: none of these"
+SUFFIX = "and said: none of these"
 
 
 @pytest.fixture
@@ -54,14 +54,14 @@ def test_approving_comes_last_and_is_asked_about_once_more(item: ReviewItem, eva
     assert (order[0], order[-1]) == ("write", "approve")
     status, html = send(client, "preview", item, action="approve")
     assert status == 200
-    assert SAID in html
+    assert SUFFIX in html
     assert "Confirm and" not in html
     _, html = send(client, "preview", item, action="approve", **{"once-more": "yes"})
     assert "Is this the right answer after “None of these”?" in html
     assert "danger" not in html.partition("<main")[2]
     status, html = send(client, "decide", item, action="approve")
     assert status == 422
-    assert SAID in html
+    assert SUFFIX in html
     assert not Decision.objects.exists()
     status, _ = send(client, "decide", item, action="approve", **{"approve-confirmed": "yes"})
     assert status == 303
@@ -72,7 +72,7 @@ def test_rest_asks_once_more_too(item: ReviewItem, eva: User) -> None:
     approval = {"action": "approve", "reason": REASON}
     problem = is_problem(program.decide(item, approval), 422)
     assert problem["type"] == "urn:ieim:problem:refused-unconfirmed"
-    assert SAID in problem["detail"]
+    assert SUFFIX in problem["detail"]
     decided = program.decide(item, {**approval, "payload": {"confirmed": True}})
     assert decided.status_code == 200, decided.content
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conversations.models import Turn
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -24,7 +24,7 @@ LIST = "/review/feedback/"
 WORDS = "The fee is higher"
 
 
-def said(ask: Ask, text: str = VISA) -> Turn:
+def rated_turn(ask: Ask, text: str = VISA) -> Turn:
     turn = ask(text)
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, reason="wrong", text=WORDS)
     return turn
@@ -38,7 +38,7 @@ def worker(name: str = "eva", *agencies: str, role: Role = Role.CASEWORKER) -> C
 
 
 def test_the_list_has_what_had_no_item(ask: Ask) -> None:
-    turn = said(ask)
+    turn = rated_turn(ask)
     client = worker("eva", "immigration")
     html = client.get(LIST).content.decode()
     assert WORDS in html
@@ -69,9 +69,9 @@ def test_danger_in_it_opens_an_item_that_every_agency_sees_first(ask: Ask) -> No
 def test_a_long_list_takes_no_more_queries_than_a_short_one(ask: Ask) -> None:
     client = worker("eva", "immigration")
     counts = []
-    for more in (1, 4):
-        for number in range(more):
-            turn = ask(VISA, secret=f"s{more}{number}")
+    for count in (1, 4):
+        for number in range(count):
+            turn = ask(VISA, secret=f"s{count}{number}")
             rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=WORDS)
         with CaptureQueriesContext(connection) as made:
             html = client.get(f"{LIST}?show=all").content.decode()
@@ -81,7 +81,7 @@ def test_a_long_list_takes_no_more_queries_than_a_short_one(ask: Ask) -> None:
 
 
 def test_it_shows_nothing_of_other_agencies(ask: Ask) -> None:
-    turn = said(ask)
+    turn = rated_turn(ask)
     client = worker("eva", "civil-registry")
     assert WORDS not in client.get(f"{LIST}?show=all").content.decode()
     assert client.post(f"{LIST}item/", {"turn": str(turn.pk)}).status_code == 404
@@ -99,7 +99,7 @@ def test_there_is_no_item_of_nothing(ask: Ask) -> None:
 
 
 def test_an_item_is_made_of_it_with_a_reason_of_its_own(ask: Ask) -> None:
-    turn = said(ask)
+    turn = rated_turn(ask)
     client = worker("eva", "immigration")
     response = client.post(f"{LIST}item/", {"turn": str(turn.pk)})
     item = ReviewItem.objects.get()
@@ -118,7 +118,7 @@ def test_an_item_is_made_of_it_with_a_reason_of_its_own(ask: Ask) -> None:
 
 
 def test_such_an_item_can_be_dismissed_and_the_answer_stays(ask: Ask) -> None:
-    turn = said(ask)
+    turn = rated_turn(ask)
     eva = person("eva", Role.CASEWORKER, "immigration")
     item = feedback.make_item(turn_id=turn.pk, by=eva)
     desk.taken_and_decided(item, eva, Action.DISMISS)
@@ -128,7 +128,7 @@ def test_such_an_item_can_be_dismissed_and_the_answer_stays(ask: Ask) -> None:
 
 
 def test_an_auditor_reads_it_and_makes_no_item(ask: Ask) -> None:
-    turn = said(ask)
+    turn = rated_turn(ask)
     client = worker("ada", role=Role.AUDITOR)
     html = client.get(LIST).content.decode()
     assert "Make it an item" not in html
@@ -136,7 +136,7 @@ def test_an_auditor_reads_it_and_makes_no_item(ask: Ask) -> None:
 
 
 def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask) -> None:
-    said(ask, f"{VISA}, mail jo@example.org")
+    rated_turn(ask, f"{VISA}, mail jo@example.org")
     eva = person("eva", Role.CASEWORKER, "immigration")
     assert (
         feedback.row(feedback.listed(eva, with_items=True).get())["question"]
@@ -161,7 +161,7 @@ def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask)
 
 
 def test_erasing_takes_the_words_and_the_item(ask: Ask) -> None:
-    turn = said(ask)
+    turn = rated_turn(ask)
     eva = person("eva", Role.CASEWORKER, "immigration")
     feedback.make_item(turn_id=turn.pk, by=eva)
     erasing.erase_session(session_id=turn.session_id)
@@ -171,7 +171,7 @@ def test_erasing_takes_the_words_and_the_item(ask: Ask) -> None:
 
 
 def test_the_figures_count_each_reason(ask: Ask) -> None:
-    said(ask)
+    rated_turn(ask)
     client = worker("sue", "immigration", role=Role.SUPERVISOR)
     html = client.get("/review/metrics/").content.decode()
     assert "What citizens said of answers" in html

@@ -39,7 +39,7 @@ def items(db: None) -> list[ReviewItem]:
     return [open_item(turn_id=make_turn().pk, stage="reply", codes=["schema"]) for _ in range(3)]
 
 
-def said(client: Client, response: Any) -> list[str]:
+def messages(client: Client, response: Any) -> list[str]:
     """What the page says to which a form has led back."""
     assert (response.status_code, response["Location"]) == (303, HERE)
     text = client.get(HERE).content.decode()
@@ -53,7 +53,7 @@ def post(client: Client, what: str, items: list[ReviewItem], **more: str) -> lis
         "queue": HERE,
         **more,
     }
-    return said(client, client.post(BULK, chosen))
+    return messages(client, client.post(BULK, chosen))
 
 
 def holders(items: list[ReviewItem]) -> list[str | None]:
@@ -102,7 +102,7 @@ def test_what_cannot_be_dismissed_is_not_claimed(client: Client, stopped: Turn) 
 
 
 @pytest.mark.parametrize(
-    ("form", "told"),
+    ("form", "problem"),
     [
         ({"do": "claim"}, "Choose at least one item."),
         ({"do": "claim", "item": ["x"]}, "An item is not there any more."),
@@ -112,9 +112,9 @@ def test_what_cannot_be_dismissed_is_not_claimed(client: Client, stopped: Turn) 
         ({"item": [str(uuid4())]}, "Choose what to do"),
     ],
 )
-def test_it_says_what_is_missing(client: Client, form: dict[str, Any], told: str) -> None:
-    (message,) = said(client, client.post(BULK, {**form, "queue": HERE}))
-    assert told in message
+def test_it_says_what_is_missing(client: Client, form: dict[str, Any], problem: str) -> None:
+    (message,) = messages(client, client.post(BULK, {**form, "queue": HERE}))
+    assert problem in message
 
 
 def test_assigning_is_for_supervisors(items: list[ReviewItem]) -> None:
@@ -146,7 +146,7 @@ def test_a_claim_opens_the_item(client: Client, items: list[ReviewItem]) -> None
 
 def test_a_claim_that_fails_says_who_has_it(client: Client, items: list[ReviewItem]) -> None:
     claims.claim(item_id=items[0].pk, actor=person("ben"))
-    (result,) = said(
+    (result,) = messages(
         client, client.post(reverse("review:claim", args=[items[0].pk]), {"next": HERE})
     )
     assert result.startswith("Ben has this item until ")
@@ -163,7 +163,7 @@ def test_htmx_gets_the_claim_as_a_part(client: Client, items: list[ReviewItem]) 
 
 def save(client: Client, name: str, query: str = "overdue=1", **more: str) -> str:
     form = {"name": name, "query": query, "next": HERE, **more}
-    (message,) = said(client, client.post(VIEWS, form))
+    (message,) = messages(client, client.post(VIEWS, form))
     return message
 
 
@@ -194,7 +194,7 @@ def test_a_view_is_its_owners(client: Client, eva: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "query", "told"),
+    ("name", "query", "problem"),
     [
         (" ", "", "Give the view a name."),
         ("a\0b", "", "Give the view a name."),
@@ -204,9 +204,9 @@ def test_a_view_is_its_owners(client: Client, eva: User) -> None:
     ],
 )
 def test_it_saves_no_view_that_cannot_be_had(
-    client: Client, eva: User, name: str, query: str, told: str
+    client: Client, eva: User, name: str, query: str, problem: str
 ) -> None:
-    assert told in save(client, name, query)
+    assert problem in save(client, name, query)
     assert views(eva) == {}
 
 

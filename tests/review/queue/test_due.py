@@ -68,10 +68,10 @@ def test_it_is_never_due_outside_business_hours(
 
 @given(moments, moments, minutes, minutes, calendars)
 def test_it_is_due_later_for_a_later_start_and_for_more_time(
-    one: datetime, other: datetime, few: int, more: int, calendar: Hours
+    one: datetime, other: datetime, few: int, many: int, calendar: Hours
 ) -> None:
     first, last = sorted([one, other])
-    short, long = sorted([few, more])
+    short, long = sorted([few, many])
     assert due.due(first, Target(short), calendar) <= due.due(last, Target(short), calendar)
     assert due.due(first, Target(short), calendar) <= due.due(first, Target(long), calendar)
 

@@ -52,7 +52,7 @@ def make(
     return belong(item, *agencies)
 
 
-def shown(client: Client, query: str = "") -> list[ReviewItem]:
+def listed(client: Client, query: str = "") -> list[ReviewItem]:
     """The items of a page, in its order."""
     response = client.get(f"{QUEUE}?{query}")
     assert response.status_code == 200
@@ -67,7 +67,7 @@ def text_of(client: Client, address: str = QUEUE) -> str:
 
 def test_what_is_due_first_comes_first(client: Client) -> None:
     late, soon, between = make(late=9), make(late=1), make(late=5)
-    assert shown(client) == [soon, between, late]
+    assert listed(client) == [soon, between, late]
 
 
 def test_a_row_says_what_is_wrong_and_whose_it_is(client: Client, stopped: Turn) -> None:
@@ -119,11 +119,11 @@ def test_each_list_has_its_items(client: Client, eva: User) -> None:
     newer = make(late=9, state="decided", decided_at=NOON)
 
     # What colleagues have at the moment is left out, unless one asks for it.
-    assert shown(client) == [free, mine, run_out]
-    assert shown(client, "held=1") == [free, mine, theirs, run_out, handed, doubted]
-    assert shown(client, "tab=mine") == [mine]
-    assert shown(client, "tab=second") == [second, looked_at]
-    assert shown(client, "tab=done") == [newer, older]
+    assert listed(client) == [free, mine, run_out]
+    assert listed(client, "held=1") == [free, mine, theirs, run_out, handed, doubted]
+    assert listed(client, "tab=mine") == [mine]
+    assert listed(client, "tab=second") == [second, looked_at]
+    assert listed(client, "tab=done") == [newer, older]
     text = text_of(client, f"{QUEUE}?held=1")
     assert "Claimed by Ben" in text
     assert "Yours" in text
@@ -162,7 +162,7 @@ def test_it_filters(client: Client, query: str, columns: dict[str, Any]) -> None
     make("Where?", "vehicles", due_at=later)
     columns = {"text": "Where?", "due_at": later, **columns}
     result = make(columns.pop("text"), *columns.pop("agencies", []), **columns)
-    assert shown(client, query) == [result]
+    assert listed(client, query) == [result]
 
 
 def test_it_says_what_an_address_has_wrong(client: Client) -> None:
@@ -206,10 +206,10 @@ def test_staff_of_an_agency_see_theirs_and_some_what_is_nobodys_yet(eva: User) -
     shared = make("Where?", "housing", "vehicles", late=2)
     make("Where?", "vehicles", late=3)
     client = browser(person("ben", Role.CASEWORKER, "housing"))
-    assert shown(client) == [theirs, shared]
-    assert shown(client, "agency=vehicles") == [shared]
+    assert listed(client) == [theirs, shared]
+    assert listed(client, "agency=vehicles") == [shared]
     assert 'queue-tabs__count">2<' in text_of(client)
-    assert shown(browser(person("sofia", Role.SUPERVISOR, "housing"))) == [nobodys, theirs, shared]
+    assert listed(browser(person("sofia", Role.SUPERVISOR, "housing"))) == [nobodys, theirs, shared]
 
 
 def test_an_auditor_reads_and_changes_nothing(db: None) -> None:

@@ -40,7 +40,7 @@ def item(published: None) -> ReviewItem:
     return item
 
 
-def found(user: User, typed: str, **params: str) -> list[str]:
+def references(user: User, typed: str, **params: str) -> list[str]:
     """What the queue and REST find, which is the same."""
     text = browser(user).get(QUEUE, {"q": typed, **params}).content.decode()
     matches = re.findall(r'id="row-([0-9a-f-]+)"', text)
@@ -57,12 +57,12 @@ def found(user: User, typed: str, **params: str) -> list[str]:
     ),
 )
 def test_however_it_is_written(item: ReviewItem, eva: User, typed: str) -> None:
-    assert found(eva, typed) == [str(item.pk)]
+    assert references(eva, typed) == [str(item.pk)]
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "message"),
     [
         ("open", "Open"),
         ("claimed", "Open"),
@@ -72,7 +72,7 @@ def test_however_it_is_written(item: ReviewItem, eva: User, typed: str) -> None:
 )
 @pytest.mark.parametrize("params", [{}, {"tab": "done"}, {"tab": "mine", "agency": "housing"}])
 def test_in_every_state_and_list(
-    item: ReviewItem, eva: User, state: str, told: str, params: dict[str, str]
+    item: ReviewItem, eva: User, state: str, message: str, params: dict[str, str]
 ) -> None:
     decided = timezone.now() if state == "decided" else None
     colleague = person("colleague") if state == "claimed" else None
@@ -80,15 +80,15 @@ def test_in_every_state_and_list(
     ReviewItem.objects.filter(pk=item.pk).update(
         state=state, decided_at=decided, claimed_by=colleague, claimed_until=later
     )
-    assert found(eva, "k7m4qx9", **params) == [str(item.pk)]
+    assert references(eva, "k7m4qx9", **params) == [str(item.pk)]
     text = browser(eva).get(QUEUE, {"q": "k7m4qx9", **params}).content.decode()
-    assert f"In “{told}”" in text
+    assert f"In “{message}”" in text
     assert "The conversation K7M-4QX9 began on" in text
 
 
 def test_only_for_those_who_may_see_the_item(item: ReviewItem) -> None:
     ben = person("ben", Role.CASEWORKER, "housing")
-    assert found(ben, "K7M-4QX9") == []
+    assert references(ben, "K7M-4QX9") == []
     text = browser(ben).get(QUEUE, {"q": "K7M-4QX9"}).content.decode()
     assert "The conversation K7M-4QX9 is with another agency." in text
     assert VISA not in text
@@ -99,7 +99,7 @@ def test_only_for_those_who_may_see_the_item(item: ReviewItem) -> None:
 def test_a_conversation_that_no_person_had_to_see(eva: User) -> None:
     turn = desk.ask(VISA, {})
     Session.objects.filter(pk=turn.session_id).update(reference="PAS-SAGE")
-    assert found(eva, "passage") == []
+    assert references(eva, "passage") == []
     text = browser(eva).get(QUEUE, {"q": "passage"}).content.decode()
     assert "has 1 message. Its last one: answered." in text
     assert "None of its messages has come to a person." in text
@@ -113,13 +113,13 @@ def test_a_conversation_that_no_person_had_to_see(eva: User) -> None:
 
 def test_what_only_looks_like_one_is_a_word(eva: User) -> None:
     item = the_item(desk.ask(f"{VISA} for my passage", {"category_select_v1": BAD}))
-    assert found(eva, "passage") == [str(item.pk)]
+    assert references(eva, "passage") == [str(item.pk)]
     assert Reviewer(eva).get(q="passage").json()["session"] is None
 
 
 def test_of_an_erased_conversation_nothing_is_left_but_that(item: ReviewItem, eva: User) -> None:
     erasing.erase_session(session_id=item.turn.session_id)
-    assert found(eva, "K7M-4QX9") == []
+    assert references(eva, "K7M-4QX9") == []
     text = browser(eva).get(QUEUE, {"q": "K7M-4QX9"}).content.decode()
     assert "and was erased." in text
 

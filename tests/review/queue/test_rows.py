@@ -43,7 +43,7 @@ def test_it_begins_with_the_citizens_words_and_then_says_why_it_stopped(client: 
 
 
 @pytest.mark.parametrize(
-    ("wait", "said"),
+    ("wait", "waiting_text"),
     [
         ({"minutes": 20, "seconds": 30}, "due in 20\xa0minutes"),
         ({"hours": 3}, "due today, 15:00"),
@@ -52,12 +52,12 @@ def test_it_begins_with_the_citizens_words_and_then_says_why_it_stopped(client: 
     ],
 )
 def test_it_is_due_when_the_citizen_is_promised(
-    client: Client, wait: dict[str, int], said: str
+    client: Client, wait: dict[str, int], waiting_text: str
 ) -> None:
     item = waits("Where is the harbour?")
     now = datetime(2026, 11, 25, 12, tzinfo=timezone.get_default_timezone())
     item.due_at = now + timedelta(**wait)
-    assert live(item, item.pk, User(), now).due_words == said
+    assert live(item, item.pk, User(), now).due_words == waiting_text
     if "days" in wait:
         # "You get the answer on this page by …"
         result = words("en").moment(item.due_at)

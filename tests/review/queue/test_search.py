@@ -26,7 +26,7 @@ def search(typed: str) -> set[ReviewItem]:
 
 @pytest.mark.parametrize("few", [0, filters.FEW])
 @pytest.mark.parametrize(
-    ("typed", "found"),
+    ("typed", "expected"),
     sample(
         [
             ("passport", {"lost", "new"}),
@@ -60,7 +60,7 @@ def search(typed: str) -> set[ReviewItem]:
     ),
 )
 def test_it_finds_every_word_that_begins_so(
-    monkeypatch: pytest.MonkeyPatch, few: int, typed: str, found: set[str]
+    monkeypatch: pytest.MonkeyPatch, few: int, typed: str, expected: set[str]
 ) -> None:
     # Rare words are looked up one by one, common ones met on the way: both find the same.
     monkeypatch.setattr(filters, "FEW", few)
@@ -75,7 +75,7 @@ def test_it_finds_every_word_that_begins_so(
         "japanese": item_of("新しいパスポートが必要です"),
         "thai": item_of("ขอหนังสือเดินทางใหม่"),
     }
-    assert search(typed) == {items[name] for name in found}
+    assert search(typed) == {items[name] for name in expected}
 
 
 @pytest.mark.parametrize(

@@ -197,18 +197,18 @@ def test_what_is_not_on_the_page_is_where_the_link_leads(
     items = sorted((crisis() for _ in range(3)), key=lambda each: (each.due_at, each.pk))
     client = browser(eva)
 
-    def shown(address: str) -> tuple[list[str], str]:
+    def rows_of(address: str) -> tuple[list[str], str]:
         html = client.get(address).content.decode()
         link = re.search(r'not on this page. <a[^>]* href="([^"]+)"', html)
         rows = re.findall(r'id="row-([0-9a-f-]+)"', html)
         return rows, link[1].replace("&amp;", "&") if link else ""
 
     ids = [str(item.pk) for item in items]
-    rows, link = shown(QUEUE)
+    rows, link = rows_of(QUEUE)
     assert rows == ids[:2]
-    assert shown(link) == (ids[2:], QUEUE)
+    assert rows_of(link) == (ids[2:], QUEUE)
     # From a list that has none of them, the link leads to the first of all.
-    assert shown(f"{QUEUE}?agency=housing") == ([], QUEUE)
+    assert rows_of(f"{QUEUE}?agency=housing") == ([], QUEUE)
 
 
 def test_an_open_page_is_told_of_a_crisis(eva: User) -> None:

@@ -46,7 +46,7 @@ def address(name: str, item: ReviewItem) -> str:
 
 def browser(secret: str) -> Client:
     client, response = Client(), HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     client.cookies = response.cookies
     return client
 

@@ -36,10 +36,10 @@ def eva(db: None) -> User:
 
 def transcript(eva: User) -> str:
     """The conversation of ``SECRET`` as the page of a talk shows it, its words alone."""
-    return shown(item_of(wants(SECRET, way="page")), eva)
+    return page_text(item_of(wants(SECRET, way="page")), eva)
 
 
-def shown(item: ReviewItem, eva: User) -> str:
+def page_text(item: ReviewItem, eva: User) -> str:
     """The words of an item's conversation on its page."""
     page = browser(eva).get(reverse("review:talk", args=[item.pk])).content.decode()
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
@@ -125,9 +125,9 @@ def test_it_says_where_a_message_of_danger_waited_on(
     item = item_of(wants(SECRET, text, way="page"))
     desk_talk.begin(item_id=item.pk, actor=eva)
     desk_talk.hand_back(item_id=item.pk, actor=eva)
-    result = shown(item, eva)
-    after = result.partition("The conversation was handed back to the assistant.")[2]
-    assert ("A message of danger still waited for a person." in after) is noted
+    result = page_text(item, eva)
+    remainder = result.partition("The conversation was handed back to the assistant.")[2]
+    assert ("A message of danger still waited for a person." in remainder) is noted
 
 
 def test_it_takes_as_many_queries_for_many_turns_as_for_one(ask: Ask, eva: User) -> None:

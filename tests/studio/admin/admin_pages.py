@@ -16,9 +16,9 @@ def address(model: str, page: str, *args: object) -> str:
     return reverse(f"admin:{app}_{model}_{page}", args=list(args))
 
 
-def filled(client: Client, place: str, /, **changes: Any) -> dict[str, Any]:
-    """Return what the form at ``place`` would post, with ``changes``; None takes a field out."""
-    page = client.get(place)
+def filled(client: Client, url: str, /, **changes: Any) -> dict[str, Any]:
+    """Return what the form at ``url`` would post, with ``changes``; None takes a field out."""
+    page = client.get(url)
     assert page.status_code == 200, page.status_code
     data = posted(page) | changes
     return {name: value for name, value in data.items() if value is not None}

@@ -43,9 +43,9 @@ def renew(published: Release) -> str:
 def test_it_lists_and_finds_every_model(
     admin_client: Client, published: Release, model: str
 ) -> None:
-    place = address(model, "changelist")
-    assert admin_client.get(place).status_code == 200
-    assert admin_client.get(place, {"q": "passport"}).status_code == 200
+    url = address(model, "changelist")
+    assert admin_client.get(url).status_code == 200
+    assert admin_client.get(url, {"q": "passport"}).status_code == 200
 
 
 @pytest.mark.parametrize("model", ["agency", "category", "service", "label", "translation"])
@@ -119,8 +119,8 @@ def test_it_holds_a_service_to_the_rules_of_a_bundle(
 def test_it_calls_the_fields_what_citizens_read(
     admin_client: Client, renew: str, model: str
 ) -> None:
-    place = renew if model == "service" else address(model, "add") + "?service=renew"
-    form = admin_client.get(place).context["adminform"].form
+    url = renew if model == "service" else address(model, "add") + "?service=renew"
+    form = admin_client.get(url).context["adminform"].form
     for column, heading in HEADINGS.items():
         assert form.fields[column].label == heading
         assert form.fields[column].help_text.endswith(f"In files: {column}.")
@@ -135,28 +135,28 @@ def test_it_offers_the_categories_of_the_agency_only(admin_client: Client, renew
 
 
 def test_it_adds_a_service_at_the_end(admin_client: Client, published: Release) -> None:
-    place = address("service", "add")
-    form = filled(admin_client, place, agency="tax", key="007", name="Pay")
-    assert admin_client.post(place, form).status_code == 302
+    url = address("service", "add")
+    form = filled(admin_client, url, agency="tax", key="007", name="Pay")
+    assert admin_client.post(url, form).status_code == 302
     added = Service.objects.order_by("position").last()
     assert added is not None
     assert (added.agency_id, added.key, added.version) == ("tax", "007", 1)
-    page = admin_client.post(place, form)
+    page = admin_client.post(url, form)
     assert "There is &#x27;tax 007&#x27; already" in said(page)
 
 
 def test_it_edits_a_dictionary_on_the_page_of_its_agency(
     admin_client: Client, published: Release
 ) -> None:
-    place = address("agency", "change", "passports")
-    form = filled(admin_client, place) | {
+    url = address("agency", "change", "passports")
+    form = filled(admin_client, url) | {
         "categories-TOTAL_FORMS": "2",
         "categories-0-keywords": "holiday\nabroad",
         "categories-1-agency": "passports",
         "categories-1-key": "visa",
         "categories-1-value": "Visa",
     }
-    assert admin_client.post(place, form).status_code == 302
+    assert admin_client.post(url, form).status_code == 302
     assert Category.objects.get(key="travel").keywords == ["holiday", "abroad"]
     assert Category.objects.get(key="visa").agency_id == "passports"
     assert Change.objects.filter(table="dictionary", source="admin").count() == 2
@@ -166,14 +166,14 @@ def test_it_edits_a_dictionary_on_the_page_of_its_agency(
 def test_it_saves_nothing_of_a_page_with_one_bad_row(
     admin_client: Client, published: Release
 ) -> None:
-    place = address("agency", "change", "passports")
-    form = filled(admin_client, place, name="Renamed") | {
+    url = address("agency", "change", "passports")
+    form = filled(admin_client, url, name="Renamed") | {
         "categories-TOTAL_FORMS": "2",
         "categories-0-DELETE": "on",
         "categories-1-agency": "passports",
         "categories-1-key": "visa",
     }
-    page = admin_client.post(place, form)
+    page = admin_client.post(url, form)
     assert page.status_code == 200
     assert "services still have this category" in said(page)
     assert Agency.objects.get(pk="passports").name == "Passport Office"
@@ -181,9 +181,9 @@ def test_it_saves_nothing_of_a_page_with_one_bad_row(
 
 
 def test_it_does_not_change_the_id_of_an_agency(admin_client: Client, published: Release) -> None:
-    place = address("agency", "change", "tax")
-    form = filled(admin_client, place, id="other", name="Renamed")
-    assert admin_client.post(place, form).status_code == 302
+    url = address("agency", "change", "tax")
+    form = filled(admin_client, url, id="other", name="Renamed")
+    assert admin_client.post(url, form).status_code == 302
     assert not Agency.objects.filter(pk="other").exists()
     assert Category.objects.get(key="income").agency.name == "Renamed"
 
@@ -191,32 +191,32 @@ def test_it_does_not_change_the_id_of_an_agency(admin_client: Client, published:
 def test_it_warns_of_a_link_that_two_services_have(
     admin_client: Client, published: Release
 ) -> None:
-    place = address("service", "change", Service.objects.get(key="return").pk)
-    form = filled(admin_client, place, url="https://passports.example/renew")
-    page = admin_client.post(place, form, follow=True)
+    url = address("service", "change", Service.objects.get(key="return").pk)
+    form = filled(admin_client, url, url="https://passports.example/renew")
+    page = admin_client.post(url, form, follow=True)
     assert "ax return, passports renew have the same link" in said(page)
 
 
 def test_it_edits_a_translation_with_the_texts_that_it_has(
     admin_client: Client, published: Release
 ) -> None:
-    place = address("translation", "add") + "?agency=passports&service=renew"
-    form = filled(admin_client, place, language="fr", name="Renouveler", fees="80 couronnes")
+    url = address("translation", "add") + "?agency=passports&service=renew"
+    form = filled(admin_client, url, language="fr", name="Renouveler", fees="80 couronnes")
     assert (form["agency"], form["service"]) == ("passports", "renew")
     assert "keywords" not in form
-    assert admin_client.post(place, form).status_code == 302
+    assert admin_client.post(url, form).status_code == 302
     assert Translation.objects.get().fees == "80 couronnes"
     wrong = {**form, "service": "gone"}
     assert "Service &#x27;gone&#x27; is not among the services" in said(
-        admin_client.post(place, wrong)
+        admin_client.post(url, wrong)
     )
 
 
 def test_it_leads_from_an_entry_to_what_belongs_to_it(admin_client: Client, renew: str) -> None:
     Translation.objects.create(language="fr", agency_id="passports", service="renew", name="Oui")
     Translation.objects.create(language="fr", agency_id="passports", name="Non")
-    for place, result in ((renew, ["Oui"]), (address("agency", "change", "passports"), _BOTH)):
-        ways = dict(admin_client.get(place).context["related"])
+    for url, result in ((renew, ["Oui"]), (address("agency", "change", "passports"), _BOTH)):
+        ways = dict(admin_client.get(url).context["related"])
         rows = admin_client.get(ways["Translations"]).context["cl"].result_list
         assert sorted(row.name for row in rows) == result
         assert admin_client.get(ways["Add a translation"]).status_code == 200
@@ -227,8 +227,8 @@ def test_it_shows_text_as_text(admin_client: Client, renew: str) -> None:
     form = filled(admin_client, renew, name=evil, requirements=evil, overview=evil)
     assert admin_client.post(renew, form).status_code == 302
     history = address("service", "history", Service.objects.get(key="renew").pk)
-    for place in (renew, history, address("service", "changelist"), reverse("admin:index")):
-        page = said(admin_client.get(place))
+    for url in (renew, history, address("service", "changelist"), reverse("admin:index")):
+        page = said(admin_client.get(url))
         assert evil not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in said(admin_client.get(history))
 

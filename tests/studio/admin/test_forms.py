@@ -53,19 +53,19 @@ def test_who_writes_what_comes_next_sees_what_was_found_and_names_what_there_is(
 
 
 def test_a_new_entry_too(admin_client: Client) -> None:
-    place = address("service", "add")
-    form = filled(admin_client, place, agency="tax", key=" 7", name="", url="a.example")
-    page = admin_client.post(place, form)
+    url = address("service", "add")
+    form = filled(admin_client, url, agency="tax", key=" 7", name="", url="a.example")
+    page = admin_client.post(url, form)
     assert page.context["adminform"].form.errors.keys() == {"name", "url"}
-    taken = filled(admin_client, place, agency="passports", key="renew", name="", url="a.example")
-    page = admin_client.post(place, taken)
+    taken = filled(admin_client, url, agency="passports", key="renew", name="", url="a.example")
+    page = admin_client.post(url, taken)
     assert page.context["adminform"].form.errors.keys() == {"key", "name", "url"}
 
 
 def test_it_does_not_name_a_column_of_files(admin_client: Client) -> None:
-    place = address("label", "add")
+    url = address("label", "add")
     wrong = {"set": "urgencies", "code": "soon", "name": "Soon", "effect": "two days"}
-    page = admin_client.post(place, filled(admin_client, place, **wrong))
+    page = admin_client.post(url, filled(admin_client, url, **wrong))
     assert page.context["adminform"].form.errors == {
         "effect": ["'two days' is not a whole number of minutes."]
     }
@@ -79,22 +79,22 @@ def test_a_summary_leads_to_each_field_in_the_words_of_the_page(admin_client: Cl
 
 
 def test_rows_of_a_dictionary_say_it_with_their_agency(admin_client: Client) -> None:
-    place = address("agency", "change", "passports")
-    form = filled(admin_client, place, name="") | {
+    url = address("agency", "change", "passports")
+    form = filled(admin_client, url, name="") | {
         "categories-TOTAL_FORMS": "2",
         "categories-1-agency": "passports",
         "categories-1-key": "visa",
         "categories-1-value": "Visa",
         "categories-1-keywords": "x" * 1_001,
     }
-    page = said(admin_client.post(place, form))
+    page = said(admin_client.post(url, form))
     assert '<a href="#id_name">Name: This field is required.</a>' in page
     assert "Keywords: Entry 1 has 1,001 characters: 1,000 is the limit." in page
     assert '<a href="#id_categories-1-keywords">' in page
 
 
-def new_agency(client: Client, place: str, *rows: dict[str, str]) -> dict[str, str]:
-    form = filled(client, place, id="parks", name="Parks")
+def new_agency(client: Client, url: str, *rows: dict[str, str]) -> dict[str, str]:
+    form = filled(client, url, id="parks", name="Parks")
     form["categories-TOTAL_FORMS"] = str(len(rows))
     for number, row in enumerate(rows):
         # The page has no id of the agency to put there yet.
@@ -104,18 +104,18 @@ def new_agency(client: Client, place: str, *rows: dict[str, str]) -> dict[str, s
 
 
 def test_a_new_agency_is_saved_together_with_its_dictionary(admin_client: Client) -> None:
-    place = address("agency", "add")
-    form = new_agency(admin_client, place, {"key": "trees", "value": "Trees"}, {"key": "ponds"})
-    assert admin_client.post(place, form).status_code == 302
+    url = address("agency", "add")
+    form = new_agency(admin_client, url, {"key": "trees", "value": "Trees"}, {"key": "ponds"})
+    assert admin_client.post(url, form).status_code == 302
     assert list(Category.objects.filter(agency="parks").values_list("key", flat=True)) == [
         "trees",
         "ponds",
     ]
 
 
-def with_rows(client: Client, place: str, *rows: dict[str, str]) -> dict[str, str]:
+def with_rows(client: Client, url: str, *rows: dict[str, str]) -> dict[str, str]:
     """Return the form of the passport office with its one row, and new ones."""
-    form = filled(client, place)
+    form = filled(client, url)
     form["categories-TOTAL_FORMS"] = str(1 + len(rows))
     for number, row in enumerate(rows, start=1):
         row = {"agency": "passports", "value": "", "keywords": "", "position": "", **row}
@@ -124,35 +124,35 @@ def with_rows(client: Client, place: str, *rows: dict[str, str]) -> dict[str, st
 
 
 def test_it_judges_many_rows_with_no_more_queries_than_few(admin_client: Client) -> None:
-    place = address("agency", "change", "passports")
+    url = address("agency", "change", "passports")
     records = []
     for many in (2, 40):
         rows = [{"key": f"k{number}", "keywords": "x" * 1_001} for number in range(many)]
-        form = with_rows(admin_client, place, *rows)
+        form = with_rows(admin_client, url, *rows)
         with CaptureQueriesContext(connection) as queries:
-            page = said(admin_client.post(place, form))
+            page = said(admin_client.post(url, form))
         assert page.count("1,000 is the limit.</a>") == many
         records.append(len(queries))
     assert records[1] <= records[0]
 
 
 def test_it_says_before_the_save_that_a_row_stands_there_twice(admin_client: Client) -> None:
-    place = address("agency", "change", "passports")
-    form = with_rows(admin_client, place, {"key": "visa"}, {"key": "visa"}, {"key": ""})
+    url = address("agency", "change", "passports")
+    form = with_rows(admin_client, url, {"key": "visa"}, {"key": "visa"}, {"key": ""})
     form |= {"categories-3-value": "Without a key", "name": ""}
-    page = said(admin_client.post(place, form))
+    page = said(admin_client.post(url, form))
     assert "Key: &#x27;passports visa&#x27; stands here twice: keep one." in page
     assert '<a href="#id_categories-3-key">' in page
-    place = address("agency", "add")
-    new = new_agency(admin_client, place, {"key": "trees"}, {"key": "trees"})
-    assert admin_client.post(place, new).status_code == 200
+    url = address("agency", "add")
+    new = new_agency(admin_client, url, {"key": "trees"}, {"key": "trees"})
+    assert admin_client.post(url, new).status_code == 200
 
 
 def test_a_row_can_take_the_place_of_one_that_goes(admin_client: Client) -> None:
     Service.objects.update(categories=[])
-    place = address("agency", "change", "passports")
-    form = with_rows(admin_client, place, {"key": "travel", "value": "Going abroad"})
-    assert admin_client.post(place, form | {"categories-0-DELETE": "on"}).status_code == 302
+    url = address("agency", "change", "passports")
+    form = with_rows(admin_client, url, {"key": "travel", "value": "Going abroad"})
+    assert admin_client.post(url, form | {"categories-0-DELETE": "on"}).status_code == 302
     (row,) = Category.objects.filter(agency="passports")
     assert (row.key, row.value) == ("travel", "Going abroad")
 

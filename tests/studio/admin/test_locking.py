@@ -43,7 +43,7 @@ def change(by: User, **values: Any) -> None:
         table="services",
         values={"agency": "passports", "key": "renew", **values},
         by=by,
-        seen=service.version,
+        expected_version=service.version,
         source=Change.Source.API,
     )
 
@@ -54,7 +54,7 @@ def remove(by: User) -> None:
         table="services",
         identity={"agency": "passports", "key": "renew"},
         by=by,
-        seen=service.version,
+        expected_version=service.version,
         source=Change.Source.API,
     )
 
@@ -62,17 +62,17 @@ def remove(by: User) -> None:
 def test_it_refuses_a_stale_save_and_keeps_what_was_typed(
     client: Client, edith: User, service: Service
 ) -> None:
-    place = address("service", "change", service.pk)
-    form = filled(client, place, fees="my typed fee")
+    url = address("service", "change", service.pk)
+    form = filled(client, url, fees="my typed fee")
     change(edith, fees="85 crowns")
-    page = client.post(place, form)
+    page = client.post(url, form)
     assert "Edith Ek changed it on " in said(page)
     assert "my typed fee" in said(page)
     service.refresh_from_db()
     assert (service.fees, service.version) == ("85 crowns", 2)
     # Again does not help: the version that was seen is still the old one.
-    assert "Edith Ek changed it on " in said(client.post(place, form))
-    assert client.post(place, filled(client, place, fees="95")).status_code == 302
+    assert "Edith Ek changed it on " in said(client.post(url, form))
+    assert client.post(url, filled(client, url, fees="95")).status_code == 302
 
 
 def over(version: str) -> dict[str, str]:
@@ -82,10 +82,10 @@ def over(version: str) -> dict[str, str]:
 def test_it_shows_both_and_saves_mine_over_theirs(
     client: Client, edith: User, service: Service
 ) -> None:
-    place = address("service", "change", service.pk)
-    form = filled(client, place, fees="my typed fee", requirements="A form\nA photo")
+    url = address("service", "change", service.pk)
+    form = filled(client, url, fees="my typed fee", requirements="A form\nA photo")
     change(edith, fees="85 crowns", contact="Desk 4")
-    page = client.post(place, form)
+    page = client.post(url, form)
     rows = {name: (theirs, mine) for name, theirs, mine in page.context["conflict"].fields}
     assert rows["What it costs"] == ("85 crowns", "my typed fee")
     assert rows["What you need"][1] == "A form\nA photo"
@@ -96,8 +96,8 @@ def test_it_shows_both_and_saves_mine_over_theirs(
     first = re.search(r'<input type="submit"[^>]* name="(\w+)"', said(page))
     assert (first and first[1]) == "_save"
     change(edith, contact="Desk 5")
-    assert "Desk 5" in said(client.post(place, form | over("2")))
-    assert client.post(place, form | over("3")).status_code == 302
+    assert "Desk 5" in said(client.post(url, form | over("2")))
+    assert client.post(url, form | over("3")).status_code == 302
     service.refresh_from_db()
     assert (service.fees, service.version) == ("my typed fee", 4)
     assert Change.objects.filter(by__username="otto").count() == 1
@@ -106,12 +106,12 @@ def test_it_shows_both_and_saves_mine_over_theirs(
 def test_what_was_typed_is_kept_when_the_entry_is_gone(
     client: Client, edith: User, service: Service
 ) -> None:
-    place = address("service", "change", service.pk)
-    page = client.get(place)
-    form = filled(client, place, fees="my typed fee", requirements="A form")
+    url = address("service", "change", service.pk)
+    page = client.get(url)
+    form = filled(client, url, fees="my typed fee", requirements="A form")
     form |= dict(page.context["identity"])
     remove(edith)
-    page = client.post(place, form)
+    page = client.post(url, form)
     assert page.status_code == 200
     assert "Edith Ek removed it on " in said(page)
     assert "my typed fee" in said(page)
@@ -127,12 +127,12 @@ def test_what_was_typed_is_kept_when_the_entry_is_gone(
 
 
 def test_the_rows_of_an_agency_that_is_gone_are_kept(client: Client, edith: User) -> None:
-    place = address("agency", "change", "tax")
-    page = client.get(place)
-    form = filled(client, place, **{"name": "My tax", "categories-0-keywords": "mine"})
+    url = address("agency", "change", "tax")
+    page = client.get(url)
+    form = filled(client, url, **{"name": "My tax", "categories-0-keywords": "mine"})
     form |= dict(page.context["identity"])
     Agency.objects.filter(pk="tax").delete()
-    page = client.post(place, form)
+    page = client.post(url, form)
     assert (page.status_code, "My tax" in said(page), "mine" in said(page)) == (200, True, True)
     assert not Agency.objects.filter(pk="tax").exists()
     assert client.post(address("agency", "add"), posted(page)).status_code == 302
@@ -144,39 +144,39 @@ def test_it_tells_nobody_about_an_entry_of_another_agency(
     edith: User, service: Service, bundle: Bundle
 ) -> None:
     local = browser(person("local", Role.EDITOR, "tax"))
-    place = address("service", "change", service.pk)
+    url = address("service", "change", service.pk)
     remove(edith)
-    for path in (place, address("service", "change", "nothing")):
+    for path in (url, address("service", "change", "nothing")):
         page = local.post(path, {"was-agency": "passports", "was-key": "renew"}, follow=True)
         assert page.status_code == 200
         assert "Edith" not in said(page)
 
 
 def test_it_refuses_a_form_without_the_version(client: Client, service: Service) -> None:
-    place = address("service", "change", service.pk)
+    url = address("service", "change", service.pk)
     for seen in (None, "", "x", "-1", "9" * 30):
-        page = client.post(place, filled(client, place, fees="no", seen=seen))
+        page = client.post(url, filled(client, url, fees="no", seen=seen))
         assert page.status_code == 200
     assert Service.objects.get(key="renew").fees == "80 crowns"
 
 
 def test_it_refuses_a_stale_row_of_a_dictionary(client: Client, edith: User) -> None:
-    place = address("agency", "change", "passports")
-    form = filled(client, place, **{"categories-0-keywords": "mine", "name": "Mine"})
+    url = address("agency", "change", "passports")
+    form = filled(client, url, **{"categories-0-keywords": "mine", "name": "Mine"})
     Category.objects.filter(key="travel").update(version=2)
-    page = client.post(place, form)
+    page = client.post(url, form)
     assert "Nothing was saved." in said(page)
     assert Category.objects.get(key="travel").keywords == ["holiday"]
     assert Category.objects.get(key="travel").agency.name == "Passport Office"
 
 
 def test_it_refuses_a_stale_delete(client: Client, edith: User, service: Service) -> None:
-    place = address("service", "delete", service.pk)
-    assert 'name="seen" value="1"' in said(client.get(place))
+    url = address("service", "delete", service.pk)
+    assert 'name="seen" value="1"' in said(client.get(url))
     change(edith, fees="85 crowns")
-    page = client.post(place, {"post": "yes", "seen": "1"}, follow=True)
+    page = client.post(url, {"post": "yes", "seen": "1"}, follow=True)
     assert "Edith Ek changed it on " in said(page)
-    assert client.post(place, {"post": "yes", "seen": "2"}).status_code == 302
+    assert client.post(url, {"post": "yes", "seen": "2"}).status_code == 302
     assert not Service.objects.filter(key="renew").exists()
     removed = Change.objects.get(kind="removed")
     assert removed.fields["fees"] == ["85 crowns", None]
@@ -185,19 +185,19 @@ def test_it_refuses_a_stale_delete(client: Client, edith: User, service: Service
 def test_it_deletes_all_selected_entries_or_none(
     client: Client, edith: User, service: Service
 ) -> None:
-    place = address("service", "changelist")
+    url = address("service", "changelist")
     keys = {str(row.pk): row.version for row in Service.objects.all()}
     data: dict[str, Any] = {"action": "delete_selected", "_selected_action": list(keys)}
-    page = said(client.post(place, data))
+    page = said(client.post(url, data))
     data |= {"post": "yes", "seen": [f"{pk}:{version}" for pk, version in keys.items()]}
     assert all(f'name="seen" value="{pair}"' in page for pair in data["seen"])
     change(edith, fees="85 crowns")
-    page = said(client.post(place, data, follow=True))
+    page = said(client.post(url, data, follow=True))
     assert "Nothing was deleted. Edith Ek changed it on " in page
     assert "Successfully" not in page
     assert Service.objects.count() == 2
     data["seen"] = [f"{row.pk}:{row.version}" for row in Service.objects.all()]
-    client.post(place, data)
+    client.post(url, data)
     assert not Service.objects.exists()
 
 
@@ -213,16 +213,16 @@ def test_it_does_not_ask_about_more_entries_than_a_form_can_hold(
 
 
 def test_it_does_not_delete_a_category_that_services_have(client: Client, service: Service) -> None:
-    place = address("category", "delete", Category.objects.get(key="travel").pk)
-    page = client.post(place, {"post": "yes", "seen": "1"}, follow=True)
+    url = address("category", "delete", Category.objects.get(key="travel").pk)
+    page = client.post(url, {"post": "yes", "seen": "1"}, follow=True)
     assert "Services still have this category: take it out of renew first." in said(page)
     assert Category.objects.filter(key="travel").exists()
 
 
 def test_it_shows_who_changed_what_and_when(client: Client, edith: User, service: Service) -> None:
     change(edith, fees="85 crowns")
-    place = address("service", "change", service.pk)
-    client.post(place, filled(client, place, fees="95 crowns"))
+    url = address("service", "change", service.pk)
+    client.post(url, filled(client, url, fees="95 crowns"))
     page = said(client.get(address("service", "history", service.pk)))
     assert page.index("Otto Ober") < page.index("Edith Ek") < page.index("Whoever runs the system")
     assert "Changed over the API" in page
@@ -233,10 +233,10 @@ def test_it_shows_who_changed_what_and_when(client: Client, edith: User, service
 def test_it_lists_no_fields_to_correct_where_none_is_wrong(
     client: Client, edith: User, service: Service
 ) -> None:
-    place = address("service", "change", service.pk)
-    form = filled(client, place, fees="my typed fee")
+    url = address("service", "change", service.pk)
+    form = filled(client, url, fees="my typed fee")
     change(edith, fees="85 crowns")
-    page = said(client.post(place, form))
+    page = said(client.post(url, form))
     assert "Nothing was saved." in page
     assert "What to correct" not in page
-    assert "What to correct" in said(client.post(place, form | {"name": ""}))
+    assert "What to correct" in said(client.post(url, form | {"name": ""}))

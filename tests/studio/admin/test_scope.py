@@ -53,8 +53,8 @@ def test_it_lists_what_belongs_to_the_editors_agency(
 @pytest.mark.parametrize("model", [Agency, Category, Service, Translation])
 def test_it_hides_an_entry_of_another_agency(passports: Client, model: Any, page: str) -> None:
     rows = model.objects.filter(**{"pk" if model is Agency else "agency": "tax"})
-    place = address(model._meta.model_name, page, rows.get().pk)
-    for answer in (passports.get(place), passports.post(place, {"post": "yes", "seen": "1"})):
+    url = address(model._meta.model_name, page, rows.get().pk)
+    for answer in (passports.get(url), passports.post(url, {"post": "yes", "seen": "1"})):
         assert answer.status_code in (302, 403)
         assert answer.status_code == 403 or answer["Location"] == reverse("admin:index")
     assert rows.exists()
@@ -64,12 +64,12 @@ def test_it_offers_only_the_editors_agency(passports: Client) -> None:
     complete = reverse("admin:autocomplete")
     fields = {"app_label": "studio", "model_name": "service", "field_name": "agency"}
     assert [row["id"] for row in passports.get(complete, fields).json()["results"]] == ["passports"]
-    place = address("service", "add")
+    url = address("service", "add")
     # A list that is there without JavaScript too.
-    offered = re.findall(r'<option value="(.*?)"', said(passports.get(place)))
+    offered = re.findall(r'<option value="(.*?)"', said(passports.get(url)))
     assert [agency for agency in offered if agency] == ["passports"]
-    form = filled(passports, place, agency="tax", key="mine", name="Mine")
-    page = passports.post(place, form)
+    form = filled(passports, url, agency="tax", key="mine", name="Mine")
+    page = passports.post(url, form)
     assert page.context["adminform"].form.errors.keys() == {"agency"}
     assert not Service.objects.filter(key="mine").exists()
 

@@ -6,27 +6,13 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-from django.middleware.csrf import _get_new_csrf_string
-from django.test import Client
-
-from ieim.people.models import User
+from tests.review.people import StaffProgram
 
 ROOT = "/api/v1/knowledge/"
 
 
-class Editor:
-    """A program that is logged in as somebody."""
-
-    def __init__(self, user: User) -> None:
-        self.http = Client(enforce_csrf_checks=True)
-        self.http.force_login(user)
-        self.csrf = _get_new_csrf_string()
-        self.http.cookies["csrftoken"] = self.csrf
-
-    @property
-    def cookies(self) -> dict[str, str]:
-        """The cookies, for another client."""
-        return {name: morsel.value for name, morsel in self.http.cookies.items()}
+class Editor(StaffProgram):
+    """An editor's program."""
 
     def get(self, path: str, **query: str) -> Any:
         """Read an address below the root; ``query`` goes into it."""

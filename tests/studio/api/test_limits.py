@@ -43,12 +43,12 @@ def test_no_text_and_no_list_of_a_body_is_endless() -> None:
     document = generator.get_schema(public=True)  # type: ignore[no-untyped-call]  # as above
     components = document["components"]["schemas"]
     places = [
-        place
+        url
         for path, operations in document["paths"].items()
         if not path.endswith("/file/")  # a file has a limit of its size and its rows
         for operation in operations.values()
         for content in operation.get("requestBody", {}).get("content", {}).values()
-        for place in endless(content["schema"], components, path)
+        for url in endless(content["schema"], components, path)
     ]
     assert sorted(set(places)) == []
 

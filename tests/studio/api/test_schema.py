@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import schemathesis
-from hypothesis import settings
-from schemathesis.core.parameters import ParameterLocation
 
-from ieim.people.tokens import services as tokens
-from ieim.people.tokens.scopes import offered
-from tests.conversations.api.test_schema import EXAMPLES, load
-from tests.review.people import editor_and_publisher
+from tests.conversations.api.test_schema import load
 from tests.studio.api.editing_api import ROOT
 from tests.studio.api.test_files import XLSX
 
@@ -30,22 +23,6 @@ documented = load(
     },
     generation={"allow-x00": False},
 ).include(path_regex=f"^{ROOT}")
-
-
-@pytest.fixture
-def token(published: None) -> str:
-    by = editor_and_publisher("ed")
-    return tokens.make(by=by, name="X", scopes=offered(by), agencies=["*"], days=1)[1]
-
-
-@documented.parametrize()  # type: ignore[untyped-decorator]
-@settings(EXAMPLES, max_examples=15)  # many operations are alike
-def test_it_keeps_to_its_document(case: Any, token: str) -> None:
-    wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
-    if wrong & {ParameterLocation.HEADER, ParameterLocation.COOKIE}:
-        case.call_and_validate()
-    else:
-        case.call_and_validate(headers={"Authorization": f"Bearer {token}"})
 
 
 def test_it_documents_what_editors_can_do() -> None:

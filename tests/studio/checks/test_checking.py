@@ -42,7 +42,9 @@ def edith(bundle: Bundle, db: None) -> User:
     edith = person("edith", Role.EDITOR, name="Edith Ek")
     renew = Service.objects.get(agency="passports")
     values = {"agency": "passports", "key": "again", "name": renew.name, "overview": "Again."}
-    editing.save(table="services", values=values, by=edith, seen=None, source=Change.Source.ADMIN)
+    editing.save(
+        table="services", values=values, by=edith, expected_version=None, source=Change.Source.ADMIN
+    )
     return edith
 
 
@@ -195,7 +197,7 @@ def test_it_says_when_it_failed_and_can_be_started_again(
         work()
     assert run().state == "failed"
     text = page.get("/knowledge/checks/").content.decode()
-    assert runs.OURS in text
+    assert runs.INTERNAL_ERROR in text
     assert "every 2s" not in text
     assert "have failed" in reasons(proposals.propose, note="A note", by=edith)[0]
     assert page.post("/knowledge/checks/again/")["Location"] == "/knowledge/checks/"

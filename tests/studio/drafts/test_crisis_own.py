@@ -49,18 +49,18 @@ def test_an_own_example_stands_beside_the_shipped_ones() -> None:
         RiskExample("en", "My own words", "self_harm", "danger"),
         RiskExample("en", "Mine, but harmless", "self_harm", "near_miss"),
     )
-    known = examples.crisis(own)
-    assert known.texts == (*shipped.texts, "My own words", "Mine, but harmless")
-    assert known.codes[-2:] == ("self_harm", "")
-    assert known.near == (*shipped.near, len(known.texts) - 1)
+    combined = examples.crisis(own)
+    assert combined.texts == (*shipped.texts, "My own words", "Mine, but harmless")
+    assert combined.codes[-2:] == ("self_harm", "")
+    assert combined.near == (*shipped.near, len(combined.texts) - 1)
 
 
 def test_an_own_example_takes_the_place_of_a_shipped_one() -> None:
     shipped = examples.crisis()
-    at = shipped.codes.index("violence")
-    known = examples.crisis([RiskExample("en", shipped.texts[at], "violence", "near_miss")])
-    assert (known.texts, known.codes[at]) == (shipped.texts, "")
-    assert at in known.near
+    index = shipped.codes.index("violence")
+    combined = examples.crisis([RiskExample("en", shipped.texts[index], "violence", "near_miss")])
+    assert (combined.texts, combined.codes[index]) == (shipped.texts, "")
+    assert index in combined.near
 
 
 @pytest.mark.both_databases  # PostgreSQL locks the publication while one process trains

@@ -39,11 +39,15 @@ def pam(eve: User) -> User:
 
 
 def save(by: User, table: Table, seen: int | None, **values: Any) -> DraftEntry:
-    return editing.save(table=table, values=values, by=by, seen=seen, source=Change.Source.API)
+    return editing.save(
+        table=table, values=values, by=by, expected_version=seen, source=Change.Source.API
+    )
 
 
 def remove(by: User, table: Table, seen: int, **identity: str) -> None:
-    editing.remove(table=table, identity=identity, by=by, seen=seen, source=Change.Source.API)
+    editing.remove(
+        table=table, identity=identity, by=by, expected_version=seen, source=Change.Source.API
+    )
 
 
 def trace() -> tuple[int, int]:

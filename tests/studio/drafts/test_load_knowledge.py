@@ -112,11 +112,11 @@ def test_it_stores_a_note_that_is_not_utf8(tmp_path: Path) -> None:
     assert Release.objects.get().note == "caf?"
 
 
-def fewer(folder: Path, kept: int) -> Path:
+def fewer(folder: Path, count: int) -> Path:
     """A bundle of twenty services, or of the first ``kept`` of them."""
     content = tables()
     first = content["services"][0]
-    content["services"] = [first | {"key": f"s{n}", "name": f"Service {n}"} for n in range(kept)]
+    content["services"] = [first | {"key": f"s{n}", "name": f"Service {n}"} for n in range(count)]
     return write(folder, content)
 
 
@@ -165,23 +165,23 @@ def test_a_dry_run_says_the_same_and_changes_nothing(tmp_path: Path) -> None:
     data = json.loads(load(other, publish=True, dry_run=True, json=True)[0])
     assert (drafts.draft(), AuditEvent.objects.count()) == (before, events)
     assert (Release.objects.count(), selectors.current_number()) == (1, 1)
-    done = load(other, publish=True)[0]
-    assert result.splitlines()[:-1] == done.splitlines()[:-1]
+    output = load(other, publish=True)[0]
+    assert result.splitlines()[:-1] == output.splitlines()[:-1]
     assert "agencies: 1 added, 0 changed, 0 removed, 2 unchanged" in result
     assert result.splitlines()[-1] == "Nothing was changed: this was a dry run."
     assert (data["dry_run"], data["published"], data["release"]) == (True, False, 2)
 
 
 def test_it_ends_with_1_and_no_traceback_from_a_shell(tmp_path: Path) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "django", "load_knowledge", str(tmp_path / "nowhere")],
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert "nowhere: does not exist" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert process.returncode == 1
+    assert process.stdout == ""
+    assert "nowhere: does not exist" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs the catalogues in ../shared/data")

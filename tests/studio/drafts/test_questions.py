@@ -52,15 +52,17 @@ def editor(eve: User) -> Client:
 
 def save(by: User, **values: str) -> None:
     values = {**RENEW, **values}
-    editing.save(table="questions", values=values, by=by, seen=None, source=Change.Source.API)
+    editing.save(
+        table="questions", values=values, by=by, expected_version=None, source=Change.Source.API
+    )
 
 
 def typed(client: Client, questions: str, **changes: str) -> Any:
     """Save the form of the passport service with these questions, as a browser would."""
-    place = address("service", "change", Service.objects.get(key="renew").pk)
-    page = filled(client, place)
+    url = address("service", "change", Service.objects.get(key="renew").pk)
+    page = filled(client, url)
     seen = {"initial-questions": page["questions"], "questions": questions}
-    return client.post(place, {**page, **seen, **changes})
+    return client.post(url, {**page, **seen, **changes})
 
 
 def lines() -> list[tuple[str, str, str]]:
@@ -132,11 +134,11 @@ def test_who_may_only_read_reads_them(editor: Client) -> None:
 
 
 def test_what_somebody_else_added_meanwhile_stays(editor: Client, eve: User) -> None:
-    place = address("service", "change", Service.objects.get(key="renew").pk)
-    page = filled(editor, place)
+    url = address("service", "change", Service.objects.get(key="renew").pk)
+    page = filled(editor, url)
     save(eve, text="too old to fly")
     old = {"initial-questions": page["questions"], "questions": "it ran out\nis it still good"}
-    assert editor.post(place, {**page, **old}).status_code == 302
+    assert editor.post(url, {**page, **old}).status_code == 302
     assert [text for _, text, _ in lines()] == ["is it still good", "it ran out", "too old to fly"]
 
 
@@ -160,7 +162,9 @@ def test_a_line_that_is_refused_changes_nothing(editor: Client, line: str, messa
 
 def test_they_go_with_their_service(eve: User) -> None:
     identity = {"agency": "passports", "key": "renew"}
-    editing.remove(table="services", identity=identity, by=eve, seen=1, source=Change.Source.ADMIN)
+    editing.remove(
+        table="services", identity=identity, by=eve, expected_version=1, source=Change.Source.ADMIN
+    )
     assert lines() == []
 
 

@@ -50,7 +50,9 @@ def eve(db: None, whole: Bundle) -> User:
 
 
 def save(by: User, table: Table, seen: int | None, **values: Any) -> DraftEntry:
-    return editing.save(table=table, values=values, by=by, seen=seen, source=Change.Source.API)
+    return editing.save(
+        table=table, values=values, by=by, expected_version=seen, source=Change.Source.API
+    )
 
 
 def test_a_bundle_brings_them_and_keeps_them(whole: Bundle) -> None:
@@ -146,7 +148,7 @@ def test_editing_holds_the_same_rules(eve: User) -> None:
             save(eve, table, None, **values)
     label: Any = {"table": "labels", "identity": {"set": "risk_flags", "code": "threat"}}
     with pytest.raises(editing.Invalid, match="still has 1 help lines and 1 examples"):
-        editing.remove(**label, by=eve, seen=1, source=Change.Source.ADMIN)
+        editing.remove(**label, by=eve, expected_version=1, source=Change.Source.ADMIN)
     assert save(eve, "risk_examples", 1, **{**EXAMPLE, "kind": "near_miss"}).version == 2
     assert save(eve, "texts", 1, **{**TEXT, "text": "Hello."}).version == 2
 
@@ -166,8 +168,8 @@ def test_the_admin_edits_them(eve: User) -> None:
     client = browser(eve)
 
     def add(model: str, **values: str) -> str:
-        place = address(model, "add")
-        return said(client.post(place, filled(client, place, **values)))
+        url = address(model, "add")
+        return said(client.post(url, filled(client, url, **values)))
 
     add("helpline", language="de", flag="threat", text="112 anrufen.")
     assert HelpLine.objects.get(language="de").text == "112 anrufen."

@@ -59,12 +59,12 @@ def editor(eve: User) -> Client:
 
 
 def save(by: User, table: Any = "situations", seen: int | None = None, **values: Any) -> None:
-    editing.save(table=table, values=values, by=by, seen=seen, source=Change.Source.API)
+    editing.save(table=table, values=values, by=by, expected_version=seen, source=Change.Source.API)
 
 
 def remove(by: User, table: Any, **identity: str) -> None:
     source = Change.Source.API
-    editing.remove(table=table, identity=identity, by=by, seen=1, source=source)
+    editing.remove(table=table, identity=identity, by=by, expected_version=1, source=source)
 
 
 def form() -> str:

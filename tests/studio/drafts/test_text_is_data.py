@@ -42,7 +42,7 @@ def evil(published: None, ask: Ask) -> Service:
             **texts,
         },
         by=eve,
-        seen=service.version,
+        expected_version=service.version,
         source=Change.Source.ADMIN,
     )
     agency = Agency.objects.get(pk=service.agency_id)
@@ -50,7 +50,7 @@ def evil(published: None, ask: Ask) -> Service:
         table="agencies",
         values={"id": agency.pk, "name": f"{agency.name} {EVIL}"},
         by=eve,
-        seen=agency.version,
+        expected_version=agency.version,
         source=Change.Source.ADMIN,
     )
     publish(note=EVIL, by=eve)
@@ -81,12 +81,12 @@ def test_it_escapes_the_index_in_the_console(evil: Service) -> None:
 
 def test_it_escapes_the_index_in_the_admin(evil: Service, admin_client: Client) -> None:
     for model, row in (("service", evil.pk), ("agency", evil.agency_id)):
-        for place in (
+        for url in (
             address(model, "changelist"),
             address(model, "change", row),
             address(model, "history", row),
             address(model, "delete", row),
         ):
-            page = said(admin_client.get(place))
+            page = said(admin_client.get(url))
             assert EVIL not in page
             assert ESCAPED in page

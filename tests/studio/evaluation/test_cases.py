@@ -34,7 +34,7 @@ def test_it_tells_what_only_a_person_can_answer_from_what_is_not_labelled() -> N
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
         ({"id": 7}, "id: 7 is not of type"),
         ({"id": "\x1b[2J"}, "cannot be printed"),
@@ -48,13 +48,13 @@ def test_it_tells_what_only_a_person_can_answer_from_what_is_not_labelled() -> N
         ({"expected": {"inquiry": False}}, "no inquiry, and yet"),
     ],
 )
-def test_it_refuses_what_is_no_case(changes: dict[str, Any], says: str) -> None:
-    with pytest.raises(MalformedCase, match=says):
+def test_it_refuses_what_is_no_case(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(MalformedCase, match=message):
         case(**changes)
 
 
 @pytest.mark.parametrize(
-    ("bad", "says"),
+    ("bad", "message"),
     [
         (b"{", "not JSON"),
         (b"\xff", "not UTF-8"),
@@ -62,8 +62,8 @@ def test_it_refuses_what_is_no_case(changes: dict[str, Any], says: str) -> None:
         (b'{"id": "x"}', "'text' is a required property"),
     ],
 )
-def test_it_refuses_what_is_no_line(bad: bytes, says: str) -> None:
-    with pytest.raises(MalformedCase, match=says):
+def test_it_refuses_what_is_no_line(bad: bytes, message: str) -> None:
+    with pytest.raises(MalformedCase, match=message):
         read_case(bad)
 
 

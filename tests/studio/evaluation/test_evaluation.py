@@ -72,18 +72,17 @@ def test_it_stores_nothing(published: None, few: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (("--limit", "0"), "1 or more"),
         (("--bundle", "nowhere"), "nowhere: does not exist"),
         (("--bundle", str(DEMO), "--release", "1"), "not allowed with"),
-        (("--bundle", str(DEMO), "--html", "nowhere/report.html"), "cannot be written"),
         (("--bundle", str(DEMO), "--compare", "nowhere.json"), "cannot be read"),
         (("--bundle", str(DEMO), "--compare", str(DEMO / "README.md")), "is no result"),
     ],
 )
-def test_it_refuses_clearly(few: Path, arguments: tuple[str, ...], says: str) -> None:
-    with pytest.raises(CommandError, match=says):
+def test_it_refuses_clearly(few: Path, arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
         evaluate(few, *arguments)
 
 
@@ -100,15 +99,14 @@ def test_it_runs_nothing_when_a_line_is_bad(
 
 
 def test_it_fails_when_a_case_was_not_run_and_reports_the_others(
-    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "configured_model", lambda: Silent("hello there"))
-    report = tmp_path / "report.html"
-    with pytest.raises(CommandError) as caught:
-        evaluate(few, "--bundle", DEMO, "--html", report)
-    assert "s: not run: no server there" in str(caught.value)
-    assert str(caught.value).endswith("1 of 3 cases were not run.")
-    assert "1 case could not be run." in report.read_text(encoding="utf-8")
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.raises(CommandError, match=r"^1 of 3 cases were not run\.$"):
+        call_command("evaluate", str(few), "--bundle", str(DEMO), stdout=out, stderr=err)
+    assert "s: not run: no server there" in err.getvalue()
+    assert "few.jsonl: 2 run, 1 could not be run" in out.getvalue()
 
 
 def test_it_warns_when_the_knowledge_is_not_that_of_the_cases(tmp_path: Path) -> None:
@@ -134,31 +132,9 @@ def test_it_says_what_changed(few: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(running, "configured_model", Obedient)
     value = measured(changed, "--bundle", DEMO, "--compare", before)
     assert value["comparison"]["worse"] == [{"id": "c", "from": "right", "to": "wrong"}]
-    report = tmp_path / "report.html"
-    output = evaluate(changed, "--bundle", DEMO, "--compare", before, "--html", report)
+    output = evaluate(changed, "--bundle", DEMO, "--compare", before)
     assert "Got worse: 1\n  c: right, now wrong" in output
     assert "The files of cases differ" in output
-    assert "What changed" in report.read_text(encoding="utf-8")
-
-
-def test_its_report_stands_alone(tmp_path: Path) -> None:
-    hostile = line(
-        id="<script>alert(1)</script>",
-        tags=["<b>", "first-turn"],
-        text="How do I change my surname?",
-    )
-    cases = write(tmp_path / "<i>.jsonl", [*FEW, hostile])
-    report = tmp_path / "report.html"
-    evaluate(cases, "--bundle", DEMO, "--html", report)
-    text = report.read_text(encoding="utf-8")
-    assert not re.search(r"<(script|link|img|iframe|b|i)\b|\b(src|href|srcset)=", text)
-    assert not re.search(r"url\(|@import|https?://", text)
-    assert text.count("<table") == text.count("<caption") == 5
-    named = re.findall(r'aria-labelledby="([^"]*)"', text)
-    assert all(f'id="{name}"' in text for entry in named for name in entry.split())
-    assert "prefers-color-scheme: dark" in text
-    assert str(tmp_path) not in text
-    assert "{{" not in text
 
 
 @pytest.mark.skipif(fault() is not None, reason="the embedded model is missing here")

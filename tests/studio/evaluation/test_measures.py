@@ -219,7 +219,7 @@ def test_it_reads_a_saved_result_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (None, "not JSON"),
         ({"format": "x"}, "its format is not"),
@@ -228,10 +228,10 @@ def test_it_reads_a_saved_result_back(tmp_path: Path) -> None:
     ],
 )
 def test_it_refuses_what_is_no_result(
-    tmp_path: Path, change: dict[str, Any] | None, says: str
+    tmp_path: Path, change: dict[str, Any] | None, message: str
 ) -> None:
     path = tmp_path / "before.json"
     text = "{" if change is None else json.dumps({**described(GOOD), **change})
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(NotAResult, match=says):
+    with pytest.raises(NotAResult, match=message):
         read_result(path)

@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
@@ -38,7 +38,6 @@ def values_of(column: str) -> st.SearchStrategy[Any]:
     return st.one_of(TEXT, st.sampled_from(STRANGE))
 
 
-@settings(max_examples=150)
 @given(st.data())
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_reads_what_it_wrote(kind: str, data: st.DataObject) -> None:

@@ -69,7 +69,7 @@ def change(by: User, **values: Any) -> None:
         table="services",
         values={"agency": "passports", "key": "renew", **values},
         by=by,
-        seen=renewed().version,
+        expected_version=renewed().version,
         source=Change.Source.ADMIN,
     )
 

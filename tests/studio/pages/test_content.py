@@ -103,7 +103,7 @@ def test_differences_are_filtered(edith: User, page: Client) -> None:
         table="dictionary",
         values={"agency": "tax", "key": "income", "value": "Tax on what you earn"},
         by=edith,
-        seen=entry.version,
+        expected_version=entry.version,
         source=Change.Source.ADMIN,
     )
     both = text(page.get("/knowledge/differences/"))

@@ -19,7 +19,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.models import DRAFT_MODELS, Category, GoldenQuestion, Service
 from ieim.studio.proposals import services as proposals
-from tests.conversations.languages.pseudo import spoken, unmarked
+from tests.conversations.languages.pseudo import pseudo_language, unmarked
 from tests.fixtures import VISA, Ask
 from tests.review.people import browser, editor_and_publisher, person
 from tests.studio.recall.recalling import IMMIGRATION, WRONG, correct, key_of, publish_fee
@@ -58,7 +58,7 @@ def content() -> set[str]:
 def left(browser: Client, pages: dict[str, Any]) -> dict[str, set[str]]:
     """What each page says unmarked: posted where there is a form, else looked at."""
     result, data = {}, content()
-    with spoken():
+    with pseudo_language():
         for path, form in pages.items():
             page = browser.get(path) if form is None else browser.post(path.split("#")[0], form)
             assert page.status_code in (200, 409, 422), (path, page.status_code)

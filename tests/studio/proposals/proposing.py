@@ -21,7 +21,7 @@ def change(by: User, agency: str = "passports", key: str = "renew", **values: An
         table="services",
         values={"agency": agency, "key": key, **values},
         by=by,
-        seen=entry.version,
+        expected_version=entry.version,
         source=Change.Source.ADMIN,
     )
 

@@ -205,7 +205,7 @@ def test_the_numbers_of_help_lines_are_not_changed_in_passing(edith: User, paul:
             table="help_lines",
             values={"language": "fr", "flag": "threat", "text": text},
             by=edith,
-            seen=help_line.version if help_line else None,
+            expected_version=help_line.version if help_line else None,
             source=Change.Source.ADMIN,
         )
         return proposals.propose(note="Help", by=edith)
@@ -238,7 +238,7 @@ def test_what_all_agencies_share_is_decided_by_who_works_for_all(edith: User) ->
         table="labels",
         values={"set": "intents", "code": "ask", "name": "Asks"},
         by=edith,
-        seen=None,
+        expected_version=None,
         source=Change.Source.ADMIN,
     )
     proposal = proposals.propose(note="A label", by=edith)

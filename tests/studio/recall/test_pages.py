@@ -33,8 +33,8 @@ def desk(editor: User) -> Client:
     return browser(editor)
 
 
-def of(turn: Turn, /, **more: str) -> dict[str, str]:
-    return {"agency": IMMIGRATION, "service": key_of(turn), **more}
+def of(turn: Turn, /, **fields: str) -> dict[str, str]:
+    return {"agency": IMMIGRATION, "service": key_of(turn), **fields}
 
 
 def deliver() -> CorrectionNotice:

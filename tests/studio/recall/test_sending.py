@@ -76,11 +76,11 @@ def test_the_same_words_come_once(ask: Ask, editor: User) -> None:
 
 def test_a_sent_correction_is_never_changed(ask: Ask, editor: User) -> None:
     correct(ask(), editor)
-    sent = Correction.objects.get()
+    correction = Correction.objects.get()
     with pytest.raises(AppendOnlyError):
-        sent.save()
+        correction.save()
     with pytest.raises(AppendOnlyError):
-        sent.delete()
+        correction.delete()
 
 
 def test_conversations_erased_meanwhile_are_skipped(ask: Ask, editor: User) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundles.columns import LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT
-from ieim.studio.standards import reading
+from ieim.studio.standards import services
 from ieim.studio.standards.report import Report, StandardError
 from ieim.studio.standards.texts import fitted, plain
 from tests.studio.standards.samples.samples import read
@@ -52,14 +52,14 @@ LIKELY = st.recursive(
 )
 def test_it_reads_json_strictly(data: bytes, why: str) -> None:
     with pytest.raises(StandardError) as caught:
-        reading.read_json(data)
+        services.read_json(data)
     assert str(caught.value).startswith(why)
 
 
 def test_it_refuses_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 2**20)
+    monkeypatch.setattr(services, "MAX_FILE_BYTES", 2**20)
     with pytest.raises(StandardError, match="larger than 1 MiB: split it"):
-        reading.read_json(b" " * (2**20 + 1))
+        services.read_json(b" " * (2**20 + 1))
 
 
 @given(LIKELY)

@@ -59,18 +59,18 @@ def test_a_preview_shows_what_would_change_and_changes_nothing(editing: Client) 
 
 def test_a_confirmed_preview_is_imported_once(editing: Client) -> None:
     upload(editing, SCHEMA_ORG)
-    seen = fingerprint(editing.get(PREVIEW))
-    done = editing.post(PREVIEW, {"fingerprint": seen}, follow=True)
-    assert "Imported into the draft: 6 entries added, 0 changed." in done.content.decode()
+    shown_fingerprint = fingerprint(editing.get(PREVIEW))
+    response = editing.post(PREVIEW, {"fingerprint": shown_fingerprint}, follow=True)
+    assert "Imported into the draft: 6 entries added, 0 changed." in response.content.decode()
     assert Service.objects.filter(key="lost").exists()
     assert editing.get(PREVIEW).headers["Location"] == UPLOAD
 
 
 def test_a_draft_that_moved_is_shown_again(editing: Client) -> None:
     upload(editing, HSDS, "passports")
-    seen = fingerprint(editing.get(PREVIEW))
+    shown_fingerprint = fingerprint(editing.get(PREVIEW))
     Agency.objects.filter(pk="passports").update(name="Another", version=2)
-    again = editing.post(PREVIEW, {"fingerprint": seen})
+    again = editing.post(PREVIEW, {"fingerprint": shown_fingerprint})
     assert again.status_code == 409
     assert "The draft was changed since you looked" in again.content.decode()
     assert Service.objects.count() == 2
@@ -115,9 +115,9 @@ def test_people_of_one_agency_import_into_theirs_only(stored: Bundle) -> None:
 def test_who_lost_the_agency_meanwhile_imports_nothing(stored: Bundle) -> None:
     client = browser(person("paul", Role.EDITOR, "passports"))
     upload(client, HSDS, "passports")
-    seen = fingerprint(client.get(PREVIEW))
+    shown_fingerprint = fingerprint(client.get(PREVIEW))
     AgencyScope.objects.all().delete()
-    response = client.post(PREVIEW, {"fingerprint": seen})
+    response = client.post(PREVIEW, {"fingerprint": shown_fingerprint})
     assert response.status_code == 422
     assert "You do not work for that agency" in response.content.decode()
     assert Service.objects.count() == 2

@@ -62,12 +62,12 @@ def bundles(draw: st.DrawFn) -> Rows:
 
 
 @st.composite
-def translations(draw: st.DrawFn, what: str, of: dict[str, str]) -> list[dict[str, Any]]:
+def translations(draw: st.DrawFn, kind: str, of: dict[str, str]) -> list[dict[str, Any]]:
     """Translations of one entry."""
     languages = draw(st.lists(st.sampled_from(["fr", "de", "en", "yue"]), unique=True, max_size=2))
     return [
         {"language": language, **of}
-        | {name: draw(COLUMN.get(name, SOMETIMES)) for name in TRANSLATED[what]}
+        | {name: draw(COLUMN.get(name, SOMETIMES)) for name in TRANSLATED[kind]}
         for language in languages
     ]
 
@@ -90,7 +90,7 @@ def expected(bundle: Bundle, table: Table) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(bundles())
 def test_what_is_published_is_read_back(rows: Rows) -> None:
     published = bundle(rows)

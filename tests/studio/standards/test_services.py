@@ -40,8 +40,8 @@ def service(**values: Any) -> dict[str, Any]:
 
 def test_it_adds_and_changes_and_removes_nothing(stored: Bundle, editor: User) -> None:
     mapped, _ = read(SCHEMA_ORG)
-    done = merge(mapped=mapped, by=scoped(editor, EVERY_AGENCY))
-    assert done.counts == {
+    imported = merge(mapped=mapped, by=scoped(editor, EVERY_AGENCY))
+    assert imported.counts == {
         "agencies": {"added": 1, "changed": 0, "unchanged": 0},
         "dictionary": {"added": 1, "changed": 0, "unchanged": 0},
         "services": {"added": 2, "changed": 0, "unchanged": 0},
@@ -87,12 +87,12 @@ def test_the_same_file_again_changes_nothing(stored: Bundle, editor: User) -> No
 def test_it_stops_when_the_draft_is_not_what_was_seen(stored: Bundle, editor: User) -> None:
     scoped(editor, EVERY_AGENCY)
     mapped, _ = read(service(feesAndCommissionsSpecification="90 crowns"))
-    seen = plan(mapped).fingerprint
+    fingerprint = plan(mapped).fingerprint
     Service.objects.filter(key="renew").update(fees="85 crowns", version=2)
     with pytest.raises(Moved):
-        merge(mapped=mapped, by=editor, seen=seen)
+        merge(mapped=mapped, by=editor, expected_fingerprint=fingerprint)
     assert Service.objects.get(key="renew").fees == "85 crowns"
-    merge(mapped=mapped, by=editor, seen=plan(mapped).fingerprint)
+    merge(mapped=mapped, by=editor, expected_fingerprint=plan(mapped).fingerprint)
     assert Service.objects.get(key="renew").fees == "90 crowns"
 
 

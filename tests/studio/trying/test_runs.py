@@ -54,12 +54,12 @@ def test_it_queues_the_task_once_all_is_committed(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    sent: list[Any] = []
-    monkeypatch.setattr(current_app, "send_task", lambda *sends, **_: sent.append(sends))
+    queued: list[Any] = []
+    monkeypatch.setattr(current_app, "send_task", lambda *sends, **_: queued.append(sends))
     with django_capture_on_commit_callbacks(execute=True):
         started = services.start(proposal=proposed(edith), by=edith)
-        assert sent == []
-    assert sent == [(runs.TASKS[GoldenRun], (started.pk,))]
+        assert queued == []
+    assert queued == [(runs.TASKS[GoldenRun], (started.pk,))]
     current_app.loader.import_default_modules()
     current_app.tasks[runs.TASKS[GoldenRun]](started.pk)
     assert GoldenRun.objects.get().state == "done"
@@ -89,7 +89,7 @@ def test_it_bears_a_call_that_was_lost(edith: User, two: list[str]) -> None:
 
 def test_it_fails_with_a_sentence_after_an_error_of_ours(edith: User, two: list[str]) -> None:
     failed = run(proposed(edith), edith, model=Silent(VISA, error=KeyError("x")))
-    assert (failed.state, failed.error) == ("failed", services.OURS)
+    assert (failed.state, failed.error) == ("failed", services.RUN_FAILED)
 
 
 def test_it_names_a_question_that_cannot_be_asked(edith: User, two: list[str]) -> None:
@@ -116,11 +116,11 @@ def test_it_goes_on_where_a_killed_worker_stopped(
     assert GoldenRun.objects.get().state == "queued"
     counting = Stops(10_000, Killed())
     services.run_golden(run_id=started.pk, model=counting)
-    done = GoldenRun.objects.get()
-    assert (done.state, done.done) == ("done", 4)
-    whole = Stops(10_000, Killed())
-    run(done.proposal, edith, model=whole)
-    assert 10_000 - counting.left < 10_000 - whole.left
+    finished = GoldenRun.objects.get()
+    assert (finished.state, finished.done) == ("done", 4)
+    worker = Stops(10_000, Killed())
+    run(finished.proposal, edith, model=worker)
+    assert 10_000 - counting.left < 10_000 - worker.left
 
 
 def test_it_writes_nothing_once_another_worker_has_it(

@@ -37,7 +37,7 @@ case was run, whatever came of it.
 examples:
   manage.py evaluate ieim/knowledge/demo/golden.jsonl --bundle ieim/knowledge/demo
   manage.py evaluate cases.jsonl --json > before.json
-  manage.py evaluate cases.jsonl --compare before.json --html report.html"""
+  manage.py evaluate cases.jsonl --compare before.json"""
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -47,7 +47,6 @@ examples:
         source.add_argument("--bundle", type=Path, metavar="PATH", help="a folder or YAML file")
         parser.add_argument("--limit", type=_positive, metavar="N", help="only the first N cases")
         parser.add_argument("--json", action="store_true", help="print the result as one object")
-        parser.add_argument("--html", type=Path, metavar="REPORT", help="write a report to a file")
         parser.add_argument(
             "--compare",
             type=Path,
@@ -59,8 +58,6 @@ examples:
         """Read everything first, run the cases, then report; nothing is run after an error."""
         file = self._cases(options["cases"])
         before = _read_result(options["compare"]) if options["compare"] else None
-        if options["html"]:
-            _check_writable(options["html"])
         release, name = self._knowledge(options["release"], options["bundle"])
         results, model = self._run(file, release, options)
         result = describe(file, results, release=release, knowledge=name, model=model)
@@ -78,8 +75,6 @@ examples:
             )
         elif options["verbosity"] > 0:
             self.stdout.write(report.as_text(result, compared=compared))
-        if options["html"]:
-            _write(options["html"], report.as_html(result, compared=compared))
         if result["not_run"]:
             raise CommandError(f"{len(result['not_run'])} of {len(results)} cases were not run.")
 
@@ -89,7 +84,7 @@ examples:
                 return read_cases(path)
         except CaseFileError as error:
             lines = (f"{path}:{number}: {problem}" for number, problem in error.problems)
-            raise self.refusal(lines, what="bad line", done="run") from error
+            raise self.refusal(lines, noun="bad line", verb="run") from error
 
     def _knowledge(self, number: int | None, bundle: Path | None) -> tuple[Release, str]:
         """Return the release to ask, and its name for people."""
@@ -141,16 +136,3 @@ def _read_result(path: Path) -> Result:
             return read_result(path)
     except NotAResult as error:
         raise CommandError(f"{path} is no result of evaluate --json: {error}.") from error
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse before the run what would only fail after it."""
-    if path.is_dir() or not path.resolve().parent.is_dir():
-        raise CommandError(f"{path} cannot be written: name a file in a folder that exists.")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror}") from error

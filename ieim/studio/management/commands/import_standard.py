@@ -10,9 +10,8 @@ from django.core.management.base import CommandParser
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.studio.exchange.importing import Plan
 from ieim.studio.management.base import PlainHelpCommand, reading
-from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
-from ieim.studio.standards.services import merge, plan
+from ieim.studio.standards.services import merge, plan, read_standard
 
 
 class Command(PlainHelpCommand):
@@ -45,15 +44,15 @@ examples:
             data = file.read(MAX_FILE_BYTES + 1)
         try:
             mapped, report = read_standard(data, into=options["agency"])
-            done = plan(mapped) if options["dry_run"] else merge(mapped=mapped, by=None)
+            outcome = plan(mapped) if options["dry_run"] else merge(mapped=mapped, by=None)
         except StandardError as error:
             raise self.refusal(error.problems) from error
         if options["verbosity"] > 0:
-            self._print(mapped.standard, done, report, dry_run=options["dry_run"])
+            self._print(mapped.standard, outcome, report, dry_run=options["dry_run"])
 
-    def _print(self, standard: str, done: Plan, report: Report, *, dry_run: bool) -> None:
+    def _print(self, standard: str, outcome: Plan, report: Report, *, dry_run: bool) -> None:
         self.stdout.write(standard)
-        for table, counts in done.counts.items():
+        for table, counts in outcome.counts.items():
             counted = ", ".join(f"{count:,} {change}" for change, count in counts.items())
             self.stdout.write(f"{table}: {counted}")
         for note in report.notes:

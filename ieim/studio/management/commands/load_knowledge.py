@@ -90,11 +90,11 @@ examples:
         """
         total = sum(len(getattr(bundle, table)) for table in TABLES)
         with progress(total, "entries", verbosity=options["verbosity"]) as bar:
-            done = services.import_bundle(
+            imported = services.import_bundle(
                 bundle=bundle, by=None, remove=options["remove"], progress=bar.update
             )
         report: dict[str, Any] = {
-            "tables": {table: asdict(counts) for table, counts in done.items()},
+            "tables": {table: asdict(counts) for table, counts in imported.items()},
             "published": False,
             "release": None,
             "warnings": bundle.warnings,

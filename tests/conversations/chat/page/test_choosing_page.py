@@ -122,8 +122,8 @@ def test_two_that_may_be_meant_are_asked_about_as_such(asking: Turn, ask: Ask) -
 
 def test_a_bad_choice_on_the_page_is_told(asking: Turn) -> None:
     browser = browser_with(SECRET)
-    for given in ("", "7", "x"):
-        response = browser.post(address(asking), {"choice": given})
+    for value in ("", "7", "x"):
+        response = browser.post(address(asking), {"choice": value})
         assert response.status_code == 400
         assert "not one of the choices" in response.content.decode()
     assert again(asking).state == "asking"

@@ -99,13 +99,13 @@ async def test_it_says_nothing_twice(secret: str) -> None:
 async def test_it_stops_listening_when_the_page_is_closed(
     secret: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left: list[str] = []
+    groups: list[str] = []
     layer = get_channel_layer()
     assert layer is not None
     discard = layer.group_discard
 
     async def leave(group: str, channel: str) -> None:
-        left.append(group)
+        groups.append(group)
         await discard(group, channel)
 
     monkeypatch.setattr(layer, "group_discard", leave)
@@ -113,7 +113,7 @@ async def test_it_stops_listening_when_the_page_is_closed(
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')
         turn = await run_newest()
-    assert left == [notify.group_name(turn.session_id)]
+    assert groups == [notify.group_name(turn.session_id)]
 
 
 async def test_it_shows_the_page_when_there_are_no_hints(

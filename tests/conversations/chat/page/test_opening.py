@@ -22,7 +22,7 @@ HARD = "We are sorry that you are going through this."
 @pytest.fixture
 def after_a_death(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every message tells of a death."""
-    monkeypatch.setattr(crisis, "look", lambda _: crisis.Screening([], WORDS, "condolence"))
+    monkeypatch.setattr(crisis, "screen", lambda _: crisis.Screening([], WORDS, "condolence"))
 
 
 @pytest.mark.usefixtures("after_a_death")
@@ -91,4 +91,4 @@ def test_who_is_in_danger_from_somebody_can_leave_the_page(ask: Ask) -> None:
 
 def _contacts(secret: str) -> str:
     context = {"turn": selectors.chat_view(secret=secret).turns[-1]}
-    return render_to_string("conversations/reply/_contacts.html", context)
+    return render_to_string("conversations/reply/_parts.html#contacts", context)

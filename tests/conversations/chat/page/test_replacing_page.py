@@ -158,9 +158,9 @@ def _talked() -> Turn:
 def test_a_screen_reader_hears_of_the_new_question(talk: Turn) -> None:
     before = selectors.chat_view(secret=SECRET)
     again(talk)
-    after = selectors.chat_view(secret=SECRET)
-    assert announcement(before.turns, after.turns) == "Question 3: We have your question."
-    assert before.version != after.version
+    chat = selectors.chat_view(secret=SECRET)
+    assert announcement(before.turns, chat.turns) == "Question 3: We have your question."
+    assert before.version != chat.version
 
 
 # ---- the command
@@ -190,13 +190,13 @@ def test_the_command_takes_a_choice_after_it(published: None, capsys: Any) -> No
     assert "passport" in result["reply"]["title"].lower()
 
 
-@pytest.mark.parametrize(("said", "turns"), [("y", 3), ("", 2)])
+@pytest.mark.parametrize(("values", "turns"), [("y", 3), ("", 2)])
 def test_somebody_at_a_terminal_is_asked(
-    published: None, monkeypatch: pytest.MonkeyPatch, capsys: Any, said: str, turns: int
+    published: None, monkeypatch: pytest.MonkeyPatch, capsys: Any, values: str, turns: int
 ) -> None:
     call_command("ask", VISA, "--json")
     session = json.loads(capsys.readouterr().out)["session"]
-    answers = iter([said, "none"])
+    answers = iter([values, "none"])
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
     call_command("ask", PASSPORT, "--session", session)

@@ -87,8 +87,8 @@ def test_it_shows_signs_in_what_a_model_wrote() -> None:
 
 def test_it_isolates_the_words_that_led_to_the_answer() -> None:
     marked = SegmentView(f"تأشيرة{OVERRIDE}", True)
-    own = (SegmentView("my ", False), marked)
-    html = rendered(ReplyView("service", "", "", (), (), (), "", own, "model", False))
+    segments = (SegmentView("my ", False), marked)
+    html = rendered(ReplyView("service", "", "", (), (), (), "", segments, "model", False))
     assert "<mark><bdi>تأشيرة<bdi" in html
 
 

@@ -44,7 +44,7 @@ def secret_of(client: Client) -> str:
 def browser_with(secret: str) -> Client:
     client = Client()
     response = HttpResponse()
-    cookies.put(response, secret)
+    cookies.set_cookie(response, secret)
     client.cookies = response.cookies
     return client
 
@@ -277,7 +277,7 @@ def test_no_template_has_inline_script_or_style() -> None:
     inline = r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:"
     names = [path.name for path in TEMPLATES if re.search(inline, path.read_text("utf-8"))]
     # What is read as a file, outside the site.
-    assert sorted(names) == ["evaluation.html", "export.html"]
+    assert sorted(names) == ["export.html"]
 
 
 def test_it_deletes_a_conversation_only_after_it_has_asked(published: None) -> None:

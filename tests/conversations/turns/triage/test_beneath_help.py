@@ -32,10 +32,10 @@ def test_services_are_offered_under_what_happens_now(unsure: Feelings) -> None:
     html = page(client.get("/"))
     assert "Which of these do you mean?" not in html
     assert "Choose one, and you get its answer at once." not in html
-    place = [
+    positions = [
         html.index(entry) for entry in (HELP, "A caseworker also reads", "Services that may be")
     ]
-    assert place == sorted(place)
+    assert positions == sorted(positions)
     assert "If you choose nothing" not in html  # a caseworker reads it whatever they choose
     options = html.partition("-perhaps")[2].partition("</details>")[0]
     assert options.count('name="choice"') == html.count('name="choice"') > 2

@@ -92,8 +92,9 @@ def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask
 def test_a_model_that_reads_no_danger_lets_the_answer_out_below_the_help_lines(
     feelings: Feelings, ask: Ask
 ) -> None:
-    def answered(text: str, *said: Any) -> Turn:
-        with scripted_model({"classify": [classified(text, risk_flags=list(said))]}) as (model, _):
+    def answered(text: str, *values: Any) -> Turn:
+        answer = classified(text, risk_flags=list(values))
+        with scripted_model({"classify": [answer]}) as (model, _):
             return ask(text, model=model)
 
     turn = answered(INDIRECT)

@@ -72,8 +72,8 @@ def test_who_asks_for_a_person_is_triaged_by_a_task_of_its_own() -> None:
     turn = asks_for_a_person()
     item = ReviewItem.objects.get(turn=turn)
     assert {contract for contract, _ in run(turn)} == triaged(turn) == ALL
-    after = ReviewItem.objects.get()
-    assert (after.version, bool(after.urgency)) == (item.version, True)
+    updated = ReviewItem.objects.get()
+    assert (updated.version, bool(updated.urgency)) == (item.version, True)
     assert run(turn) == []
     assert verify(turn.session_id).ok
 

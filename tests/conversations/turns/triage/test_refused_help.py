@@ -95,7 +95,7 @@ def test_over_the_limit_phrases_alone_are_looked_for(
     set_rates(monkeypatch, turns="1/hour")
     services.receive(session="a", text=VISA, address="192.0.2.1", enqueue=False)
     count = len(feelings.asked)
-    monkeypatch.setattr(crisis, "look", pytest.fail)
+    monkeypatch.setattr(crisis, "screen", pytest.fail)
     error = refused(DANGER)
     assert isinstance(error, TooMany)
     assert LINE in error.contacts[0].text
@@ -178,7 +178,7 @@ def test_a_program_waits_for_the_embedder_without_a_lock(
         within.append(len(connection.savepoint_ids))
         return look(text)
 
-    monkeypatch.setattr(crisis, "look", looking)
+    monkeypatch.setattr(crisis, "screen", looking)
     outside = len(connection.savepoint_ids)
     assert program.ask(VISA).status_code == 202
     assert within == [outside]

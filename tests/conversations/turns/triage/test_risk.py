@@ -29,7 +29,7 @@ def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "told"),
+    ("text", "language", "expected"),
     [
         ("Je veux mourir, je ne veux plus continuer comme ça.", "fr", "Ligne d’écoute"),
         ("Ich will sterben, ich halte das alles nicht mehr aus.", "de", "Zuhörtelefon"),
@@ -38,11 +38,11 @@ def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:
     ],
 )
 def test_it_shows_them_in_the_citizens_language_where_there_are_any(
-    published: None, text: str, language: str, told: str
+    published: None, text: str, language: str, expected: str
 ) -> None:
     client = visitor()
     turn = send(client, text)
-    assert told in selectors.turn_view(turn.pk).contact_texts[0]
+    assert expected in selectors.turn_view(turn.pk).contact_texts[0]
     match = re.search(
         r'<p class="govuk-body" lang="(..)" dir="auto">([^<]*)', page(client.get("/"))
     )

@@ -7,8 +7,8 @@ import re
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations import selectors
-from conversations.turns import help_lines, safety
+from conversations import reactions, selectors
+from conversations.turns import help_lines
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from review.models import ReviewItem
@@ -49,14 +49,14 @@ def test_what_follows_neither_waits_nor_inherits_help_lines(ask: Ask) -> None:
 def test_what_is_said_of_a_moment_stays_as_it_was(ask: Ask) -> None:
     first = ask(DANGER, secret=SECRET)
     before = timezone.now()
-    safety.say_safe(session_id=first.session_id, turn_id=first.pk)
+    reactions.say_safe(session_id=first.session_id, turn_id=first.pk)
     moments = [(first.number, before), (first.number, timezone.now())]
     assert help_lines.in_danger_at(moments, first.session_id) == [True, False]
 
 
 def test_who_looks_reads_it(ask: Ask) -> None:
     first = ask(DANGER, secret=SECRET)
-    safety.say_safe(session_id=first.session_id, turn_id=first.pk)
+    reactions.say_safe(session_id=first.session_id, turn_id=first.pk)
     item = ReviewItem.objects.get(turn=first)
     page = (
         people.browser(people.person("eva"))

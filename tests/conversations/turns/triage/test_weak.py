@@ -11,7 +11,7 @@ from conversations import selectors, sweeper
 from conversations.api.serializers import TurnSerializer
 from conversations.models import Turn
 from conversations.person import services as person_services
-from conversations.rating import rate
+from conversations.reactions import rate
 from conversations.record.replay import replay
 from conversations.turns import running, services
 from conversations.turns.choosing import choose

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ieim.knowledge.bundles.rows import Table
-from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
 from ieim.studio.standards.rows import Mapped
+from ieim.studio.standards.services import read_standard
 
 HERE = Path(__file__).parent
 HSDS = HERE / "housing_hsds.json"
