@@ -44,6 +44,7 @@ AVAILABLE = {
     "postgresql": lambda: services.postgres_bin() is not None,
     "redis-server": lambda: shutil.which("redis-server") is not None,
     "chromium-headless-shell": lambda: services.chromium() is not None,
+    "prometheus": lambda: shutil.which("promtool") is not None,
 }
 """Debian packages that steps need, and whether their programs are installed."""
 
@@ -68,6 +69,11 @@ QUICK = [
 GATE = Step("Tests of the gate", (*PYTEST, "-m", "not whole", "tests/pipeline/gate"))
 DEPLOYMENT = [
     Step("Unsafe migrations", (PYTHON, "-m", "tests.migrations"), needs=("postgresql",)),
+    Step(
+        "Alert rules (promtool)",
+        (*PYTEST, "tests/config/monitoring/test_deploy.py", "-k", "fires or promtool"),
+        needs=("prometheus",),
+    ),
     Step("Production settings", (*DJANGO, "check", "--deploy", "--fail-level=WARNING"), PRODUCTION),
 ]
 

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Mapping
 from functools import cache
 from ipaddress import IPv6Address
+from urllib.request import proxy_bypass
 
 import httpx2
 from django.conf import settings
@@ -84,10 +85,21 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
     parts = parse(url)
     # The deadline also covers a receiver that sends a byte now and then.
     async with asyncio.timeout(DEADLINE):
-        addresses = await _resolve(parts, private=private)
-        # Without the environment's proxy, which would look the host up again.
+        proxy = _proxy(parts)
+        try:
+            addresses = await _resolve(parts, private=private)
+        except OSError:
+            if proxy is None:
+                raise
+        if proxy:
+            # It looks the host up itself, which nobody here may be able to.
+            addresses = [parts.raw_host.decode()]
         async with httpx2.AsyncClient(
-            verify=_ssl_context(), trust_env=False, follow_redirects=False, timeout=DEADLINE
+            verify=_ssl_context(),
+            proxy=proxy,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=DEADLINE,
         ) as client:
             for number, address in enumerate(addresses, start=1):
                 # The checked address is called; the name is for certificate and virtual host.
@@ -107,6 +119,12 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
                 await response.aclose()  # the body is not read
                 return response.status_code
     raise AssertionError("_resolve returns at least one address")
+
+
+def _proxy(parts: httpx2.URL) -> str | None:
+    excepted = {"no": ",".join(settings.IEIM_PROXY_EXCEPT)}
+    is_direct = not settings.IEIM_PROXY_URL or proxy_bypass(parts.host, excepted)
+    return None if is_direct else settings.IEIM_PROXY_URL
 
 
 async def _resolve(parts: httpx2.URL, *, private: bool) -> list[str]:

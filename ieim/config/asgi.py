@@ -17,6 +17,7 @@ from django.conf import settings
 from conversations.routing import websocket_urlpatterns
 from ieim.config import bodies, embedded, health, outage
 from ieim.config.connections import StrictOriginValidator, identify
+from ieim.config.monitoring.measures import measure_requests
 from ieim.config.monitoring.serving import serve_metrics
 
 outage.limit_waits_for_database()
@@ -28,7 +29,7 @@ if settings.IEIM_TRACES:
 application = ProtocolTypeRouter(
     {
         "http": health.answer_probes(
-            serve_metrics(identify(bodies.limit_bodies(django_application)))
+            serve_metrics(measure_requests(identify(bodies.limit_bodies(django_application))))
         ),
         "websocket": identify(
             StrictOriginValidator(

@@ -49,6 +49,7 @@ NEEDED: Final[Mapping[str, tuple[str, str]]] = {
 NEEDS: Final[Mapping[str, str]] = {
     "IEIM_SMTP_HOST": "IEIM_PUBLIC_URL",
     "IEIM_SMTP_PASSWORD": "IEIM_SMTP_USER",
+    "IEIM_PROXY_EXCEPT": "IEIM_PROXY_URL",
     "IEIM_OPERATOR_MAIL": "IEIM_SMTP_HOST",
 }
 """The variable without which another one is of no use."""
@@ -117,6 +118,24 @@ class Environment(BaseSettings):
     outermost of them wrote is believed, and X-Forwarded-Proto only where there is one: 0 believes
     neither. Everybody's limits go by that address: behind a proxy, 0 would count all people as one.
     deploy/compose.yaml sets 1."""
+    IEIM_CA_FILE: Annotated[str, AfterValidator(variables.check_ca_file)] = Field(
+        "", examples=["/etc/ssl/certs/ca-certificates.crt"]
+    )
+    """A file (PEM) of all authorities whose certificates are trusted where this site connects to
+    others: the model, the embedder, the mail server, the OpenID provider, webhooks. When it is not
+    set, those of the operating system (for the OpenID provider, of certifi). PostgreSQL and Redis
+    have theirs in their addresses (sslrootcert, ssl_ca_certs). With deploy/compose.yaml, a file of
+    the host."""
+    IEIM_PROXY_URL: Annotated[str, Field(pattern=r"^(https?://[^/?#]+/?)?$")] = Field(
+        "", examples=["http://proxy.example.org:3128"]
+    )
+    """The proxy through which this site connects to all of these but the mail server, with a name
+    and a password before the host if it asks for them. When it is not set, none."""
+    IEIM_PROXY_EXCEPT: Annotated[variables.Names, AfterValidator(variables.check_proxy_except)] = (
+        Field([], examples=["models.city.example,city.example"])
+    )
+    """What is reached without it: hosts, domains with everything below them, and single IP
+    addresses, by commas. This machine and the host of IEIM_PUBLIC_URL always are."""
     IEIM_HSTS_SUBDOMAINS: bool = False
     """Whether browsers are told that the subdomains of this host use https too, and that the host
     may stand in the lists that browsers come with. Neither is forgotten for a year: say true only
@@ -140,6 +159,12 @@ class Environment(BaseSettings):
         "", examples=["postgresql://user:password@127.0.0.1:5432/ieim"]
     )
     """(production) The database. Development: SQLite in IEIM_DATA_DIR."""
+    IEIM_DATABASE_CONNECTIONS: int = Field(20, ge=12, le=500)
+    """How many connections one process has to PostgreSQL at most, 12 to 500. docs/operating.md has
+    the sum that max_connections has to hold."""
+    IEIM_PGBOUNCER: bool = False
+    """true where DATABASE_URL leads to a PgBouncer that pools transactions: nothing is then kept in
+    a connection from one transaction to the next."""
     REDIS_URL: Annotated[str, AfterValidator(variables.check_redis_url)] = Field(
         "", examples=["redis://127.0.0.1:6379/0"]
     )
@@ -151,6 +176,13 @@ class Environment(BaseSettings):
     IEIM_METRICS_TOKEN: str = Field("", pattern=r"^([A-Za-z0-9._~+/-]{16,200}=*)?$")
     """What Prometheus sends as bearer token to read /metrics: 16 or more random letters and digits.
     When it is not set, /metrics is no address."""
+    IEIM_WORKERS: int = Field(0, ge=0, le=1000, examples=[2])
+    """How many worker processes there are on all machines together: /metrics says so, and the alert
+    IeimWorkersMissing when fewer are at work. 0: it is not said."""
+    IEIM_BACKED_UP: bool = False
+    """true where deploy/backup.sh backs this installation up, by its timer or with Compose: then
+    /metrics says when no backup has ever been made. It leaves backup.done and backup.failed in
+    IEIM_DATA_DIR."""
     IEIM_LOG_FORMAT: Literal["text", "json"] = "text"
     """How log lines are written to standard error: text, or json, one object a line."""
     IEIM_LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None = Field(

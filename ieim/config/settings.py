@@ -6,6 +6,7 @@ every variable that it needs is set, and says which are missing.
 
 from __future__ import annotations
 
+import os
 import tomllib
 import warnings
 from datetime import timedelta
@@ -38,6 +39,19 @@ IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else variables.LOO
 CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
 # How many proxies stand in front. Without any, no header says where a request comes from.
 IEIM_TRUSTED_PROXIES = env.IEIM_TRUSTED_PROXIES
+# What is connected to from here. Libraries (smtplib, those of OpenID and of traces) read the
+# standard variables; our own clients use a proxy only where it is set here.
+if env.IEIM_CA_FILE:
+    os.environ.update(SSL_CERT_FILE=env.IEIM_CA_FILE, REQUESTS_CA_BUNDLE=env.IEIM_CA_FILE)
+IEIM_PROXY_URL = env.IEIM_PROXY_URL
+IEIM_PROXY_EXCEPT = [
+    *("localhost", "127.0.0.1", "::1", urlsplit(IEIM_PUBLIC_URL).hostname or "localhost"),
+    *env.IEIM_PROXY_EXCEPT,
+]
+if IEIM_PROXY_URL:
+    for _name in ("http_proxy", "https_proxy", "no_proxy"):
+        _value = ",".join(IEIM_PROXY_EXCEPT) if _name == "no_proxy" else IEIM_PROXY_URL
+        os.environ.update({_name: _value, _name.upper(): _value})
 # With it browsers take a cookie only from this host itself, over TLS, for all of its addresses.
 IEIM_COOKIE_PREFIX = "__Host-" if PRODUCTION else ""
 # Only `manage.py serve` listens by itself; production gives the port to uvicorn.
@@ -59,9 +73,15 @@ if _DATABASE["ENGINE"].endswith("sqlite3"):
     )
 else:
     _DATABASE["CONN_HEALTH_CHECKS"] = True
+    # A cursor of the server would be gone, or another's, with the next transaction.
+    _DATABASE["DISABLE_SERVER_SIDE_CURSORS"] = env.IEIM_PGBOUNCER
     # A worker has eight turns that work, two that are claimed, a heartbeat and a follower; a turn
     # that waits for the model has no connection.
-    _DATABASE.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
+    _DATABASE.setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 1,
+        "max_size": env.IEIM_DATABASE_CONNECTIONS,
+        "timeout": 10,
+    }
 DATABASES = {"default": _DATABASE}
 AUTH_USER_MODEL = "people.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -112,6 +132,7 @@ IEIM_ADDRESS_SOCKETS = env.IEIM_ADDRESS_SOCKETS
 # KEY_PATTERNS by key type. BUDGET counts tokens, None for no limit. LANGUAGES are ISO 639.
 IEIM_MODEL: dict[str, Any] = {
     "BASE_URL": env.IEIM_MODEL_BASE_URL,
+    "HAS_PROXY": bool(IEIM_PROXY_URL),
     "API_KEY": env.IEIM_MODEL_API_KEY,
     "NAME": env.IEIM_MODEL_NAME,
     "TEMPERATURE": env.IEIM_MODEL_TEMPERATURE,
@@ -144,6 +165,7 @@ IEIM_MODEL: dict[str, Any] = {
 IEIM_EMBEDDINGS: dict[str, Any] = {
     "KIND": env.IEIM_EMBEDDINGS,
     "BASE_URL": env.IEIM_EMBEDDINGS_BASE_URL,
+    "HAS_PROXY": bool(IEIM_PROXY_URL),
     "API_KEY": env.IEIM_EMBEDDINGS_API_KEY,
     "MODEL": env.IEIM_EMBEDDINGS_MODEL,
     "DEADLINE": env.IEIM_EMBEDDINGS_DEADLINE,
@@ -179,6 +201,9 @@ IEIM_MAIL: dict[str, Any] = {
 
 # Who may read /metrics; empty where nobody may.
 IEIM_METRICS_TOKEN = env.IEIM_METRICS_TOKEN
+# How many worker processes there should be, 0 where nobody says; whether backups are made.
+IEIM_WORKERS = env.IEIM_WORKERS
+IEIM_BACKED_UP = env.IEIM_BACKED_UP
 # Where spans are sent; empty for nowhere. OpenTelemetry's SDK reads its variables by itself.
 IEIM_TRACES = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or env.OTEL_EXPORTER_OTLP_ENDPOINT
 # Whether the audit record is sealed beside this site, so that a seal that never came is missed.

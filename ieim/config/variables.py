@@ -7,6 +7,7 @@ A check raises ValueError with the end of a sentence that begins with the variab
 from __future__ import annotations
 
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
@@ -125,6 +126,22 @@ def check_hosts(hosts: list[str], info: ValidationInfo) -> list[str]:
         if not validate_host(host, hosts):
             raise ValueError(f"lacks {host}, the host of IEIM_PUBLIC_URL. Add it.")
     return hosts
+
+
+def check_ca_file(path: str) -> str:
+    try:
+        if path:
+            ssl.create_default_context(cafile=path)
+    except OSError as error:  # SSLError is one
+        raise ValueError(f"is {path!r}, which has no certificates to read ({error})") from None
+    return path
+
+
+def check_proxy_except(names: list[str]) -> list[str]:
+    """Return the names without a dot in front, which not every library takes."""
+    if wrong := [name for name in names if re.search("[/*]", name)]:
+        raise ValueError(f"has {wrong[0]!r}. Set it to hosts, domains and single IP addresses.")
+    return [name.lstrip(".") for name in names]
 
 
 def create_folder(folder: Path) -> Path:

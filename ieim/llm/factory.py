@@ -44,6 +44,7 @@ def build_model(config: Mapping[str, Any], capabilities: Capabilities | None = N
         config["NAME"],
         capabilities=capabilities or configured(config),
         overrides=config["OVERRIDES"],
+        has_proxy=config["HAS_PROXY"],
     )
 
 

@@ -106,8 +106,9 @@ class OpenAIModel:
         *,
         capabilities: Capabilities,
         overrides: Mapping[str, Mapping[str, Any]],
+        has_proxy: bool = False,
     ) -> None:
-        self._server = Server(base_url, api_key, settings="IEIM_MODEL")
+        self._server = Server(base_url, api_key, settings="IEIM_MODEL", has_proxy=has_proxy)
         self._model = model
         self._capabilities = capabilities
         self._overrides = overrides

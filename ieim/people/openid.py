@@ -244,6 +244,9 @@ def synchronise_account(identifier: str, claims: Mapping[str, Any]) -> User | No
     """Make or update the account of an identity and return it, None for a person without access.
 
     No account is made for a person without a role; an existing one loses its roles all the same.
+
+    Raises:
+        OAuth2Error: the ID token does not list the groups; no role is taken.
     """
     lock_head(PEOPLE_CHAIN)
     roles, agencies = granted(claims)
@@ -271,8 +274,16 @@ def synchronise_account(identifier: str, claims: Mapping[str, Any]) -> User | No
 
 
 def granted(claims: Mapping[str, Any]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the roles and the agencies that the groups of an ID token give."""
-    claimed = claims.get(settings.IEIM_OPENID["GROUPS_CLAIM"])
+    """Return the roles and the agencies that the groups of an ID token give.
+
+    Raises:
+        OAuth2Error: the token refers to the groups instead of listing them (OpenID Connect Core
+            5.6.2), as Entra ID does above 200.
+    """
+    groups_claim = settings.IEIM_OPENID["GROUPS_CLAIM"]
+    if groups_claim in (claims.get("_claim_names") or {}):
+        raise OAuth2Error("Too many groups for the ID token. See docs/entra-id.md.")
+    claimed = claims.get(groups_claim)
     names = [claimed] if isinstance(claimed, str) else claimed if isinstance(claimed, list) else []
     groups = settings.IEIM_OPENID["GROUPS"]
     grants = [groups[name] for name in names if isinstance(name, str) and name in groups]

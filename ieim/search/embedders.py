@@ -52,9 +52,9 @@ def build_embedder(config: Mapping[str, Any]) -> CheckedEmbedder | None:
     """Return the embedder of ``settings.IEIM_EMBEDDINGS``; None for the kind ``none``.
 
     Read are ``KIND`` and, for ``openai``, ``BASE_URL``, ``API_KEY``, ``MODEL``, ``DEADLINE``,
-    ``QUERY_PREFIX`` and ``DOCUMENT_PREFIX``. Nothing is loaded or called before it is used. Build
-    it once a process, after any fork. Raises ValueError, with what to set, for a value that cannot
-    work.
+    ``QUERY_PREFIX``, ``DOCUMENT_PREFIX`` and ``HAS_PROXY``. Nothing is loaded or called before it
+    is used. Build it once a process, after any fork. Raises ValueError, with what to set, for a
+    value that cannot work.
     """
     if config["KIND"] == "none":
         return None
@@ -67,6 +67,7 @@ def build_embedder(config: Mapping[str, Any]) -> CheckedEmbedder | None:
             deadline=config["DEADLINE"],
             query_prefix=config["QUERY_PREFIX"],
             document_prefix=config["DOCUMENT_PREFIX"],
+            has_proxy=config["HAS_PROXY"],
         )
     return CheckedEmbedder(embedder, clock=time.monotonic)
 
@@ -232,10 +233,11 @@ class OpenAIEmbedder:
         deadline: float,
         query_prefix: str = "",
         document_prefix: str = "",
+        has_proxy: bool = False,
     ) -> None:
         from ieim.search.transport import Server  # most deployments need no HTTP client for it
 
-        self._server = Server(base_url, api_key, settings="IEIM_EMBEDDINGS")
+        self._server = Server(base_url, api_key, settings="IEIM_EMBEDDINGS", has_proxy=has_proxy)
         self._model = model
         self._deadline = deadline
         self._query_prefix, self._document_prefix = query_prefix, document_prefix

@@ -44,14 +44,14 @@ class Response(NamedTuple):
 class Server:
     """An OpenAI-compatible server; one instance serves all threads of a process.
 
-    Proxies named in the environment are not used. ``settings`` is the beginning of the names of the
-    environment variables that errors name.
+    Proxies named in the environment are used where ``has_proxy`` says so. ``settings`` is the
+    beginning of the names of the environment variables that errors name.
 
     Raises:
         ValueError: ``base_url`` is no HTTP address, or ``key`` could not stand in a header.
     """
 
-    def __init__(self, base_url: str, key: str, *, settings: str) -> None:
+    def __init__(self, base_url: str, key: str, *, settings: str, has_proxy: bool = False) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise ValueError(f"{settings}_BASE_URL has to begin with http:// or https://.")
         if not re.fullmatch(r"[\x21-\x7e]*", key):
@@ -62,6 +62,7 @@ class Server:
             raise ValueError(f"{settings}_BASE_URL is no address.") from None
         # A server that wants no key takes any; an empty one would be no legal header.
         self._key = key or "none"
+        self._has_proxy = has_proxy
         self._calls: dict[openai.AsyncOpenAI, int] = {}
 
     def create(
@@ -124,7 +125,7 @@ class Server:
             timeout=None,
             http_client=httpx2.AsyncClient(
                 verify=_ssl_context(),
-                trust_env=False,
+                trust_env=self._has_proxy,
                 limits=httpx2.Limits(max_connections=None),
                 event_hooks={"response": [_stop_at_error]},
             ),

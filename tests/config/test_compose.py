@@ -53,7 +53,7 @@ def test_every_variable_reaches_every_process_of_the_site(process: str) -> None:
     assert sorted(handed_over) == sorted(set(documented()) - {"DATABASE_URL"})
     for name, value in handed_over.items():
         # Compose puts in what the operator has set, and what follows only where that is nothing.
-        assert re.match(rf"\$\{{{name}:[-?]", value), (process, name, value)
+        assert re.match(rf"\$\{{{name}:[-?+]", value), (process, name, value)
 
 
 @pytest.mark.parametrize("process", AUDIT)

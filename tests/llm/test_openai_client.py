@@ -127,6 +127,21 @@ def test_it_needs_no_key_and_asks_no_proxy(
     assert model.complete(request(), deadline=5).raw
 
 
+def test_it_asks_the_proxy_that_is_set(
+    offline_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", offline_endpoint.removesuffix("/v1"))
+    model = OpenAIModel(
+        "http://models.invalid/v1",
+        "",
+        "ieim-offline",
+        capabilities=Capabilities(),
+        overrides={},
+        has_proxy=True,
+    )
+    assert model.complete(request(), deadline=5).raw
+
+
 @pytest.mark.parametrize("base_url", ["", "127.0.0.1:80/v1", "ftp://127.0.0.1/v1"])
 def test_it_refuses_a_base_url_that_is_no_http_address(base_url: str) -> None:
     with pytest.raises(ValueError, match="IEIM_MODEL_BASE_URL"):

@@ -12,7 +12,7 @@ import httpx2
 import jwt
 import pytest
 from allauth.socialaccount.models import SocialAccount
-from allauth.socialaccount.providers.oauth2.client import OAuth2Client
+from allauth.socialaccount.providers.oauth2.client import OAuth2Client, OAuth2Error
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.test import Client
@@ -96,6 +96,14 @@ def test_what_the_provider_no_longer_says_is_taken_away(directory: Directory) ->
     assert powers("ben") == ([], [])
     User.objects.filter(username="ben").update(is_active=False)
     assert synchronise("ben", "desk") is None
+
+
+def test_groups_that_the_token_only_refers_to_take_no_role(directory: Directory) -> None:
+    synchronise("ben", "desk")
+    reference = {"preferred_username": "ben", "_claim_names": {"groups": "src1"}}
+    with pytest.raises(OAuth2Error, match="Too many groups"):
+        openid.synchronise_account("id of ben", reference)
+    assert powers("ben") == (["caseworker"], [])
 
 
 @pytest.mark.parametrize("verified", [True, False])

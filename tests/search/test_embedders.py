@@ -30,6 +30,7 @@ SERVED: Mapping[str, Any] = {
     "DEADLINE": 2.0,
     "QUERY_PREFIX": "",
     "DOCUMENT_PREFIX": "",
+    "HAS_PROXY": False,
 }
 
 

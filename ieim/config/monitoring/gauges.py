@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from math import inf
 
 from django.conf import settings
@@ -15,6 +15,8 @@ from conversations.mail.models import OPEN, MailRequest
 from conversations.models import Delivery, Outage, Turn
 from conversations.states import TurnState
 from ieim.audit.checkpoints import last_sealed
+from ieim.audit.selectors import last_verification
+from ieim.audit.verify import AHEAD
 from review.models import CRISIS, SIGN, ReviewItem
 from review.states import UNDECIDED, ReviewState
 
@@ -36,6 +38,8 @@ def collect() -> Iterator[Metric]:
     yield from _outage(now)
     yield from _outboxes(now)
     yield _seals(now)
+    yield from _verification(now)
+    yield from _backups(now)
 
 
 def _family(name: str, text: str, *labels: str) -> GaugeMetricFamily:
@@ -143,4 +147,35 @@ def _seals(now: datetime) -> Metric:
         "Since the audit record was sealed; infinite where the last seal's event cannot be one, "
         "and where it never was though IEIM_SEALED says so, else 0 there.",
         value=_age(sealed and sealed.at, now) if is_sealed else inf,
+    )
+
+
+def _verification(now: datetime) -> Iterator[Metric]:
+    event = last_verification()
+    is_recent = event.at <= now + AHEAD if event else not settings.IEIM_SEALED
+    yield GaugeMetricFamily(
+        "ieim_audit_verification_age_seconds",
+        "Since the audit record was verified; infinite where the event is from the future, and "
+        "where it never was though IEIM_SEALED says that it is sealed, else 0 there.",
+        value=_age(event.at if event else None, now) if is_recent else inf,
+    )
+    yield GaugeMetricFamily(
+        "ieim_audit_verification_failed",
+        "Whether the last verification said that the audit record does not hold.",
+        value=event is not None and '"ok":true' not in event.payload,
+    )
+
+
+def _backups(now: datetime) -> Iterator[Metric]:
+    """The two files that ``deploy/backup.sh`` leaves in the folder of data."""
+    done, failed = (settings.IEIM_DATA_DIR / f"backup.{end}" for end in ("done", "failed"))
+    since = datetime.fromtimestamp(done.stat().st_mtime, UTC) if done.exists() else None
+    yield GaugeMetricFamily(
+        "ieim_backup_age_seconds",
+        "Since the last backup that succeeded; infinite where none has though IEIM_BACKED_UP says "
+        "that there are, else 0 there.",
+        value=inf if since is None and settings.IEIM_BACKED_UP else _age(since, now),
+    )
+    yield GaugeMetricFamily(
+        "ieim_backup_failed", "Whether the last backup failed.", value=failed.exists()
     )

@@ -1,4 +1,5 @@
-"""State that only a process itself knows: that it runs, its circuit breaker and its embedder.
+"""State that only a process itself knows: that it runs, its circuit breaker, its embedder, and
+:mod:`its measures <ieim.config.monitoring.measures>`.
 
 Each process writes it into a slot of the cache every few seconds, so that any process can report
 all of them. A slot is a small number, and no host or pid: the time series stay few.
@@ -9,14 +10,16 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.cache import cache
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from conversations import sweeper
 from conversations.turns import running
+from ieim.config.monitoring import measures
 from ieim.knowledge import vectors
 
 SLOTS: Final = 64
@@ -39,6 +42,7 @@ def report(kind: str) -> None:
         "kind": kind,
         "breaker": running.breaker_is_open(),
         "embedder": embedder is not None and embedder.is_unavailable,
+        "metrics": measures.snapshot(),
     }
     try:
         previous = cache.get(_slots[process]) if process in _slots else None
@@ -60,6 +64,11 @@ def collect() -> Iterator[Metric]:
     for kind in ("web", "worker"):
         count.add_metric([kind], sum(state["kind"] == kind for state in states.values()))
     yield count
+    yield GaugeMetricFamily(
+        "ieim_workers_configured",
+        "Worker processes that there should be (IEIM_WORKERS); 0 where it is not set.",
+        value=settings.IEIM_WORKERS,
+    )
     for member, text in (
         ("breaker", "Whether a process leaves the model alone for now (circuit breaker)."),
         ("embedder", "Whether the embedder of a process fails: words alone rank."),
@@ -78,7 +87,24 @@ def collect() -> Iterator[Metric]:
         at = cache.get(f"heartbeat.{kind}")
         beats.add_metric([kind], float("inf") if at is None else max(0.0, time.time() - at))
     yield beats
+    yield from _measures(states)
     yield from _sweeps()
+
+
+def _measures(states: Mapping[str, Mapping[str, Any]]) -> Iterable[Metric]:
+    """Return the measures of all processes, each sample with its process for labels.
+
+    A sum of counters would fall when a process ends; these are series of their own.
+    """
+    families: dict[str, Metric] = {}
+    for key, state in sorted(states.items()):
+        labels = {"kind": state["kind"], "process": key.rpartition(".")[2]}
+        # One of the version before has none.
+        for name, text, kind, samples in state.get("metrics", ()):
+            family = families.setdefault(name, Metric(name, text, kind))
+            for sample, sample_labels, value in samples:
+                family.add_sample(sample, {**sample_labels, **labels}, value)
+    return families.values()
 
 
 def _sweeps() -> Iterator[Metric]:

@@ -19,7 +19,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from conversations.turns.executor import release_connection
-from ieim.config.monitoring import counting, gauges, processes
+from ieim.config.monitoring import broker, counting, gauges, processes
 
 PATH = "/metrics"
 
@@ -37,13 +37,14 @@ class Metrics(Collector):
         complete = GaugeMetricFamily(
             "ieim_metrics_complete",
             "Whether a part of these figures could be read: waiting from the database, counters "
-            "from database and cache, processes from the cache.",
+            "from database and cache, processes from the cache, redis from Redis itself.",
             labels=["part"],
         )
         parts: dict[str, Callable[[], Iterable[Metric]]] = {
             "waiting": gauges.collect,
             "counters": counting.collect,
             "processes": processes.collect,
+            **({"redis": broker.collect} if settings.IEIM_REDIS_URL else {}),
         }
         for part, read in parts.items():
             metrics: list[Metric] = []

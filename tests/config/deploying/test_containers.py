@@ -199,12 +199,14 @@ def test_the_roles_get_their_passwords_and_a_backup_has_its_seals(tmp_path: Path
             env=os.environ
             | {
                 "DATABASE_URL_FILE": f"{tmp_path}/database-audit",
+                "IEIM_DATA_DIR": str(tmp_path),
                 "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
             },
             check=True,
             capture_output=True,
             text=True,
         ).stdout
+    assert [path.name for path in tmp_path.glob("backup.*")] == ["backup.done"]
     dump = Path(stdout.strip())
     assert dump.read_bytes().startswith(b"PGDMP")
     assert re.fullmatch(r"ieim-\d{8}T\d{6}Z\.dump", dump.name)

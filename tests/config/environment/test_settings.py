@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import requests
 from django.conf import settings
 from django.db import connection
 from kombu import Connection
@@ -59,6 +60,24 @@ def test_it_starts_in_production_with_everything_set(tmp_path: Path) -> None:
     assert result["CSRF_COOKIE_SECURE"]
     assert result["SECURE_SSL_REDIRECT"]
     assert result["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
+
+
+def test_libraries_are_given_the_authorities_and_the_proxy() -> None:
+    proxy, authorities = "http://proxy.example.org:3128", str(requests.utils.DEFAULT_CA_BUNDLE_PATH)
+    given = {"IEIM_CA_FILE": authorities, "IEIM_PROXY_URL": proxy}
+    with mock.patch.dict(os.environ, {**PRODUCTION, **given, "IEIM_PROXY_EXCEPT": ".city.example"}):
+        runpy.run_path(str(ROOT / "ieim" / "config" / "settings.py"))
+        session = requests.Session()
+        for url, proxies in (
+            ("https://login.example.org/", {"http": proxy, "https": proxy}),
+            ("https://login.city.example/", {}),
+            ("https://ask.example.org/", {}),
+        ):
+            merged = session.merge_environment_settings(url, {}, None, None, None)
+            used = {key: value for key, value in merged["proxies"].items() if key != "no"}
+            assert used == proxies
+            assert merged["verify"] == authorities
+        assert ssl.get_default_verify_paths().cafile == authorities
 
 
 @pytest.mark.parametrize("query", ["", "?ssl_ca_certs=/ca.pem"])

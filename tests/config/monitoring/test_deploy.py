@@ -7,13 +7,15 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from prometheus_client.parser import text_string_to_metric_families
 
-from ieim.config.monitoring import serving
+from ieim.config.monitoring import broker, measures, processes, serving
 from tests.checks import ROOT
 
 FOLDER = ROOT / "deploy" / "monitoring"
@@ -26,9 +28,111 @@ DASHBOARD: dict[str, Any] = json.loads((FOLDER / "dashboard.json").read_text("ut
 PANELS: list[dict[str, Any]] = [each for each in DASHBOARD["panels"] if each["type"] != "row"]
 
 
-def test_alerts_and_dashboard_ask_for_what_is_told(db: None) -> None:
+NEVER = "Inf " * 60
+
+HEALTHY = {
+    'up{job="ieim"}': "1x60",
+    'ieim_metrics_complete{part="waiting"}': "1x60",
+    'ieim_processes{kind="worker"}': "2x60",
+    "ieim_workers_configured": "2x60",
+    'ieim_heartbeat_age_seconds{kind="worker"}': "3x60",
+    'ieim_turns_waiting_oldest_seconds{state="queued"}': "0x60",
+    'ieim_http_request_seconds_count{status="2xx"}': "0+600x60",
+    'ieim_http_request_seconds_count{status="5xx"}': "0+1x60",
+    'ieim_database_pool_wait_seconds_total{kind="web",process="0"}': "0+5x60",
+    "ieim_model_calls_total": "0+100x60",
+    "ieim_model_errors_total": "0+1x60",
+    "ieim_turns_received_total": "0+10x60",
+    'ieim_turns_total{outcome="needs_review"}': "0+1x60",
+    "ieim_audit_seal_age_seconds": "290x60",
+    "ieim_audit_verification_age_seconds": "90000x60",
+    "ieim_audit_verification_failed": "0x60",
+    "ieim_backup_age_seconds": "90000x60",
+    "ieim_backup_failed": "0x60",
+}
+"""What Prometheus has of an hour in which all is well: a value a minute."""
+
+FAULTS = [
+    ("IeimCrisisUnseen", "ieim_crisis_unseen_oldest_seconds", "301x60"),
+    ("IeimAway", 'up{job="ieim"}', "0x60"),
+    ("IeimFiguresMissing", 'ieim_metrics_complete{part="waiting"}', "0x60"),
+    ("IeimNobodyAtWork", 'ieim_heartbeat_age_seconds{kind="worker"}', NEVER),
+    ("IeimTurnsWait", 'ieim_turns_waiting_oldest_seconds{state="queued"}', "121x60"),
+    ("IeimModelOutage", "ieim_model_outage_seconds", "301x60"),
+    ("IeimModelErrors", "ieim_model_errors_total", "0+11x60"),
+    ("IeimBreakerOpen", 'ieim_breaker_open{kind="web",process="0"}', "1x60"),
+    ("IeimEmbedderUnavailable", 'ieim_embedder_unavailable{kind="web",process="0"}', "1x60"),
+    ("IeimMoreGoesToPeople", 'ieim_turns_total{outcome="needs_review"}', "0+6x60"),
+    ("IeimQueueOverdue", 'ieim_queue_overdue{urgency="sign"}', "1x60"),
+    ("IeimWebhooksFail", 'ieim_webhook_deliveries{state="failing"}', "11x60"),
+    ("IeimMailWaits", "ieim_mail_due_oldest_seconds", "3601x60"),
+    ("IeimWorkersMissing", 'ieim_processes{kind="worker"}', "1x60"),
+    ("IeimServerErrors", 'ieim_http_request_seconds_count{status="5xx"}', "0+13x60"),
+    (
+        "IeimPoolExhausted",
+        'ieim_database_pool_wait_seconds_total{kind="web",process="0"}',
+        "0+61x60",
+    ),
+    ("IeimRecordDoesNotHold", "ieim_audit_verification_failed", "1x60"),
+    ("IeimVerificationOld", "ieim_audit_verification_age_seconds", NEVER),
+    ("IeimBackupFailed", "ieim_backup_failed", "1x60"),
+    ("IeimBackupOld", "ieim_backup_age_seconds", "93601x60"),
+    ("IeimSealsOld", "ieim_audit_seal_age_seconds", "901x60"),
+]
+"""Each alert, and what one series has where that alert alone fires."""
+
+
+def test_each_alert_fires_for_its_fault_alone(tmp_path: Path) -> None:
+    assert [alert for alert, *_ in FAULTS] == [rule["alert"] for rule in RULES]
+    cases = [("", {}), *((alert, {series: values}) for alert, series, values in FAULTS)]
+    tests = [
+        {
+            "interval": "1m",
+            "name": alert or "healthy",
+            "input_series": [
+                {"series": series, "values": values}
+                for series, values in {**HEALTHY, **fault}.items()
+            ],
+            "promql_expr_test": [
+                {
+                    "expr": 'count by (alertname) (ALERTS{alertstate="firing"})',
+                    "eval_time": "55m",
+                    "exp_samples": [{"labels": f'{{alertname="{alert}"}}', "value": 1}]
+                    if alert
+                    else [],
+                }
+            ],
+        }
+        for alert, fault in cases
+    ]
+    content = {"rule_files": [str(FOLDER / "alerts.yaml")], "tests": tests}
+    (tmp_path / "tests.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    run_promtool("test", "rules", str(tmp_path / "tests.yaml"))
+
+
+def run_promtool(*arguments: str, content: bytes = b"") -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed (Debian: apt-get install prometheus)")
+    done = subprocess.run([promtool, *arguments], input=content, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def metrics(db: None, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """Everything that a web process with a pool and with Redis reports."""
+    pool = SimpleNamespace(get_stats=lambda: {"pool_max": 20})
+    monkeypatch.setattr(measures, "connection", SimpleNamespace(pool=pool))
+    monkeypatch.setattr(settings, "IEIM_REDIS_URL", "redis://127.0.0.1:1/0")
+    names = ("used_memory", "maxmemory", "connected_clients", "evicted_keys")
+    monkeypatch.setattr(broker, "_read", lambda: (dict.fromkeys(names, 0), 0))
+    processes.report("web")
+    return serving.encode_metrics()[0]
+
+
+def test_alerts_and_dashboard_ask_for_what_is_told(metrics: bytes) -> None:
     fields: dict[str, set[str]] = {}
-    for family in text_string_to_metric_families(serving.encode_metrics()[0].decode()):
+    for family in text_string_to_metric_families(metrics.decode()):
         kinds = ("_bucket", "_sum", "_count") if family.type == "histogram" else ("",)
         end = "_total" if family.type == "counter" else ""
         labels = {name for sample in family.samples for name in sample.labels}
@@ -67,14 +171,8 @@ def test_no_two_panels_share_a_place() -> None:
 @pytest.mark.parametrize(
     "arguments", [["check", "rules", str(FOLDER / "alerts.yaml")], ["check", "metrics"]]
 )
-def test_promtool_takes_them(arguments: list[str], db: None) -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not installed (Debian: apt-get install prometheus)")
-    done = subprocess.run(
-        [promtool, *arguments], input=serving.encode_metrics()[0], capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_promtool_takes_them(arguments: list[str], metrics: bytes) -> None:
+    run_promtool(*arguments, content=metrics)
 
 
 def test_the_scrape_names_the_alerts_and_a_token_file() -> None:

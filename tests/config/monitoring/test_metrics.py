@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from collections.abc import Iterator
 from datetime import timedelta
+from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +20,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from conversations.models import Session
 from conversations.turns import erasing, running
-from ieim.config.monitoring import counting, gauges, processes, serving
+from ieim.audit.selectors import VERIFIED
+from ieim.audit.services import record_system
+from ieim.config.monitoring import counting, gauges, measures, processes, serving
 from review.models import CRISIS, ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
@@ -143,7 +149,7 @@ def test_the_number_of_queries_does_not_grow_with_what_there_is(
 
 
 def test_every_process_is_told_of_by_whichever_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_mine", {})
+    monkeypatch.setattr(processes, "_slots", {})
     processes.report("web")
     processes.report("web")
     monkeypatch.setattr("os.getpid", lambda: 1)
@@ -153,6 +159,56 @@ def test_every_process_is_told_of_by_whichever_is_asked(monkeypatch: pytest.Monk
     assert (now["ieim_processes{kind=web}"], now["ieim_processes{kind=worker}"]) == (1, 1)
     assert now["ieim_breaker_open{kind=web,process=0}"] == 0
     assert now["ieim_breaker_open{kind=worker,process=1}"] == 1
+
+
+def test_requests_are_counted_by_status_and_memory_by_process() -> None:
+    async def request(status: int) -> None:
+        async def application(_scope: Any, _receive: Any, send: Any) -> None:
+            if status:
+                await send({"type": "http.response.start", "status": status})
+
+        async def send(_message: Any) -> None:
+            pass
+
+        await measures.measure_requests(application)({}, None, send)
+
+    processes.report("web")
+    before = scraped()
+    for status in (200, 204, 503, 0):
+        asyncio.run(request(status))
+    processes.report("web")
+    now = scraped()
+    name = "ieim_http_request_seconds_count{{kind=web,process=0,status={}}}"
+    counts = {kind: now[name.format(kind)] - before[name.format(kind)] for kind in ("2xx", "5xx")}
+    assert counts == {"2xx": 2, "5xx": 1}
+    assert now["ieim_process_resident_memory_bytes{kind=web,process=0}"] > 10**7
+
+
+def test_a_backup_that_never_came_is_infinitely_old_and_one_that_failed_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "IEIM_DATA_DIR", tmp_path)
+    assert scraped()["ieim_backup_age_seconds"] == 0
+    monkeypatch.setattr(settings, "IEIM_BACKED_UP", True)
+    assert scraped()["ieim_backup_age_seconds"] == inf
+    (tmp_path / "backup.done").touch()
+    os.utime(tmp_path / "backup.done", (0, time.time() - 7200))
+    now = scraped()
+    assert 7200 <= now["ieim_backup_age_seconds"] < 7300
+    assert now["ieim_backup_failed"] == 0
+    (tmp_path / "backup.failed").touch()
+    assert scraped()["ieim_backup_failed"] == 1
+
+
+def test_a_verification_is_told_with_its_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scraped()["ieim_audit_verification_age_seconds"] == 0
+    monkeypatch.setattr(settings, "IEIM_SEALED", True)
+    assert scraped()["ieim_audit_verification_age_seconds"] == inf
+    for is_sound in (False, True):
+        record_system(kind=VERIFIED, payload={"ok": is_sound}, actor="system")
+        now = scraped()
+        assert now["ieim_audit_verification_failed"] == (not is_sound)
+        assert 0 <= now["ieim_audit_verification_age_seconds"] < 60
 
 
 def test_a_source_that_is_away_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:

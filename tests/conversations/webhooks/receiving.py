@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 import pytest
@@ -81,6 +83,38 @@ def running_receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
             receiver.gate.set()
         receiver.server.shutdown()
         receiver.server.server_close()
+        thread.join()
+
+
+@contextmanager
+def running_proxy() -> Iterator[tuple[str, list[str]]]:
+    """Run a proxy that has loopback for every host; yield its address, and who it was asked for."""
+    targets: list[str] = []
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            target = self.rfile.readline().split()[1].decode()
+            while self.rfile.readline().strip():
+                pass
+            targets.append(target)
+            with socket.create_connection(("127.0.0.1", int(target.rpartition(":")[2]))) as server:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+                reading = threading.Thread(target=pump, args=(server, self.connection))
+                reading.start()
+                pump(self.connection, server)
+                reading.join()
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, kwargs=QUICK, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{proxy.server_address[1]}", targets
+        proxy.shutdown()
         thread.join()
 
 

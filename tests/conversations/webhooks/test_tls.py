@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import socket
 import ssl
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from django.conf import settings
 
 from conversations.webhooks import sending
-from tests.conversations.webhooks.receiving import running_receiver
+from tests.conversations.webhooks.receiving import running_proxy, running_receiver
 
 NAME = "channel.example.org"
 
@@ -80,3 +81,29 @@ def test_a_host_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         sending.send(url, private=True, headers={}, body=b"{}")
     assert receiver.requests[0][0]["host"] == url.split("/")[2]
     assert len(lookups) == 1
+
+
+@pytest.mark.parametrize("is_excepted", [False, True])
+def test_a_proxy_looks_the_host_up_unless_it_is_excepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_excepted: bool
+) -> None:
+    context = server_context(tmp_path, monkeypatch, NAME)
+    monkeypatch.setattr(settings, "IEIM_PROXY_EXCEPT", ["example.org"] if is_excepted else [])
+    with running_proxy() as (proxy, targets), running_receiver(context) as receiver:
+        monkeypatch.setattr(settings, "IEIM_PROXY_URL", proxy)
+        url = receiver.url.replace("localhost", NAME)
+        with pytest.raises(sending.DeliveryError) if is_excepted else nullcontext():
+            sending.send(url, private=False, headers={}, body=b"{}")
+    assert targets == ([] if is_excepted else [url.split("/")[2]])
+    assert len(receiver.requests) == len(targets)
+
+
+def test_no_proxy_is_asked_for_an_address_that_is_not_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "IEIM_PROXY_EXCEPT", [])
+    with running_proxy() as (proxy, targets):
+        monkeypatch.setattr(settings, "IEIM_PROXY_URL", proxy)
+        with pytest.raises(sending.DeliveryError, match="address"):
+            sending.send("https://127.0.0.1:9/", private=False, headers={}, body=b"{}")
+    assert targets == []
