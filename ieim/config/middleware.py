@@ -7,16 +7,40 @@ bytes into each compressed one, so that its length reveals nothing of them (Heal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Final
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
+from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]  # it has none
 
 TEXT = ("text/", "application/javascript", "image/svg+xml")
 """Content types for browsers; REST answers programs, whose proxies can compress."""
+
+
+_DIGEST: Final = re.compile(r"\.[0-9a-f]{12}(?=\.[^./]+$)")
+
+
+class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]  # without types it is Any
+    """Static files; one of another release under the name that it has in this one.
+
+    While processes are replaced, a page of one release may ask a process of the other. What it gets
+    is kept for a minute.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the file that is asked for, or what the site answers."""
+        path = request.path_info
+        response: HttpResponseBase
+        if path not in self.files and (file := self.files.get(_DIGEST.sub("", path))):
+            response = self.serve(file, request)
+        else:
+            response = super().__call__(request)
+        return response
 
 
 class Compression(GZipMiddleware):

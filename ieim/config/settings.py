@@ -266,7 +266,7 @@ MIDDLEWARE = [
     "ieim.config.outage.outage_page",
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.middleware.Compression",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "ieim.config.middleware.StaticFiles",
     *(["ieim.config.monitoring.tracing.trace_requests"] if IEIM_TRACES else []),
     "ieim.config.middleware.never_cache_by_default",
     "csp.middleware.CSPMiddleware",

@@ -150,9 +150,32 @@ def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
 ) -> None:
     (container,) = pods(rendered(SET, tmp_path))[name]["containers"]
     assert "envFrom" not in container
-    env = {entry["name"]: entry.get("value", "postgresql://a/b") for entry in container["env"]}
+    env = {entry["name"]: entry.get("value", "postgresql://a/b?sslmode=verify-full") for entry in container["env"]}
     code, result = django(tmp_path, {"IEIM_ENV": "production", **env}, "check")
     assert code == 0, result
+
+
+@with_helm
+def test_it_scales_watches_and_leaves_the_network_open_where_it_is_asked(tmp_path: Path) -> None:
+    """All pods are one target: each reports all processes."""
+    given: dict[str, Any] = {"web": {"autoscaling": {"max": 6}}}
+    given |= {"monitoring": {"enabled": True}, "networkPolicy": {"enabled": False}}
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for entry in rendered(given, tmp_path):
+        by_kind.setdefault(entry["kind"], []).append(entry)
+    assert "NetworkPolicy" not in by_kind
+    (scaler,) = by_kind["HorizontalPodAutoscaler"]
+    assert (scaler["spec"]["minReplicas"], scaler["spec"]["maxReplicas"]) == (2, 6)
+    by_name = {entry["metadata"]["name"]: entry["spec"] for entry in by_kind["Deployment"]}
+    assert "replicas" not in by_name["site-web"]
+    (monitor,) = by_kind["ServiceMonitor"]
+    service = by_kind["Service"][0]["metadata"]["labels"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= service.items()
+    (endpoint,) = monitor["spec"]["endpoints"]
+    addresses = {entry.get("targetLabel"): entry for entry in endpoint["relabelings"]}
+    assert addresses["__address__"]["replacement"] == "site-web.default.svc:80"
+    alerts = yaml.safe_load((ROOT / "deploy/monitoring/alerts.yaml").read_text("utf-8"))
+    assert by_kind["PrometheusRule"][0]["spec"] == alerts
 
 
 @with_helm

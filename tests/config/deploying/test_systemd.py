@@ -1,4 +1,5 @@
-"""The commands of docs/installing.md under a real systemd: the record is sealed and verified.
+"""The commands of docs/installing.md under a real systemd: the record is sealed and verified, and
+an upgrade refuses nobody.
 
 The server is a Debian tree that debootstrap makes and systemd-nspawn boots, in a network of its
 own. What it needs of Python is fetched before, through this machine's pip.
@@ -21,11 +22,79 @@ from tests.config.deploying.test_installing import steps
 
 SUITE = {(3, 11): "bookworm", (3, 13): "trixie"}.get(sys.version_info[:2])
 """The Debian whose Python is this one, for which wheels can be had."""
-PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server"
+PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server,nginx,openssl"
 HEADINGS = (
     *("Packages, accounts, folders", "The code", "The database", "The settings"),
-    *("Tables, files, people, knowledge", "The processes", "Seals of the record"),
+    *("Tables, files, people, knowledge", "The processes", "nginx", "Seals of the record"),
 )
+# certbot needs a network; the model of the settings is not there.
+BEFORE = """
+mkdir --parents /etc/letsencrypt/live/ask.example.org
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ask.example.org \\
+    -addext subjectAltName=DNS:ask.example.org \\
+    -keyout /etc/letsencrypt/live/ask.example.org/privkey.pem \\
+    -out /etc/letsencrypt/live/ask.example.org/fullchain.pem 2> /dev/null
+"""
+PROBES = """
+import json, ssl, sys, threading, time, urllib.error, urllib.request
+
+CONTEXT = ssl._create_unverified_context()
+results, over = [], threading.Event()
+
+
+def send(path, data=None, token=""):
+    body = None if data is None else json.dumps(data).encode()
+    headers = {"Host": "ask.example.org", "Content-Type": "application/json"}
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    request = urllib.request.Request("https://127.0.0.1" + path, body, headers)
+    with urllib.request.urlopen(request, timeout=30, context=CONTEXT) as response:
+        return response.read()
+
+
+def page():
+    send("/")
+
+
+def turn():
+    session = json.loads(send("/api/v1/sessions/", {}))
+    path, token = f"/api/v1/sessions/{session['id']}/turns/", session["token"]
+    asked = json.loads(send(path, {"text": "How do I renew my passport?"}, token))
+    while json.loads(send(f"/api/v1/turns/{asked['id']}/", token=token))["state"] != "answered":
+        time.sleep(0.1)
+
+
+def probe(request):
+    while not over.is_set():
+        began, problem = time.monotonic(), ""
+        try:
+            request()
+        except Exception as error:
+            problem = repr(error)
+        results.append([request.__name__, problem, time.monotonic() - began])
+        over.wait(0.1)
+
+
+threads = [threading.Thread(target=probe, args=[work]) for work in (page, page, turn, turn)]
+for thread in threads:
+    thread.start()
+sys.stdin.read()
+over.set()
+for thread in threads:
+    thread.join()
+with open("/results.json", "w") as file:
+    json.dump(results, file)
+"""
+"""Pages and turns through nginx, in four threads, until its input ends."""
+UPGRADE = """
+mkfifo /stop
+python3 /probes.py < /stop &
+exec 3> /stop
+sleep 5
+{commands}
+sleep 5
+exec 3>&-
+wait $!
+"""
 AFTER = """
 systemctl start ieim-seal.service
 systemctl start ieim-verify.service
@@ -38,7 +107,6 @@ runuser -u ieim -- sh -c 'find /opt/ieim/ -writable ! -type l' > /writable
 stat --format='%U:%G %a %n' /var/lib/ieim /var/lib/ieim-audit /var/lib/ieim-audit/* > /owners
 echo "select distinct kind from audit_auditevent" |
     runuser -u ieim-owner -- psql --tuples-only --no-align --dbname=ieim > /events
-touch /passed
 """
 UNIT = """\
 [Unit]
@@ -99,11 +167,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     download = (sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes")
     wheels = ("--only-binary", ":all:", "--dest", str(root / "wheels"))
     run(*download, *wheels, "--requirement", "requirements/base.txt")
+    # The version after it is the same again.
+    shutil.copy(ROOT / "dist/ieim-0.2.0.tar.gz", root / "root/ieim-0.3.0.tar.gz")
+    (root / "probes.py").write_text(PROBES, encoding="utf-8")
     chosen = [commands for heading, commands in steps() if heading in HEADINGS]
     assert len(chosen) == len(HEADINGS)
-    # Without nginx nothing answers at the site's address: that alone may be wrong, see below.
-    commands = "\n".join(chosen).replace("doctor site", "doctor site || true")
-    (root / "commands").write_text(f"{commands}{AFTER}", encoding="utf-8")
+    versions = [commands for heading, commands in steps() if heading == "A new version, and back"]
+    upgrade = UPGRADE.format(commands="\n".join(versions))
+    # Nobody vouches for the site's certificate: that alone may be wrong, see below.
+    commands = "\n".join([BEFORE, *chosen, AFTER, upgrade]).replace(
+        "doctor site", "doctor site || true"
+    )
+    # No model is there, and all probes come from one address.
+    commands = (
+        commands.replace("https://models.example.org/v1", "")
+        .replace("IEIM_MODEL_API_KEY=\n", "IEIM_ADDRESS_RATE=none\nIEIM_API_SESSIONS_RATE=none\n")
+        .replace("IEIM_MODEL_NAME=example", "IEIM_MODEL_NAME=")
+    )
+    (root / "commands").write_text(f"{commands}\ntouch /passed\n", encoding="utf-8")
     unit = root / "etc/systemd/system/commands.service"
     unit.write_text(UNIT, encoding="utf-8")
     parent = unit.parent / "multi-user.target.wants"
@@ -133,3 +214,12 @@ def test_sealing_and_verification_run_under_their_account(server: Path) -> None:
 
 def test_the_account_that_runs_it_cannot_write_its_code(server: Path) -> None:
     assert (server / "writable").read_text(encoding="utf-8") == ""
+
+
+def test_an_upgrade_and_the_way_back_refuse_nobody(server: Path) -> None:
+    results = json.loads((server / "results.json").read_bytes())
+    for kind in ("page", "turn"):
+        seconds = [taken for name, problem, taken in results if name == kind and not problem]
+        assert len(seconds) > 20, kind
+        assert max(seconds) < 5, kind
+    assert [problem for _, problem, _ in results if problem] == []
