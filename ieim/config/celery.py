@@ -57,9 +57,6 @@ def _prepare_worker(**_signal: Any) -> None:
 
 @worker_ready.connect
 def _start_follower(sender: Any, **_signal: Any) -> None:
-    from ieim.config import process
-
-    process.notify_systemd()
     # Only beside threads: a process that forks would hand locks on that nobody opens, and in its
     # children Celery closes the database's pool around each task, whoever else is using it.
     if isinstance(sender.pool, Threads):

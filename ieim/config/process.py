@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
-import os
 import resource
-import socket
 from pathlib import Path
 
 from django.conf import settings
@@ -89,11 +87,3 @@ def missing_files() -> str:
         "The pages' files have not been laid out: each page would be an error."
         " Run `manage.py collectstatic --noinput`, then start again."
     )
-
-
-def notify_systemd() -> None:
-    """Tell systemd that this process is ready (sd_notify(3)); nothing where it does not ask."""
-    address = os.environ.get("NOTIFY_SOCKET", "")
-    if address:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications:
-            notifications.sendto(b"READY=1", address.replace("@", "\0", 1).encode())

@@ -1,5 +1,4 @@
-"""The commands of docs/installing.md under a real systemd: the record is sealed and verified, and
-an upgrade refuses nobody.
+"""The commands of docs/installing.md under a real systemd: the record is sealed and verified.
 
 The server is a Debian tree that debootstrap makes and systemd-nspawn boots, in a network of its
 own. What it needs of Python is fetched before, through this machine's pip.
@@ -22,79 +21,15 @@ from tests.config.deploying.test_installing import steps
 
 SUITE = {(3, 11): "bookworm", (3, 13): "trixie"}.get(sys.version_info[:2])
 """The Debian whose Python is this one, for which wheels can be had."""
-PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server,nginx,openssl"
+PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server,nginx"
 HEADINGS = (
     *("Packages, accounts, folders", "The code", "The database", "The settings"),
     *("Tables, files, people, knowledge", "The processes", "nginx", "Seals of the record"),
 )
-# certbot needs a network; the model of the settings is not there.
-BEFORE = """
-mkdir --parents /etc/letsencrypt/live/ask.example.org
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ask.example.org \\
-    -addext subjectAltName=DNS:ask.example.org \\
-    -keyout /etc/letsencrypt/live/ask.example.org/privkey.pem \\
-    -out /etc/letsencrypt/live/ask.example.org/fullchain.pem 2> /dev/null
-"""
-PROBES = """
-import json, ssl, sys, threading, time, urllib.error, urllib.request
-
-CONTEXT = ssl._create_unverified_context()
-results, over = [], threading.Event()
-
-
-def send(path, data=None, token=""):
-    body = None if data is None else json.dumps(data).encode()
-    headers = {"Host": "ask.example.org", "Content-Type": "application/json"}
-    headers |= {"Authorization": f"Bearer {token}"} if token else {}
-    request = urllib.request.Request("https://127.0.0.1" + path, body, headers)
-    with urllib.request.urlopen(request, timeout=30, context=CONTEXT) as response:
-        return response.read()
-
-
-def page():
-    send("/")
-
-
-def turn():
-    session = json.loads(send("/api/v1/sessions/", {}))
-    path, token = f"/api/v1/sessions/{session['id']}/turns/", session["token"]
-    asked = json.loads(send(path, {"text": "How do I renew my passport?"}, token))
-    while json.loads(send(f"/api/v1/turns/{asked['id']}/", token=token))["state"] != "answered":
-        time.sleep(0.1)
-
-
-def probe(request):
-    while not over.is_set():
-        began, problem = time.monotonic(), ""
-        try:
-            request()
-        except Exception as error:
-            problem = repr(error)
-        results.append([request.__name__, problem, time.monotonic() - began])
-        over.wait(0.1)
-
-
-threads = [threading.Thread(target=probe, args=[work]) for work in (page, page, turn, turn)]
-for thread in threads:
-    thread.start()
-sys.stdin.read()
-over.set()
-for thread in threads:
-    thread.join()
-with open("/results.json", "w") as file:
-    json.dump(results, file)
-"""
-"""Pages and turns through nginx, in four threads, until its input ends."""
-UPGRADE = """
-mkfifo /stop
-python3 /probes.py < /stop &
-exec 3> /stop
-sleep 5
-{commands}
-sleep 5
-exec 3>&-
-wait $!
-"""
+CERTIFICATE = "/etc/letsencrypt/live/ask.example.org/fullchain.pem"
+UPGRADE = "A new version, and back"
+RATES = "IEIM_API_SESSIONS_RATE=9999/hour\nIEIM_ADDRESS_RATE=9999/minute\n"
+"""All requests come from one address."""
 AFTER = """
 systemctl start ieim-seal.service
 systemctl start ieim-verify.service
@@ -107,6 +42,23 @@ runuser -u ieim -- sh -c 'find /opt/ieim/ -writable ! -type l' > /writable
 stat --format='%U:%G %a %n' /var/lib/ieim /var/lib/ieim-audit /var/lib/ieim-audit/* > /owners
 echo "select distinct kind from audit_auditevent" |
     runuser -u ieim-owner -- psql --tuples-only --no-align --dbname=ieim > /events
+"""
+PROBED = """
+# The network leads nowhere: the engine of its own answers.
+sed --in-place /^IEIM_MODEL_/d /etc/ieim/env
+systemctl restart ieim-web@8001 ieim-web@8002 ieim-worker@1 ieim-worker@2
+python3 /probes.py https://ask.example.org /upgraded {certificate} > /probed &
+cd /root
+sleep 2
+{upgrade}
+sleep 15
+touch /upgraded
+wait
+dump=$(ls /var/backups/ieim/*.dump | head -n 1)
+/opt/ieim/current/deploy/restore.sh "$dump"
+curl --fail --silent http://127.0.0.1:8001/livez
+runuser -u postgres -- psql --list --tuples-only --no-align --field-separator=' ' > /databases
+touch /passed
 """
 UNIT = """\
 [Unit]
@@ -155,6 +107,17 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def certify(root: Path) -> None:
+    """Make the site's name known to its own machine, and a certificate for it."""
+    certificate = root / CERTIFICATE[1:]
+    certificate.parent.mkdir(parents=True)
+    files = ("-keyout", f"{certificate.parent}/privkey.pem", "-out", str(certificate))
+    names = ("-subj", "/CN=ask.example.org", "-addext", "subjectAltName=DNS:ask.example.org")
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, *files)
+    with (root / "etc/hosts").open("a", encoding="utf-8") as hosts:
+        hosts.write("127.0.0.1 localhost ask.example.org\n")
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A server on which the commands have been run: its files, once it is off again."""
@@ -163,28 +126,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", str(SUITE), str(root))
     # What is built is there: a test builds nothing in the environment that it runs in.
     run("make", "--old-file=setup", "dist")
-    shutil.copy(ROOT / "dist/ieim-0.2.0.tar.gz", root / "root")
+    archive = max((ROOT / "dist").glob("ieim-*.tar.gz"), key=lambda file: file.stat().st_mtime)
+    for version in ("0.2.0", "0.3.0"):
+        shutil.copy(archive, root / f"root/ieim-{version}.tar.gz")
+    shutil.copy(Path(__file__).with_name("probes.py"), root)
+    certify(root)
     download = (sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes")
     wheels = ("--only-binary", ":all:", "--dest", str(root / "wheels"))
     run(*download, *wheels, "--requirement", "requirements/base.txt")
-    # The version after it is the same again.
-    shutil.copy(ROOT / "dist/ieim-0.2.0.tar.gz", root / "root/ieim-0.3.0.tar.gz")
-    (root / "probes.py").write_text(PROBES, encoding="utf-8")
     chosen = [commands for heading, commands in steps() if heading in HEADINGS]
     assert len(chosen) == len(HEADINGS)
-    versions = [commands for heading, commands in steps() if heading == "A new version, and back"]
-    upgrade = UPGRADE.format(commands="\n".join(versions))
-    # Nobody vouches for the site's certificate: that alone may be wrong, see below.
-    commands = "\n".join([BEFORE, *chosen, AFTER, upgrade]).replace(
-        "doctor site", "doctor site || true"
-    )
-    # No model is there, and all probes come from one address.
-    commands = (
-        commands.replace("https://models.example.org/v1", "")
-        .replace("IEIM_MODEL_API_KEY=\n", "IEIM_ADDRESS_RATE=none\nIEIM_API_SESSIONS_RATE=none\n")
-        .replace("IEIM_MODEL_NAME=example", "IEIM_MODEL_NAME=")
-    )
-    (root / "commands").write_text(f"{commands}\ntouch /passed\n", encoding="utf-8")
+    upgrade = next(commands for heading, commands in steps() if heading == UPGRADE)
+    probed = PROBED.format(upgrade=upgrade, certificate=CERTIFICATE)
+    # Nobody trusts the certificate of the site's address: that alone may be wrong, see below.
+    commands = "\n".join([*chosen, AFTER, probed]).replace("IEIM_MODEL_API_KEY=\n", RATES)
+    commands = commands.replace("doctor site\n", "doctor site || true\n")
+    (root / "commands").write_text(commands, encoding="utf-8")
     unit = root / "etc/systemd/system/commands.service"
     unit.write_text(UNIT, encoding="utf-8")
     parent = unit.parent / "multi-user.target.wants"
@@ -212,14 +169,23 @@ def test_sealing_and_verification_run_under_their_account(server: Path) -> None:
     assert re.findall(r"^ +(\w+) +WRONG ", doctor, re.MULTILINE) == ["proxies"]
 
 
+def test_an_upgrade_refuses_nobody(server: Path) -> None:
+    probed = json.loads((server / "probed").read_bytes())
+    assert len(probed["pages"]) + len(probed["turns"]) >= 100
+    statuses = {status for kind in ("pages", "turns") for status, _seconds in probed[kind]}
+    assert statuses == {200}
+    assert max(seconds for _status, seconds in probed["pages"]) < 5
+    # Until the answer is there: it was 36 where a worker was not waited for.
+    assert max(seconds for _status, seconds in probed["turns"]) < 15
+
+
+def test_a_backup_takes_the_place_of_the_database(server: Path) -> None:
+    lines = (server / "databases").read_text(encoding="utf-8").splitlines()
+    names = [line.split()[0] for line in lines if line.startswith("ieim")]
+    assert "ieim" in names
+    assert "ieim-restored" not in names
+    assert len([name for name in names if re.fullmatch(r"ieim-\d{8}T\d{6}Z", name)]) == 1
+
+
 def test_the_account_that_runs_it_cannot_write_its_code(server: Path) -> None:
     assert (server / "writable").read_text(encoding="utf-8") == ""
-
-
-def test_an_upgrade_and_the_way_back_refuse_nobody(server: Path) -> None:
-    results = json.loads((server / "results.json").read_bytes())
-    for kind in ("page", "turn"):
-        seconds = [taken for name, problem, taken in results if name == kind and not problem]
-        assert len(seconds) > 20, kind
-        assert max(seconds) < 5, kind
-    assert [problem for _, problem, _ in results if problem] == []
