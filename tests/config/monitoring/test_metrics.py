@@ -143,7 +143,7 @@ def test_the_number_of_queries_does_not_grow_with_what_there_is(
 
 
 def test_every_process_is_told_of_by_whichever_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_mine", {})
+    monkeypatch.setattr(processes, "_slots", {})
     processes.report("web")
     processes.report("web")
     monkeypatch.setattr("os.getpid", lambda: 1)
