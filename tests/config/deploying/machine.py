@@ -74,7 +74,7 @@ class Machine:
             "    listen [::]:80 default_server;\n": "",
             "    listen [::]:80;\n": "",
             "    listen [::]:443 ssl default_server;\n": "",
-            "    listen [::]:443 ssl http2;\n": "",
+            "    listen [::]:443 ssl;\n": "",
             "--schedule /tmp": f"--schedule {root}/run",
         }
         self.environment = clean_environment() | {
