@@ -10,7 +10,14 @@ PY     := $(VENV)/bin/python
 MODEL  := .venv-model
 SBOM   := .venv-sbom
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
-NAME    = ieim-$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+# That of pyproject.toml where its tag is on this commit (v0.2.0), else the one that comes next:
+# 0.3.0.dev12+g1a2b3c4, twelve commits after the last tag.
+RELEASE = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+VERSION = $(shell git describe --exact-match --match 'v$(RELEASE)' --tags 2>/dev/null | grep -q . && echo $(RELEASE) || { \
+	echo $(RELEASE) | awk -F. '{ printf "%d.%d.0.dev", $$1, $$2 + 1 }'; \
+	git rev-list --count HEAD $$(git describe --abbrev=0 --match 'v*' --tags 2>/dev/null | sed 's/^/^/'); \
+	git rev-parse --short=7 HEAD | sed 's/^/+g/'; } | tr -d '\n')
+NAME    = ieim-$(VERSION)
 BABEL  := $(PY) -m babel.messages.frontend --quiet
 # What marks a sentence beside Babel's own defaults; the core, which knows no Django, has NotTaken.
 MARKS  := gettext_noop gettext_lazy NotTaken ngettext_lazy:1,2 pgettext_lazy:1c,2 npgettext_lazy:1c,2,3
@@ -51,7 +58,10 @@ sbom: $(SBOM)/.installed ## Write what it is built of (CycloneDX) into dist/, fr
 # Nobody but the owner of what is unpacked may write it, whatever the umask here is.
 dist: setup ## Make dist/ieim-VERSION.tar.gz: the committed source with style sheet and catalogues built
 	@mkdir -p dist
-	@git -c tar.umask=0022 archive --prefix=$(NAME)/ -o dist/$(NAME).tar HEAD
+	@git -c tar.umask=0022 archive --prefix=$(NAME)/ -o dist/$(NAME).tar HEAD . ':!pyproject.toml'
+	@git show HEAD:pyproject.toml | sed 's/^version = .*/version = "$(VERSION)"/' > dist/pyproject.toml
+	@tar --append --mode=u+rw,go+r,go-w --file=dist/$(NAME).tar --transform='s,^dist,$(NAME),' dist/pyproject.toml
+	@rm dist/pyproject.toml
 	@tar --append --mode=u+rwX,go+rX,go-w --file=dist/$(NAME).tar --transform='s,^,$(NAME)/,' static/build \
 		locale/*/LC_MESSAGES/django.mo ieim/config/locale/*/LC_MESSAGES/django.mo
 	@gzip --force dist/$(NAME).tar

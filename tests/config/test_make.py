@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -86,10 +87,22 @@ def test_what_it_delivers_its_owner_alone_may_write_and_everybody_read(
             subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
         subprocess.run(["git", "config", "tar.umask", "user"], cwd=tmp_path, check=True)
         code, result = make(tmp_path, "--old-file=setup", "dist")
+        assert code == 0, result
+        subprocess.run(["git", "tag", "v1.2.3"], cwd=tmp_path, check=True)
+        code, result = make(tmp_path, "--old-file=setup", "dist")
+        assert code == 0, result
     finally:
         os.umask(before)
-    assert code == 0, result
-    with tarfile.open(tmp_path / "dist/ieim-1.2.3.tar.gz") as archive:
-        modes = {entry.name: entry.mode for entry in archive}
-    assert {f"ieim-1.2.3/{name}" for name in names} <= modes.keys()
-    assert {f"{mode:o}" for mode in modes.values()} == {"644", "755"}
+    # Of a commit without the release's tag: a version of its own, in the name and in the file.
+    unreleased, released = sorted((tmp_path / "dist").glob("*.tar.gz"), reverse=True)
+    assert released.name == "ieim-1.2.3.tar.gz"
+    version = unreleased.name.removeprefix("ieim-").removesuffix(".tar.gz")
+    assert re.fullmatch(r"1\.3\.0\.dev1\+g[0-9a-f]{7}", version)
+    for file, expected in ((released, "1.2.3"), (unreleased, version)):
+        with tarfile.open(file) as archive:
+            modes = {entry.name: entry.mode for entry in archive}
+            content = archive.extractfile(f"ieim-{expected}/pyproject.toml")
+            assert content is not None
+            assert content.read() == f'version = "{expected}"\n'.encode()
+        assert {f"ieim-{expected}/{name}" for name in names} <= modes.keys()
+        assert {f"{mode:o}" for mode in modes.values()} == {"644", "755"}
