@@ -21,11 +21,15 @@ from tests.config.deploying.test_installing import steps
 
 SUITE = {(3, 11): "bookworm", (3, 13): "trixie"}.get(sys.version_info[:2])
 """The Debian whose Python is this one, for which wheels can be had."""
-PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server"
+PACKAGES = "systemd-sysv,dbus,python3-venv,make,curl,postgresql,redis-server,nginx"
 HEADINGS = (
     *("Packages, accounts, folders", "The code", "The database", "The settings"),
-    *("Tables, files, people, knowledge", "The processes", "Seals of the record"),
+    *("Tables, files, people, knowledge", "The processes", "nginx", "Seals of the record"),
 )
+CERTIFICATE = "/etc/letsencrypt/live/ask.example.org/fullchain.pem"
+UPGRADE = "A new version, and back"
+RATES = "IEIM_API_SESSIONS_RATE=9999/hour\nIEIM_ADDRESS_RATE=9999/minute\n"
+"""All requests come from one address."""
 AFTER = """
 systemctl start ieim-seal.service
 systemctl start ieim-verify.service
@@ -38,6 +42,22 @@ runuser -u ieim -- sh -c 'find /opt/ieim/ -writable ! -type l' > /writable
 stat --format='%U:%G %a %n' /var/lib/ieim /var/lib/ieim-audit /var/lib/ieim-audit/* > /owners
 echo "select distinct kind from audit_auditevent" |
     runuser -u ieim-owner -- psql --tuples-only --no-align --dbname=ieim > /events
+"""
+PROBED = """
+# The network leads nowhere: the engine of its own answers.
+sed --in-place /^IEIM_MODEL_/d /etc/ieim/env
+systemctl restart ieim-web@8001 ieim-web@8002 ieim-worker@1 ieim-worker@2
+python3 /probes.py https://ask.example.org /upgraded {certificate} > /probed &
+cd /root
+sleep 2
+{upgrade}
+sleep 15
+touch /upgraded
+wait
+dump=$(ls /var/backups/ieim/*.dump | head -n 1)
+/opt/ieim/current/deploy/restore.sh "$dump"
+curl --fail --silent http://127.0.0.1:8001/livez
+runuser -u postgres -- psql --list --tuples-only --no-align --field-separator=' ' > /databases
 touch /passed
 """
 UNIT = """\
@@ -87,6 +107,17 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def certify(root: Path) -> None:
+    """Make the site's name known to its own machine, and a certificate for it."""
+    certificate = root / CERTIFICATE[1:]
+    certificate.parent.mkdir(parents=True)
+    files = ("-keyout", f"{certificate.parent}/privkey.pem", "-out", str(certificate))
+    names = ("-subj", "/CN=ask.example.org", "-addext", "subjectAltName=DNS:ask.example.org")
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, *files)
+    with (root / "etc/hosts").open("a", encoding="utf-8") as hosts:
+        hosts.write("127.0.0.1 localhost ask.example.org\n")
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A server on which the commands have been run: its files, once it is off again."""
@@ -95,15 +126,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", str(SUITE), str(root))
     # What is built is there: a test builds nothing in the environment that it runs in.
     run("make", "--old-file=setup", "dist")
-    shutil.copy(ROOT / "dist/ieim-0.2.0.tar.gz", root / "root")
+    archive = max((ROOT / "dist").glob("ieim-*.tar.gz"), key=lambda file: file.stat().st_mtime)
+    for version in ("0.2.0", "0.3.0"):
+        shutil.copy(archive, root / f"root/ieim-{version}.tar.gz")
+    shutil.copy(Path(__file__).with_name("probes.py"), root)
+    certify(root)
     download = (sys.executable, "-m", "pip", "download", "--quiet", "--require-hashes")
     wheels = ("--only-binary", ":all:", "--dest", str(root / "wheels"))
     run(*download, *wheels, "--requirement", "requirements/base.txt")
     chosen = [commands for heading, commands in steps() if heading in HEADINGS]
     assert len(chosen) == len(HEADINGS)
-    # Without nginx nothing answers at the site's address: that alone may be wrong, see below.
-    commands = "\n".join(chosen).replace("doctor site", "doctor site || true")
-    (root / "commands").write_text(f"{commands}{AFTER}", encoding="utf-8")
+    upgrade = next(commands for heading, commands in steps() if heading == UPGRADE)
+    probed = PROBED.format(upgrade=upgrade, certificate=CERTIFICATE)
+    # Nobody trusts the certificate of the site's address: that alone may be wrong, see below.
+    commands = "\n".join([*chosen, AFTER, probed]).replace("IEIM_MODEL_API_KEY=\n", RATES)
+    commands = commands.replace("doctor site\n", "doctor site || true\n")
+    (root / "commands").write_text(commands, encoding="utf-8")
     unit = root / "etc/systemd/system/commands.service"
     unit.write_text(UNIT, encoding="utf-8")
     parent = unit.parent / "multi-user.target.wants"
@@ -129,6 +167,22 @@ def test_sealing_and_verification_run_under_their_account(server: Path) -> None:
     doctor = (server / "doctor").read_text(encoding="utf-8")
     assert {"seals", "record", "code"} <= set(re.findall(r"^ +(\w+) +ok ", doctor, re.MULTILINE))
     assert re.findall(r"^ +(\w+) +WRONG ", doctor, re.MULTILINE) == ["proxies"]
+
+
+def test_an_upgrade_refuses_nobody(server: Path) -> None:
+    probed = json.loads((server / "probed").read_bytes())
+    assert len(probed["pages"]) + len(probed["turns"]) >= 100
+    statuses = {status for kind in ("pages", "turns") for status, _seconds in probed[kind]}
+    assert statuses == {200}
+    assert max(seconds for _status, seconds in probed["pages"]) < 5
+
+
+def test_a_backup_takes_the_place_of_the_database(server: Path) -> None:
+    lines = (server / "databases").read_text(encoding="utf-8").splitlines()
+    names = [line.split()[0] for line in lines if line.startswith("ieim")]
+    assert "ieim" in names
+    assert "ieim-restored" not in names
+    assert len([name for name in names if re.fullmatch(r"ieim-\d{8}T\d{6}Z", name)]) == 1
 
 
 def test_the_account_that_runs_it_cannot_write_its_code(server: Path) -> None:
