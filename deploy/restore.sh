@@ -19,6 +19,7 @@ running="$(systemctl list-units --plain --no-legend --state=active 'ieim-*.servi
 # Both or neither.
 runuser -u postgres -- psql --quiet --no-psqlrc --set=ON_ERROR_STOP=1 \
     --command="ALTER DATABASE ieim RENAME TO \"$before\"; ALTER DATABASE \"ieim-restored\" RENAME TO ieim"
+trap - EXIT
 # The tables of a backup may be those of the version before.
 runuser -u ieim-owner -- .venv/bin/python manage.py migrate --no-input
 runuser -u ieim-owner -- .venv/bin/python manage.py grant_roles ieim ieim-audit

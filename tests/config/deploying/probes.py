@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,13 @@ def call(path: str, body: Any = None, token: str = "") -> tuple[int, bytes]:
         return 0, b""
 
 
-def page(_number: int) -> tuple[int, float]:
+def ask_page(_number: int) -> tuple[int, float]:
     """Return the status of the page and the seconds that it took."""
     begun = time.monotonic()
     return call("/")[0], time.monotonic() - begun
 
 
-def turn(number: int) -> tuple[int, float]:
+def ask_turn(number: int) -> tuple[int, float]:
     """Return the first status that is no success, else the last, and the seconds to the answer."""
     begun = time.monotonic()
     status, content = call("/api/v1/sessions/", {})
@@ -61,10 +61,15 @@ def turn(number: int) -> tuple[int, float]:
 
 
 with ThreadPoolExecutor(32) as pool:
-    pages, turns = [], []
+    pages: list[Future[tuple[int, float]]] = []
+    turns: list[Future[tuple[int, float]]] = []
     while not UNTIL.exists():
-        pages.append(pool.submit(page, len(pages)))
+        pages.append(pool.submit(ask_page, len(pages)))
         if len(pages) % 8 == 0:
-            turns.append(pool.submit(turn, len(turns)))
+            turns.append(pool.submit(ask_turn, len(turns)))
         time.sleep(0.25)
-    print(json.dumps({"pages": [p.result() for p in pages], "turns": [t.result() for t in turns]}))
+    print(
+        json.dumps(
+            {"pages": [page.result() for page in pages], "turns": [turn.result() for turn in turns]}
+        )
+    )
