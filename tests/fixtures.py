@@ -23,7 +23,6 @@ from ieim.administration import selectors as administration
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent, AuditHead
 from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.knowledge.models import Publication, Release
-from ieim.people.services import make_roles
 from ieim.pipeline.ports import Model
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
@@ -109,7 +108,6 @@ def _published_around(django_db_setup: None, django_db_blocker: DjangoDbBlocker)
             stack.callback(transaction.set_rollback, True)
             stack.callback(django_db_blocker.unblock)
             _publish()
-            make_roles()
             _around = stack.pop_all()
     yield
     _leave()

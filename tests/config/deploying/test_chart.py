@@ -35,6 +35,8 @@ SET: dict[str, Any] = {
     "seal": {"claim": "seals"},
     "backup": {"claim": "backups"},
     "ingress": {"host": "ask.example.org", "annotations": {"example.org/a": "b"}},
+    "web": {"autoscaling": {"maxReplicas": 6, "cpu": 80}},
+    "prometheus": {"enabled": True, "labels": {"release": "watch"}},
 }
 
 with_helm = pytest.mark.skipif(shutil.which("helm") is None, reason="helm is not installed")
@@ -114,7 +116,41 @@ def test_it_runs_every_process_and_what_is_asked_for(tmp_path: Path) -> None:
         "PodDisruptionBudget": 2,
     }
     all_of_it = Counter(entry["kind"] for entry in rendered(SET, tmp_path))
-    assert all_of_it - few == {"CronJob": 3, "Ingress": 1}
+    assert all_of_it - few == {
+        "CronJob": 3,
+        "Ingress": 1,
+        "HorizontalPodAutoscaler": 1,
+        "ServiceMonitor": 1,
+        "PrometheusRule": 1,
+    }
+    opened = Counter(
+        entry["kind"] for entry in rendered({"networkPolicy": {"enabled": False}}, tmp_path)
+    )
+    assert few - opened == {"NetworkPolicy": 2}
+
+
+@with_helm
+def test_its_autoscaler_alone_says_how_many_web_processes_run(tmp_path: Path) -> None:
+    objects = {
+        (entry["kind"], entry["metadata"]["name"]): entry for entry in rendered(SET, tmp_path)
+    }
+    scaled = objects["HorizontalPodAutoscaler", "site-web"]["spec"]
+    assert (scaled["minReplicas"], scaled["maxReplicas"]) == (2, 6)
+    assert "replicas" not in objects["Deployment", "site-web"]["spec"]
+    assert objects["Deployment", "site-worker"]["spec"]["replicas"] == 2
+
+
+@with_helm
+def test_the_operators_objects_have_its_labels_and_the_rules(tmp_path: Path) -> None:
+    objects = {entry["kind"]: entry for entry in rendered(SET, tmp_path)}
+    rules = (ROOT / "deploy/monitoring/alerts.yaml").read_text("utf-8")
+    assert objects["PrometheusRule"]["spec"] == yaml.safe_load(rules)
+    for kind in ("PrometheusRule", "ServiceMonitor"):
+        assert objects[kind]["metadata"]["labels"]["release"] == "watch"
+    service = objects["Service"]
+    monitor = objects["ServiceMonitor"]["spec"]
+    assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert [port["name"] for port in service["spec"]["ports"]] == [monitor["endpoints"][0]["port"]]
 
 
 @with_helm
@@ -150,32 +186,12 @@ def test_who_seals_or_verifies_has_nothing_of_the_sites_and_starts(
 ) -> None:
     (container,) = pods(rendered(SET, tmp_path))[name]["containers"]
     assert "envFrom" not in container
-    env = {entry["name"]: entry.get("value", "postgresql://a/b?sslmode=verify-full") for entry in container["env"]}
+    env = {
+        entry["name"]: entry.get("value", "postgresql://a/b?sslmode=verify-full")
+        for entry in container["env"]
+    }
     code, result = django(tmp_path, {"IEIM_ENV": "production", **env}, "check")
     assert code == 0, result
-
-
-@with_helm
-def test_it_scales_watches_and_leaves_the_network_open_where_it_is_asked(tmp_path: Path) -> None:
-    """All pods are one target: each reports all processes."""
-    given: dict[str, Any] = {"web": {"autoscaling": {"max": 6}}}
-    given |= {"monitoring": {"enabled": True}, "networkPolicy": {"enabled": False}}
-    by_kind: dict[str, list[dict[str, Any]]] = {}
-    for entry in rendered(given, tmp_path):
-        by_kind.setdefault(entry["kind"], []).append(entry)
-    assert "NetworkPolicy" not in by_kind
-    (scaler,) = by_kind["HorizontalPodAutoscaler"]
-    assert (scaler["spec"]["minReplicas"], scaler["spec"]["maxReplicas"]) == (2, 6)
-    by_name = {entry["metadata"]["name"]: entry["spec"] for entry in by_kind["Deployment"]}
-    assert "replicas" not in by_name["site-web"]
-    (monitor,) = by_kind["ServiceMonitor"]
-    service = by_kind["Service"][0]["metadata"]["labels"]
-    assert monitor["spec"]["selector"]["matchLabels"].items() <= service.items()
-    (endpoint,) = monitor["spec"]["endpoints"]
-    addresses = {entry.get("targetLabel"): entry for entry in endpoint["relabelings"]}
-    assert addresses["__address__"]["replacement"] == "site-web.default.svc:80"
-    alerts = yaml.safe_load((ROOT / "deploy/monitoring/alerts.yaml").read_text("utf-8"))
-    assert by_kind["PrometheusRule"][0]["spec"] == alerts
 
 
 @with_helm
