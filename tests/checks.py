@@ -27,7 +27,10 @@ BIN = Path(sys.executable).parent
 PYTHON = sys.executable
 DJANGO = (PYTHON, "-m", "django")
 PYTEST = (PYTHON, "-m", "pytest", "--quiet", "--durations=20")
-WORKERS = (f"--numprocesses={os.cpu_count() or 1}", "--dist=loadfile")
+CORES = os.cpu_count() or 1
+WORKERS = (f"--numprocesses={CORES}", "--dist=loadfile")
+MORE_WORKERS = (f"--numprocesses={CORES + 1}",)
+"""For the longest suite: many of its tests wait for processes of their own."""
 
 PRODUCTION = {
     "IEIM_ENV": "production",
@@ -95,7 +98,7 @@ def suites(*, whole: bool) -> list[Step]:
     return [
         Step(
             "Tests on SQLite",
-            (*suite, f"not browser and not postgres{chosen}"),
+            (*suite, f"not browser and not postgres{chosen}", *MORE_WORKERS),
             {"IEIM_TEST_EXPECT_VENDOR": "sqlite"},
         ),
         Step(

@@ -113,7 +113,7 @@ def test_many_go_in_batches_and_a_run_that_was_cut_off_goes_on(
         if len(records) == 4:
             raise RuntimeError("cut off")
 
-    monkeypatch.setattr(moves, "changed", fails_once)
+    monkeypatch.setattr(moves, "notify_pages", fails_once)
     with pytest.raises(RuntimeError, match="cut off"):
         deliver(notice_id=notice.pk)
     assert Correction.objects.count() == 2
@@ -154,7 +154,7 @@ def test_a_worker_sends_it_once_it_is_committed(
 ) -> None:
     turn, sent, hints = ask(), [], []
     monkeypatch.setattr(current_app, "send_task", lambda name, args, **o: sent.append((name, args)))
-    monkeypatch.setattr(notify, "turn_changed", lambda **ids: hints.append(ids))
+    monkeypatch.setattr(notify, "send_turn_changed", lambda **ids: hints.append(ids))
     with django_capture_on_commit_callbacks(execute=True):
         notice = confirm(agency=IMMIGRATION, service=key_of(turn), text=WRONG, by=editor)
         assert sent == []

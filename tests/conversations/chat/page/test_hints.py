@@ -30,7 +30,7 @@ def secret(published: None, monkeypatch: pytest.MonkeyPatch) -> str:
 async def test_it_is_brought_up_to_date_when_a_hint_was_lost(
     secret: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notify, "turn_changed", lambda **ids: None)
+    monkeypatch.setattr(notify, "send_turn_changed", lambda **ids: None)
     async with tab(secret) as page:
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')
