@@ -11,9 +11,9 @@ MODEL  := .venv-model
 SBOM   := .venv-sbom
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
 # That of pyproject.toml where its tag is on this commit (v0.2.0), else the one that comes next:
-# 0.3.0.dev12+g1a2b3c4, twelve commits after the last tag.
+# 0.3.0.dev12+g1a2b3c4, twelve commits after the last tag. An unpacked archive has its own.
 RELEASE = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
-VERSION = $(shell git describe --exact-match --match 'v$(RELEASE)' --tags 2>/dev/null | grep -q . && echo $(RELEASE) || { \
+VERSION = $(shell ! test -e .git || git describe --exact-match --match 'v$(RELEASE)' --tags >/dev/null 2>&1 && echo $(RELEASE) || { \
 	echo $(RELEASE) | awk -F. '{ printf "%d.%d.0.dev", $$1, $$2 + 1 }'; \
 	git rev-list --count HEAD $$(git describe --abbrev=0 --match 'v*' --tags 2>/dev/null | sed 's/^/^/'); \
 	git rev-parse --short=7 HEAD | sed 's/^/+g/'; } | tr -d '\n')
@@ -50,7 +50,7 @@ sbom: $(SBOM)/.installed ## Write what it is built of (CycloneDX) into dist/, fr
 	@$(SBOM)/bin/cyclonedx-py requirements requirements/base.txt --output-reproducible --short-PURLs \
 		--pyproject pyproject.toml -o dist/$(NAME)-python.cdx.json 2>/dev/null
 	@cp package.json package-lock.json dist/npm
-	@cd dist/npm && $(NPM) pkg set version=$(subst ieim-,,$(NAME)) && \
+	@cd dist/npm && $(NPM) pkg set version=$(subst .dev,-dev.,$(VERSION)) && \
 		$(NPM) sbom --sbom-format=cyclonedx --package-lock-only > ../$(NAME)-browser.cdx.json
 	@rm -r dist/npm
 	@echo dist/$(NAME)-python.cdx.json dist/$(NAME)-browser.cdx.json
