@@ -20,7 +20,7 @@ from conversations.record import audited
 from conversations.turns import erasing
 from ieim.audit.canonical import PayloadError, is_recorded, vouch
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
-from ieim.audit.services import record, record_system
+from ieim.audit.services import new_head, record, record_system
 from ieim.audit.verify import verify
 from tests.fixtures import VISA, Ask
 
@@ -63,6 +63,21 @@ def test_it_hashes_what_the_docstring_says(chain: UUID) -> None:
     for event in AuditEvent.objects.filter(chain=chain):
         assert len(event.salt) == 64
         assert event.hash == hash_by_hand(event)
+
+
+@pytest.mark.django_db
+def test_it_goes_on_from_a_head_that_its_writer_knows_or_reads_it_anew() -> None:
+    chain = uuid4()
+    head = new_head(chain)
+    with transaction.atomic():
+        for number in range(3):
+            record(chain=chain, kind="a.b", payload={"n": number}, actor="system", head=head)
+        record(chain=chain, kind="a.b", payload={"n": 3}, actor="citizen")  # somebody else
+        event = record(chain=chain, kind="a.b", payload={"n": 4}, actor="system", head=head)
+    assert (event.seq, head.seq, head.hash) == (5, 5, event.hash)
+    assert AuditEvent.objects.get(pk=event.pk).hash == hash_by_hand(event)
+    assert verify(chain).ok
+    assert verify(chain).events == 5
 
 
 @pytest.mark.django_db

@@ -23,6 +23,7 @@ CONFIG: dict[str, Any] = {
     "STORE": True,
     "CACHE_KEY": False,
     "OVERRIDES": {},
+    "HAS_PROXY": False,
 }
 
 

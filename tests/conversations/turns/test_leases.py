@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from conversations.models import Turn
-from conversations.turns import services
+from conversations.models import Attempt, Turn
+from conversations.turns import running, services
 from conversations.turns.leases import LeaseLost, Leases, take_lease
+from ieim.audit.verify import verify
 from ieim.knowledge.heartbeat import Heartbeat
+from ieim.llm.offline import OfflineModel
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from tests.fixtures import VISA
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
@@ -70,3 +73,22 @@ def test_it_renews_nothing_after_the_run(published: None) -> None:
     until = Turn.objects.get(pk=turn.pk).leased_until
     assert until is not None
     assert until < timezone.now()
+
+
+class Overtaken(OfflineModel):
+    """A model so slow that another worker has the turn when it answers."""
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        answer = super().complete(request, deadline=deadline)
+        Turn.objects.update(lease=uuid.uuid4())
+        return answer
+
+
+def test_an_answer_that_came_after_the_lease_was_lost_is_not_stored(published: None) -> None:
+    turn = services.receive(session="s", text=VISA, enqueue=False)[0]
+    running.run_turn(turn_id=turn.pk, model=Overtaken())
+    assert {stage.status for stage in turn.stages.all()} == {"running"}
+    assert not Attempt.objects.exists()
+    turn.refresh_from_db()
+    assert turn.state == "running"
+    assert verify(turn.session_id).ok
