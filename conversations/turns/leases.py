@@ -50,11 +50,11 @@ def take_lease(*, turn_id: UUID) -> Turn | None:
 
 def renew_lease(*, turn_id: UUID, lease: UUID | None) -> None:
     """Extend a claim; raises :class:`LeaseLost` when it is no longer held."""
-    if not held(turn_id, lease).update(leased_until=timezone.now() + LEASE):
+    if not leased_turn(turn_id, lease).update(leased_until=timezone.now() + LEASE):
         raise LeaseLost(str(turn_id))
 
 
-def held(turn_id: UUID, lease: UUID | None) -> QuerySet[Turn]:
+def leased_turn(turn_id: UUID, lease: UUID | None) -> QuerySet[Turn]:
     """Return the turn while a claim on it is held, else nothing."""
     return Turn.objects.filter(pk=turn_id, lease=lease, state=TurnState.RUNNING.value)
 

@@ -20,7 +20,7 @@ from conversations.record import calls
 from conversations.record.audited import ATTEMPT, CHOICE, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import events, flags, moves, resuming
-from conversations.turns.leases import LeaseLost, held, renew_lease
+from conversations.turns.leases import LeaseLost, leased_turn, renew_lease
 from conversations.turns.models import Choice, ChoiceOutcome
 from ieim.audit.canonical import Row
 from ieim.pipeline.budget import Count, Spent
@@ -71,7 +71,7 @@ class TurnStore:
 
     def claimed(self) -> QuerySet[Turn]:
         """Return the turn while this run may write to it, else nothing."""
-        return held(self.turn.pk, self.turn.lease)
+        return leased_turn(self.turn.pk, self.turn.lease)
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return ``(output, state_merge)`` of a stage that needs no more asking."""

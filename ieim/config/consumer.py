@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
 from celery.bootsteps import RUN  # type: ignore[attr-defined]  # the stubs lack it
 from celery.utils.log import worker_logger
 from celery.worker import consumer
+
+RESTART_DELAY = 1.0
+"""Seconds before the consumer is started again: what fails at once must not fill the log."""
 
 
 class LastingConsumer(consumer.Consumer):
@@ -38,13 +42,14 @@ class LastingConsumer(consumer.Consumer):
         while True:
             try:
                 super().start()
-            except Exception:
+            except Exception:  # whatever it is: Kombu's errors of a lost connection have no base
                 if self.init_callback or self.blueprint.state != RUN:
                     raise
                 worker_logger.exception("The consumer failed and is started again")
                 self.connection = None
                 self.on_close()
                 self._cancel_connection_timer_entries()  # type: ignore[attr-defined]  # as above
+                time.sleep(RESTART_DELAY)
                 self.blueprint.restart(self)
             else:
                 return

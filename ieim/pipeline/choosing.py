@@ -73,8 +73,8 @@ def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -
     Its highest score is under 0.50, it found no agency or nothing at any, or what it chose may not
     be what the message is about; nothing else is wrong with it.
     """
-    found = tuple(findings)
-    codes = {finding.code for finding in found}
+    all_findings = tuple(findings)
+    codes = {finding.code for finding in all_findings}
     if output is None:
         return False
     if codes == {Code.ROUTE_SUBJECT}:
@@ -84,7 +84,7 @@ def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -
     if codes != {Code.AGENCY_COUNT}:
         return False
     if stage.id == semantic_analysis.STAGE.id:
-        return len(found) == 1 and not semantic_analysis.has_candidates(output)
+        return len(all_findings) == 1 and not semantic_analysis.has_candidates(output)
     judgements = output["judgements"]
     return not any(judgements[k] for k in ("agencyDetected", "agencyInfo", "agencyCount"))
 

@@ -128,7 +128,11 @@ def _urgency(
     """Return the urgency: the highest there is for a crisis that a rule found."""
     labels = context.release.labels.get("risk_flags", {})
     crises = [risk for risk in risks if risk.code in labels and labels[risk.code].escalates]
-    timed = [each for each in context.release.labels.get("urgencies", {}).values() if each.effect]
+    timed = [
+        urgency_label
+        for urgency_label in context.release.labels.get("urgencies", {}).values()
+        if urgency_label.effect
+    ]
     if not crises or not timed:
         return urgency, []
     highest = min(timed, key=lambda label: int(label.effect)).code

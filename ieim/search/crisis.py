@@ -71,8 +71,8 @@ class Spelt:
 
     def of(self, codes: Sequence[str]) -> _Numbers:
         """Return the margins of these flags: nothing is said of one that letters do not know."""
-        known = {code: column for column, code in enumerate(self.letters.codes)}
-        columns = [known.get(code) for code in codes]
+        column_of = {code: column for column, code in enumerate(self.letters.codes)}
+        columns = [column_of.get(code) for code in codes]
         nothing = np.zeros(len(self.margins))
         return np.stack([nothing if c is None else self.margins[:, c] for c in columns], axis=1)
 

@@ -72,9 +72,9 @@ class LifeEvents:
             scores = WORDS * self._words.shares(text)
             none = WORDS_NONE + WORDS_ASKED * best
         else:
-            own = [likeness[places].max(initial=0.0) for places in self._steps]
+            best_steps = [likeness[places].max(initial=0.0) for places in self._steps]
             scores = QUESTIONS * (self._means @ vector) + ENTRY * (self._entries @ vector)
-            scores = scores + SERVICES * np.array(own)
+            scores = scores + SERVICES * np.array(best_steps)
             none = NONE + ASKED * best + BACKGROUND * background
         powers = np.exp(np.append(scores, none) - max(scores.max(initial=none), none))
         shares: Numbers = powers / powers.sum()

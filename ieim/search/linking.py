@@ -68,24 +68,24 @@ class Links:
         ``names`` has the vector of the name of each service."""
         if len(self._services) < 2:
             return []
-        own = self._by_reference[service.reference]
+        own_index = self._by_reference[service.reference]
         links: dict[int, Linked] = {}
         for wanted_field in _FIELDS:
             for (field, text), vector in zip(passages, vectors, strict=True):
                 if field == wanted_field:
                     before = _needs(service, field, text)
-                    for index in self._named(text, names @ vector, own):
+                    for index in self._named(text, names @ vector, own_index):
                         links.setdefault(index, Linked(self._services[index], text, before))
         return list(links.values())[:MOST]
 
-    def _named(self, text: str, near: Matrix, own: int) -> Iterator[int]:
+    def _named(self, text: str, near: Matrix, own_index: int) -> Iterator[int]:
         near = near - near.mean()
         words = frozenset(stems(text))
         shares = [self._share(words & name, name) for name in self._words]
         scores = near + np.array(shares)
-        scores[own] = -math.inf
+        scores[own_index] = -math.inf
         second, best = np.argsort(scores)[-2:]
-        new = self._share((words & self._words[best]) - self._words[own], self._words[best])
+        new = self._share((words & self._words[best]) - self._words[own_index], self._words[best])
         apart = scores[best] - scores[second]
         if scores[best] >= NAMES and near[best] >= NEAR and new >= NEW and apart >= APART:
             yield int(best)

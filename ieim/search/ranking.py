@@ -230,8 +230,8 @@ class Search:
         self.events.learn(self._groups.pop("situations"), self._groups.pop("events"))
         counts = [len(answering.of_service(service)) for service in self.services]
         self._passage_starts = np.cumsum([0, *counts])
-        known = np.concatenate([self._groups["entries"], self._groups["questions"]])
-        likeness = self._groups["background"] @ known.T
+        answered = np.concatenate([self._groups["entries"], self._groups["questions"]])
+        likeness = self._groups["background"] @ answered.T
         unknown = likeness.max(axis=1, initial=-1.0) < KNOWN
         self._groups["background"] = self._groups["background"][unknown]
 
@@ -324,8 +324,10 @@ class Search:
             return features, self._words.likeness(text)
         names = self._groups["names"] @ vector
         questions = np.full(len(self.services), -1.0, dtype=np.float32)
-        known = self._asked >= 0
-        np.maximum.at(questions, self._asked[known], self._groups["questions"][known] @ vector)
+        has_service = self._asked >= 0
+        np.maximum.at(
+            questions, self._asked[has_service], self._groups["questions"][has_service] @ vector
+        )
         features[:, 0], features[:, 1] = self._groups["entries"] @ vector, questions
         features[:, 3], features[:, 4] = names, self._best_passages(vector, names)
         return features, float((self._groups["background"] @ vector).max(initial=0.0))
@@ -423,22 +425,22 @@ class Search:
             return None
         cut = [text[:LONGEST_MESSAGE] for text in texts]
         with self._lock:
-            known = {text: self._vectors[text] for text in cut if text in self._vectors}
-        missing = [text for text in dict.fromkeys(cut) if text not in known]
+            cached = {text: self._vectors[text] for text in cut if text in self._vectors}
+        missing = [text for text in dict.fromkeys(cut) if text not in cached]
         try:
             made: Sequence[Matrix] = list(self._embedder.queries(missing)) if missing else []
         except EmbedderUnavailable:
             return None  # the embedder has logged why
         if missing and len(made[0]) != self._groups["background"].shape[1]:
             return None
-        known |= zip(missing, made, strict=True)
+        cached |= zip(missing, made, strict=True)
         with self._lock:
             for text in cut:
-                self._vectors[text] = known[text]
+                self._vectors[text] = cached[text]
                 self._vectors.move_to_end(text)
             while len(self._vectors) > _REMEMBERED:
                 self._vectors.popitem(last=False)
-        return np.stack([known[text] for text in cut])
+        return np.stack([cached[text] for text in cut])
 
 
 class _Ranking:
@@ -510,25 +512,29 @@ class _Ranking:
 
     def agencies(self, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Return the ``limit`` best agencies, by their best services."""
-        known = self._search.release.agencies
-        best = {agency: p for agency, p in self._best_of_agencies.items() if agency in known}
-        ids = [*best, *(agency for agency in known if agency not in best)]
+        agencies_of_release = self._search.release.agencies
+        best = {
+            agency: p
+            for agency, p in self._best_of_agencies.items()
+            if agency in agencies_of_release
+        }
+        ids = [*best, *(agency for agency in agencies_of_release if agency not in best)]
         return [
-            Ranked(known[agency], rank, best.get(agency, 0.0))
+            Ranked(agencies_of_release[agency], rank, best.get(agency, 0.0))
             for rank, agency in enumerate(ids[: max(limit, 0)], start=1)
         ]
 
     def categories(self, *, agencies: Collection[str], limit: int) -> Sequence[Ranked[Category]]:
         """Return the ``limit`` best dictionary entries of ``agencies``, by their best services."""
-        known = self._search.release.categories
+        categories = self._search.release.categories
         best: dict[Key, float] = {}
         for ranked in self.services(agencies=agencies, limit=self._left):
             for key in ranked.item.categories:
                 best.setdefault((ranked.item.agency, key), ranked.probability)
-        keys = [key for key in best if key in known]
-        keys += [key for key in known if key[0] in agencies and key not in best]
+        keys = [key for key in best if key in categories]
+        keys += [key for key in categories if key[0] in agencies and key not in best]
         return [
-            Ranked(known[key], rank, best.get(key, 0.0))
+            Ranked(categories[key], rank, best.get(key, 0.0))
             for rank, key in enumerate(keys[: max(limit, 0)], start=1)
         ]
 
@@ -562,9 +568,9 @@ def _is_reason(part: Ranking, whole: Ranking) -> bool:
     if event is None or event.probability < EVENT or whole.first < REQUEST:
         return False
     first = whole.services(limit=1)[0].item
-    own = part.services(limit=1)[0].item
+    best_of_part = part.services(limit=1)[0].item
     steps = {(step.agency, step.service) for step in event.item.steps}
-    return first != own and (first.agency, first.key) in steps
+    return first != best_of_part and (first.agency, first.key) in steps
 
 
 def _rows(vectors: Matrix | None, count: int) -> Sequence[Matrix | None]:

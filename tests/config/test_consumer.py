@@ -30,6 +30,7 @@ def test_it_starts_again_once_it_was_ready_and_until_it_stops(
 
     monkeypatch.setattr(consumer.Consumer, "start", start)
     monkeypatch.setattr(lasting.blueprint, "restart", lambda _parent: errors.clear())
+    monkeypatch.setattr("ieim.config.consumer.RESTART_DELAY", 0)
     with pytest.raises(AttributeError):
         lasting.start()
     lasting.init_callback = None  # as once it was ready

@@ -86,7 +86,7 @@ def is_without(shorter: str, text: str, identifiers: Sequence[Identifier]) -> bo
 
 
 def _sure(text: str, hits: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
-    numbers = [each for each in hits if each.kind in _KINDS]
+    numbers = [candidate for candidate in hits if candidate.kind in _KINDS]
     if not numbers:
         return
     starts = [match.start() for match in re.finditer("[0-9]+", text)]
@@ -95,8 +95,8 @@ def _sure(text: str, hits: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
         text, (hit for hit in money.hits(text, starts, ()) if hit.kind == "money")
     )
     referred = {match.end() for match in _REFERENCE.finditer(text)}
-    phones = [(each.start, each.end) for each in hits if each.kind == "PHONE"]
-    labelled_spans = {(each.start, each.end) for each in labelled(text)}
+    phones = [(candidate.start, candidate.end) for candidate in hits if candidate.kind == "PHONE"]
+    labelled_spans = {(candidate.start, candidate.end) for candidate in labelled(text)}
     # Of two that take the same place the one with the stronger check names it.
     for number in sorted(
         numbers, key=lambda one: (one.start, -one.end, list(_KINDS).index(one.kind))

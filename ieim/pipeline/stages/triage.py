@@ -112,8 +112,8 @@ def _stage(
     def labels(output: Output, context: Context) -> Iterable[Finding]:
         of_message = _situation_codes(context)
         for path, label_set, element in elements(output):
-            known = context.labels.get(label_set, frozenset())
-            if element[code] not in (known | of_message if label_set == INTENTS else known):
+            labels = context.labels.get(label_set, frozenset())
+            if element[code] not in (labels | of_message if label_set == INTENTS else labels):
                 message = f"This is not a label of the set {label_set} of this turn."
                 yield Finding(Code.LABEL_UNKNOWN, pointer(*path, code), message)
         if "primary_intent" in output and output["primary_intent"] not in {

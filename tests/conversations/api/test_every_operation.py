@@ -14,13 +14,13 @@ pytestmark = [pytest.mark.usefixtures("published", "no_rates"), pytest.mark.whol
 no_rates, answered = integrating.no_rates, test_schema.answered
 
 
-@documented.parametrize()  # type: ignore[untyped-decorator]
+@documented.parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @EXAMPLES
 def test_it_keeps_to_its_document_with_any_ids(case: Any, answered: Integrator) -> None:
     case.call_and_validate(headers={"Authorization": answered.bearer})
 
 
-@documented.parametrize()  # type: ignore[untyped-decorator]
+@documented.parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @EXAMPLES
 def test_it_keeps_to_its_document_with_its_own_ids(case: Any, answered: Integrator) -> None:
     call_own(case, answered)

@@ -84,7 +84,7 @@ def call_own(case: Any, client: Integrator) -> None:
     case.call_and_validate(headers=token)
 
 
-@documented.include(path="/api/v1/turns/{turn_id}/rating/").parametrize()  # type: ignore[untyped-decorator]
+@documented.include(path="/api/v1/turns/{turn_id}/rating/").parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @settings(EXAMPLES, max_examples=10)
 def test_it_rates_as_its_document_says(case: Any, answered: Integrator) -> None:
     call_own(case, answered)

@@ -53,19 +53,19 @@ def call(case: Any, token: str, **headers: str) -> None:
         case.call_and_validate(headers={"Authorization": f"Bearer {token}", **headers})
 
 
-@listed.parametrize()  # type: ignore[untyped-decorator]
+@listed.parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @EXAMPLES
 def test_the_list_keeps_to_its_document(case: Any, item: ReviewItem, token: str) -> None:
     call(case, token)
 
 
-@documented.parametrize()  # type: ignore[untyped-decorator]
+@documented.parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @EXAMPLES
 def test_it_keeps_to_its_document_with_any_ids(case: Any, item: ReviewItem, token: str) -> None:
     call(case, token)
 
 
-@documented.parametrize()  # type: ignore[untyped-decorator]
+@documented.parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @EXAMPLES
 def test_it_keeps_to_its_document_with_its_own_ids(
     case: Any, item: ReviewItem, reviewer: Reviewer, token: str

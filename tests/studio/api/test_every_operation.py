@@ -23,7 +23,7 @@ def token(published: None) -> str:
     return tokens.make(by=by, name="X", scopes=offered(by), agencies=["*"], days=1)[1]
 
 
-@documented.parametrize()  # type: ignore[untyped-decorator]
+@documented.parametrize()  # type: ignore[untyped-decorator]  # it has no types
 @settings(EXAMPLES, max_examples=15)  # many operations are alike
 def test_it_keeps_to_its_document(case: Any, token: str) -> None:
     wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
