@@ -26,7 +26,7 @@ from conversations import framing, logged, notify, page_languages, returning, se
 from conversations.chat.announcing import announcement, status_fragment, turns_without_alert
 from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.reply_presenters import ReplyView
-from conversations.models import Session
+from conversations.models import Session, Turn
 from conversations.turns import refusing, services
 from conversations.turns.message import FIELD, Choice, chosen
 from ieim.people import addresses
@@ -94,6 +94,8 @@ WHOLE = (
     "conversations/chat/_parts.html#question",
 )
 """The fragments that together show the whole conversation."""
+REFUSAL = "conversations/chat/_parts.html#refusal"
+"""The fragment at the question box that says why a question was not taken."""
 HELP_LINES = "conversations/reply/_parts.html#contacts"
 """The fragment of the two places of a turn's help lines, of which one is empty."""
 OUTCOME = "conversations/turn/_outcome.html"
@@ -187,17 +189,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
             choice = {FIELD: question.choice}
             await self.take(services.receive, session=self.secret, way="chat", **message, **choice)
 
-    async def take(self, service: Callable[..., object], **arguments: Any) -> None:
+    async def take(self, service: Callable[..., tuple[Turn, bool]], **arguments: Any) -> None:
         """Hand a question to its service and show what became of it."""
         with logged.about():  # the next question is another turn
             await self._take(service, **arguments)
 
-    async def _take(self, service: Callable[..., object], **arguments: Any) -> None:
+    async def _take(self, service: Callable[..., tuple[Turn, bool]], **arguments: Any) -> None:
         problem = None
         try:
             address = addresses.of_scope(self.scope)
             with traced.span("message", kind="SERVER"):
-                await database_sync_to_async(service)(**arguments, address=address)
+                turn, _ = await database_sync_to_async(service)(**arguments, address=address)
+            await self.listen_to(turn.session_id)
         except refusing.Refused as refused:
             problem = refused
         except (Session.DoesNotExist, services.NothingToReplace, services.NotAnswered):
@@ -210,12 +213,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
         except Exception:
             logger.exception("A question could not be stored")
             problem = refusing.Refused(OUR_FAULT)
-        await self.show_refusal(problem)
-        await self.show_all()
+        if problem is not None:
+            # By itself: what comes after it may fail.
+            await self.show_refusal(problem)
+        await self.show_all(*([] if problem else [REFUSAL]))
 
     @_never_raises
-    async def show_all(self) -> None:
-        """Send the whole conversation, unless the page has it already."""
+    async def show_all(self, *emptied: str) -> None:
+        """Send the whole conversation, unless the page has it already, after the fragments that are
+        ``emptied``."""
         await self.join()
         before = self.chat
         now = await database_sync_to_async(selectors.chat_view)(secret=self.secret)
@@ -223,13 +229,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if before is None:
             # The address says which state the page was rendered with, most often a moment ago.
             have = parse_qs(self.scope["query_string"]).get(b"have", [b""])[0]
-            if have != self.chat.version.encode():
-                await self.send_parts(*WHOLE, without_alert=turns_without_alert(None, now.turns))
-        elif self.chat != before:
-            words = announcement(before.turns, now.turns)
-            await self.send_parts(
-                *WHOLE, status=words, without_alert=turns_without_alert(before.turns, now.turns)
-            )
+            whole, words = have != self.chat.version.encode(), ""
+        else:
+            whole = self.chat != before
+            words = announcement(before.turns, now.turns) if whole else ""
+        parts = (*emptied, *WHOLE) if whole else emptied
+        if parts:
+            quiet = turns_without_alert(None if before is None else before.turns, now.turns)
+            await self.send_parts(*parts, status=words, without_alert=quiet)
 
     @_never_raises
     async def turn_changed(self, event: dict[str, Any]) -> None:
@@ -271,8 +278,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
         session = await database_sync_to_async(selectors.session_for_secret)(self.secret)
         if session is None:
             return
-        logged.bind(session=session.id)
-        group = notify.group_name(session.id)
+        await self.listen_to(session.id)
+
+    async def listen_to(self, session_id: UUID) -> None:
+        """Listen to the hints of a session, if the page does not yet."""
+        if self.group:
+            return
+        logged.bind(session=session_id)
+        group = notify.group_name(session_id)
         try:
             await self.channel_layer.group_add(group, self.channel_name)
         except Exception:
@@ -285,7 +298,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Show at the question box why it was not taken, help lines first; nothing for None."""
         number_check = refused if isinstance(refused, refusing.NotChosen) else None
         await self.send_parts(
-            "conversations/chat/_parts.html#refusal",
+            REFUSAL,
             refused=None if number_check else refused,
             number_check=number_check,
         )
@@ -304,11 +317,11 @@ def _rendered(home: str, templates: Sequence[str], context: Mapping[str, Any]) -
     return "".join(render_to_string(name, context) for name in templates)
 
 
-def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
+def _ask_again(*, secret: str, turn_id: UUID, address: str) -> tuple[Turn, bool]:
     session = selectors.session_for_secret(secret)
     if session is None:
         raise services.NothingToReplace(str(turn_id))
-    services.ask_again(session_id=session.pk, turn_id=turn_id, address=address, way="chat")
+    return services.ask_again(session_id=session.pk, turn_id=turn_id, address=address, way="chat")
 
 
 def _origin(scope: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ Scope = Literal["sessions", "turns", "address", "everybody", "mail", "mail_origi
 questions of everybody together, e-mails that ask for a confirmation (of a session, and to a
 mailbox), those that an address asked for, and requests with a token of staff's (of the token, and
 of an address with wrong ones)."""
+_COUNT_BITS = 24
 _BY_ADDRESS = ("sessions", "address", "mail_origin")
 
 
@@ -48,9 +49,9 @@ def _count(scope: Scope, who: str, most: int, seconds: int) -> int | None:
     now = time()
     key = f"ieim.rate.{scope}.{salted_hmac('ieim.limits', who, algorithm='sha256').hexdigest()}"
     try:
-        since: int = cache.get_or_set(f"{key}.since", math.ceil(now), seconds) or 0
-        cache.add(f"{key}.{since}", 0, seconds + 1)
-        count = cache.incr(f"{key}.{since}")
+        # When the window began stands above the count: one entry, which goes when it is over.
+        cache.add(key, math.ceil(now) << _COUNT_BITS, seconds)
+        since, count = divmod(cache.incr(key), 1 << _COUNT_BITS)
     except Exception:  # Whatever fails here: nobody who asks for help is turned away for it.
         logger.exception("The cache cannot be reached: nothing is limited")
         return None

@@ -5,10 +5,10 @@ Any ASGI server can run it; ``manage.py serve`` and ``deploy/`` use uvicorn.
 
 from __future__ import annotations
 
-from django.core.asgi import get_asgi_application
+import django
 
 # First of all, because it loads the apps that the imports below need.
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import SessionMiddlewareStack
@@ -17,6 +17,7 @@ from django.conf import settings
 from conversations.routing import websocket_urlpatterns
 from ieim.config import bodies, embedded, health, outage
 from ieim.config.connections import StrictOriginValidator, identify
+from ieim.config.handler import ThreadHandler
 from ieim.config.monitoring.measures import measure_requests
 from ieim.config.monitoring.serving import serve_metrics
 
@@ -29,7 +30,7 @@ if settings.IEIM_TRACES:
 application = ProtocolTypeRouter(
     {
         "http": health.answer_probes(
-            serve_metrics(measure_requests(identify(bodies.limit_bodies(django_application))))
+            serve_metrics(measure_requests(identify(bodies.limit_bodies(ThreadHandler()))))
         ),
         "websocket": identify(
             StrictOriginValidator(

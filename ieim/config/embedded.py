@@ -96,14 +96,16 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
                     await send({"type": "lifespan.startup.failed", "message": problem})
                     return
             try:
-                await asyncio.to_thread(process.warm_up)
+                # First: its thread reads the embedding model meanwhile.
+                follower.start(trains=embedded is not None)
+                await asyncio.to_thread(process.warm_up, answers=embedded is not None)
                 if embedded:
                     await asyncio.to_thread(embedded.start)
-                follower.start(trains=embedded is not None)
             except Exception:
                 # Said in the protocol's words: a server would take an exception for "no lifespan"
                 # and serve on without a worker.
                 logger.exception("The embedded worker did not start")
+                await asyncio.to_thread(follower.stop)
                 await send({"type": "lifespan.startup.failed"})
                 return
             reporting = asyncio.create_task(_report())

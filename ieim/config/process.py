@@ -37,8 +37,9 @@ def raise_limits() -> None:
         allocator.mallopt(_ARENA_MAX, ARENAS)
 
 
-def warm_up() -> None:
-    """Load the language model (half a second), what tells danger and the current release.
+def warm_up(*, answers: bool = True) -> None:
+    """Load the language model (half a second), what tells danger and the current release, with its
+    translations in a process that ``answers`` questions.
 
     Vectors that are missing are not waited for: the follower makes them. A database that does not
     answer yet is no reason not to start: the first turn reads it then.
@@ -48,7 +49,7 @@ def warm_up() -> None:
     risk.find(text)
     letters.shipped()
     try:
-        following.prepare(make=False)
+        following.prepare(make=False, translations=answers)
     except DatabaseError:
         logger.warning("The database does not answer yet: no release is loaded", exc_info=True)
     finally:

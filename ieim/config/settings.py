@@ -103,7 +103,7 @@ if IEIM_REDIS_URL:
         "CONFIG": {"hosts": [IEIM_REDIS_URL], "prefix": "ieim"},
     }
     _CACHE = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "ieim.config.cache.PooledRedisCache",
         "LOCATION": IEIM_REDIS_URL,
         "KEY_PREFIX": "ieim",
     }

@@ -40,17 +40,18 @@ def effective_by(publication: Published) -> datetime:
     return publication.at + PATIENCE
 
 
-def prepare(*, make: bool = True) -> Published | None:
-    """Load the newest published release and index it in each of its languages; return it.
+def prepare(*, make: bool = True, translations: bool = True) -> Published | None:
+    """Load the newest published release and index it; return it.
 
-    ``make`` its vectors too, where any are missing: that may take a minute. One small query when
-    all has been done; None when nothing is published. Raises
+    ``make`` its vectors too, where any are missing: that may take a minute. ``translations`` are
+    indexed for who answers in each language. One small query when all has been done; None when
+    nothing is published. Raises
     ``DatabaseError`` and :class:`ieim.knowledge.selectors.CorruptReleaseError`.
     """
     newest = selectors.newest()
     if newest is not None:
         release = selectors.loaded(newest)
-        for language in ("", *sorted(release.languages)):
+        for language in ("", *(sorted(release.languages) if translations else ())):
             view = release.in_language(language)
             index_for(view)
             if make:
@@ -69,6 +70,7 @@ class Follower:
 
     def __init__(self) -> None:
         self._trains = False
+        self._answers = True
         self._lock = threading.Lock()
         self._ready: Published | None = None
         self._pinned = 0
@@ -113,7 +115,7 @@ class Follower:
             # First: nobody in danger waits for a catalogue.
             crisis.prepare(trains=self._trains)
             vectors.prepare_reading()
-            self._ready = prepare()
+            self._ready = prepare(make=self._answers, translations=self._answers)
         except Exception:
             self._ready = None
             raise
@@ -131,9 +133,10 @@ class Follower:
         """Start following, in a thread that does not keep the process alive.
 
         ``trains`` says that this process is a worker: examples that an administration adds are
-        trained with here, and a web process only reads the result.
+        trained with here, vectors are made, and each language is indexed. A web process only reads
+        the results, and indexes a translation when somebody of staff needs it.
         """
-        self._trains = trains
+        self._trains = self._answers = trains
         self._stopping.clear()
         self._wake.clear()
         post_save.connect(self._published, sender=Publication)

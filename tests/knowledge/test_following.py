@@ -175,7 +175,7 @@ def test_it_never_goes_back_to_an_earlier_publication(steps: list[str]) -> None:
     now, broken = start, False
     follower = Follower()
 
-    def prepare() -> Published:
+    def prepare(**_options: bool) -> Published:
         if broken:
             raise DatabaseError("no connection")
         return publications[-1]

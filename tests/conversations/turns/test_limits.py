@@ -157,12 +157,7 @@ def test_of_many_at_once_no_more_are_taken(
 def test_the_cache_knows_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, address="1/hour")
     keys: list[str] = []
-
-    def get_or_set(key: str, *_rest: int) -> int:
-        keys.append(key)
-        return 0
-
-    monkeypatch.setattr(cache, "get_or_set", get_or_set)
+    monkeypatch.setattr(cache, "add", lambda key, *_rest: keys.append(key))
     limits.take("address", "192.0.2.1")
     assert keys
     assert "192.0.2.1" not in keys[0]
