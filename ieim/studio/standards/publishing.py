@@ -1,16 +1,12 @@
-"""The current release as schema.org JSON-LD: no login, no cookie, any site's scripts may read it.
-
-Originals have no language tag, translations have one: a release does not say which language its
-originals are in. What is published is read back to the same entries by :mod:`.linked_data`.
-"""
+"""The current release in open standards: no login, no cookie, any site's scripts may read it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
-from typing import Any, TypeAlias
-from urllib.parse import quote
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -21,28 +17,56 @@ from django.views.decorators.http import require_safe
 
 from conversations.api import errors
 from ieim.knowledge import selectors
-from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation, Translation
-from ieim.studio.standards.texts import segment
+from ieim.pipeline.knowledge import Release
+from ieim.studio.standards import hsds_api
+from ieim.studio.standards.addresses import identifier_of
+from ieim.studio.standards.cpsv_ap import release_cpsv, turtle
+from ieim.studio.standards.hsds_api import HsdsWriter
+from ieim.studio.standards.schema_org import release_json_ld, service_json_ld
 
-MEDIA_TYPE = "application/ld+json"
+JSON_LD, TURTLE, JSON = "application/ld+json", "text/turtle; charset=utf-8", "application/json"
 FRESH_SECONDS = 60
 """How long anybody may keep an answer without asking again: a new release is seen after that."""
 
+PAGE_SIZE: Final = 50
+LARGEST_PAGE: Final = 500
+"""Items of a page of HSDS, without and with ``per_page``."""
+
+_FILTERS: Final = (
+    *("search", "taxonomy_term_id", "taxonomy_id", "organization_id", "modified_after", "minimal"),
+)
+"""Parameters of HSDS that choose items, which are refused: ignored, they would give too many."""
+
 _NOT_PUBLISHED = "Nothing has been published yet. Please try again later."
-_NO_SERVICE = "There is no such service in the current release. /services.jsonld has all of them."
+_NOT_FOUND = "There is no such entry in the current release. /services.jsonld has all of them."
+_BAD_PAGE = f"Give page as a number from 1, and per_page as one from 1 to {LARGEST_PAGE}."
+_NO_FILTER = "{} is not offered: leave it out, and choose from all entries."
 
 app_name = "published"
-CONTEXT = "https://schema.org"
-EVENTS = {"cv": "http://data.europa.eu/m8g/", "dct": "http://purl.org/dc/terms/"}
-"""What schema.org has no words for, has those of CPSV-AP: its events, which group services."""
-JSONLD: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+Document = Callable[[Release, str], "bytes | None"]
+"""What is written of a release for the site's address; None for an entry that it does not have."""
 
 
 @gzip_page
 @require_safe
 def services(request: HttpRequest) -> HttpResponse:
     """The whole current release; 404 before the first, 304 for who has it already."""
-    return _answer(request, lambda release, base: _whole(release.number, release.sha256, base))
+    return _whole_release(request, "schema.org", JSON_LD)
+
+
+@gzip_page
+@require_safe
+def services_cpsv(request: HttpRequest) -> HttpResponse:
+    """The same as CPSV-AP."""
+    return _whole_release(request, "CPSV-AP", JSON_LD)
+
+
+@gzip_page
+@require_safe
+def services_turtle(request: HttpRequest) -> HttpResponse:
+    """The same as CPSV-AP in Turtle."""
+    return _whole_release(request, "Turtle", TURTLE)
 
 
 @gzip_page
@@ -54,26 +78,121 @@ def service(request: HttpRequest, agency: str, key: str) -> HttpResponse:
         match = release.services.get((identifier_of(agency), identifier_of(key)))
         return None if match is None else _json_bytes(service_json_ld(release, match, base))
 
-    return _answer(request, document)
+    return _answer(request, document, JSON_LD)
+
+
+@gzip_page
+@require_safe
+def hsds(request: HttpRequest) -> HttpResponse:
+    """Which version of HSDS the addresses below have."""
+    return _answer(request, lambda release, base: _json_bytes(hsds_api.PROFILE), JSON)
+
+
+@gzip_page
+@require_safe
+def hsds_services(request: HttpRequest) -> HttpResponse:
+    """A page of services, each with all that belongs to it."""
+    return _hsds_page(
+        request,
+        lambda release: list(release.services.values()),
+        lambda writer, item: writer.service(item),
+    )
+
+
+@gzip_page
+@require_safe
+def hsds_organizations(request: HttpRequest) -> HttpResponse:
+    """A page of organizations."""
+    return _hsds_page(
+        request,
+        lambda release: list(release.agencies.values()),
+        lambda writer, item: writer.organization(item),
+    )
+
+
+@gzip_page
+@require_safe
+def hsds_service(request: HttpRequest, identifier: UUID) -> HttpResponse:
+    """One service by its id in HSDS, 404 for another."""
+
+    def document(release: Release, base: str) -> bytes | None:
+        writer = HsdsWriter(release, base)
+        match = writer.find_service(identifier)
+        return None if match is None else _json_bytes(writer.service(match))
+
+    return _answer(request, document, JSON)
+
+
+@gzip_page
+@require_safe
+def hsds_organization(request: HttpRequest, identifier: UUID) -> HttpResponse:
+    """One organization by its id in HSDS, 404 for another."""
+
+    def document(release: Release, base: str) -> bytes | None:
+        writer = HsdsWriter(release, base)
+        match = writer.find_agency(identifier)
+        return None if match is None else _json_bytes(writer.organization(match))
+
+    return _answer(request, document, JSON)
 
 
 urlpatterns = [
     path("services.jsonld", services, name="services"),
+    path("services.cpsv.jsonld", services_cpsv, name="services_cpsv"),
+    path("services.ttl", services_turtle, name="services_turtle"),
     path("services/<str:agency>/<str:key>.jsonld", service, name="service"),
+    path("hsds/", hsds, name="hsds"),
+    path("hsds/services", hsds_services, name="hsds_services"),
+    path("hsds/services/<uuid:identifier>", hsds_service, name="hsds_service"),
+    path("hsds/organizations", hsds_organizations, name="hsds_organizations"),
+    path("hsds/organizations/<uuid:identifier>", hsds_organization, name="hsds_organization"),
 ]
 
 
-@lru_cache(maxsize=2)
-def _whole(number: int, sha256: str, base: str) -> bytes:
+def _whole_release(request: HttpRequest, form: str, media_type: str) -> HttpResponse:
+    def document(release: Release, base: str) -> bytes:
+        return _whole(release.number, release.sha256, base, form)
+
+    return _answer(request, document, media_type)
+
+
+@lru_cache(maxsize=4)
+def _whole(number: int, sha256: str, base: str, form: str) -> bytes:
     # The digest is part of the key: another database may have another release of that number.
-    return _json_bytes(release_json_ld(selectors.release(number), base))
+    release = selectors.release(number)
+    if form == "schema.org":
+        return _json_bytes(release_json_ld(release, base))
+    document = release_cpsv(release, base, settings.IEIM_MODEL["LANGUAGES"][0])
+    return turtle(document).encode() if form == "Turtle" else _json_bytes(document)
+
+
+def _hsds_page(
+    request: HttpRequest,
+    items: Callable[[Release], Sequence[T]],
+    written: Callable[[HsdsWriter, T], hsds_api.JSON],
+) -> HttpResponse:
+    """Return a page of items; 400 for a page that there cannot be, and for filters."""
+    if refused := next((name for name in _FILTERS if name in request.GET), ""):
+        return _readable_by_all(errors.answer(400, _NO_FILTER.format(refused)))
+    number, size = request.GET.get("page", "1"), request.GET.get("per_page", str(PAGE_SIZE))
+    numbers = [int(text) if text.isdecimal() and len(text) < 10 else 0 for text in (number, size)]
+    if not (numbers[0] and 0 < numbers[1] <= LARGEST_PAGE):
+        return _readable_by_all(errors.answer(400, _BAD_PAGE))
+
+    def document(release: Release, base: str) -> bytes:
+        writer = HsdsWriter(release, base)
+        return _json_bytes(
+            hsds_api.page(items(release), *numbers, lambda item: written(writer, item))
+        )
+
+    return _answer(request, document, JSON)
 
 
 def _json_bytes(document: object) -> bytes:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _answer(request: HttpRequest, document: Callable[[Release, str], bytes | None]) -> HttpResponse:
+def _answer(request: HttpRequest, document: Document, media_type: str) -> HttpResponse:
     """Return the document of the current release, or 304 where the browser's copy is of it.
 
     ``document`` gets the release and the site's address: the one that is set, or in development
@@ -83,203 +202,16 @@ def _answer(request: HttpRequest, document: Callable[[Release, str], bytes | Non
     base = settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
     body = release and document(release, base)
     if release is None or body is None:
-        response: HttpResponse = errors.answer(404, _NO_SERVICE if release else _NOT_PUBLISHED)
-    else:
-        etag = f'"{release.sha256}"'
-        response = HttpResponse(body, content_type=MEDIA_TYPE)
-        not_modified = get_conditional_response(request, etag=etag)
-        response = not_modified if isinstance(not_modified, HttpResponse) else response
-        response.headers["ETag"] = etag
-        patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
+        return _readable_by_all(errors.answer(404, _NOT_FOUND if release else _NOT_PUBLISHED))
+    etag = f'"{release.sha256}"'
+    response = HttpResponse(body, content_type=media_type)
+    not_modified = get_conditional_response(request, etag=etag)
+    response = not_modified if isinstance(not_modified, HttpResponse) else response
+    response.headers["ETag"] = etag
+    patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
+    return _readable_by_all(response)
+
+
+def _readable_by_all(response: HttpResponse) -> HttpResponse:
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response
-
-
-def release_json_ld(release: Release, base: str) -> JSONLD:
-    """Return a release as one document; ``base`` is the site's address without a slash at its end.
-
-    The order is that of the index: agencies, dictionaries, situations, services. CPSV-AP has no
-    words for the order of a situation's services, nor for their conditions.
-    """
-    writer = _Writer(release, base)
-    graph = [writer.agency(agency) for agency in release.agencies.values()]
-    for agency, categories in release.categories_by_agency.items():
-        graph.extend(writer.dictionary(agency, categories))
-    graph.extend(map(writer.situation, release.situations.values()))
-    graph.extend(
-        {**writer.service(service), **writer.groups(service)}
-        for service in release.services.values()
-    )
-    return {"@context": [CONTEXT, EVENTS] if release.situations else CONTEXT, "@graph": graph}
-
-
-def service_json_ld(release: Release, service: Service, base: str) -> JSONLD:
-    """Return one service with its agency and its categories as a document of its own.
-
-    The situations that it is in are left out: they would seem to have no other service.
-    """
-    writer = _Writer(release, base)
-    categories = [release.categories[service.agency, key] for key in service.categories]
-    graph = [
-        writer.agency(release.agencies[service.agency]),
-        *writer.dictionary(service.agency, categories),
-        writer.service(service),
-    ]
-    return {"@context": CONTEXT, "@graph": graph}
-
-
-def identifier_of(part: str) -> str:
-    """Return the id that :func:`segment` made ``part`` of."""
-    return part.replace("~1", "/").replace("~0", "~")
-
-
-class _Writer:
-    """Writes the nodes of a release: of each, our fields under their properties."""
-
-    def __init__(self, release: Release, base: str) -> None:
-        self._base = base
-        self._translations: dict[tuple[str, str, str], list[Translation]] = {}
-        for translation in release.translations:
-            key = (translation.agency, translation.category, translation.service)
-            self._translations.setdefault(key, []).append(translation)
-        self._situations: dict[tuple[str, str], list[str]] = {}
-        for situation in release.situations.values():
-            for step in situation.steps:
-                service = (step.agency, step.service)
-                self._situations.setdefault(service, []).append(situation.key)
-
-    def agency(self, agency: Agency) -> JSONLD:
-        translations = self._translations.get((agency.id, "", ""), [])
-        properties = {
-            "@id": self._agency_id(agency.id),
-            "identifier": agency.id,
-            "name": _texts(agency, translations, "name"),
-            "description": _texts(agency, translations, "description"),
-            **_page(agency.path),
-        }
-        return _node("GovernmentOrganization", properties)
-
-    def dictionary(self, agency: str, categories: Iterable[Category]) -> list[JSONLD]:
-        code_set = f"{self._agency_id(agency)}/categories"
-        nodes = [self._category(category, code_set) for category in categories]
-        if nodes:
-            publisher = {"@id": self._agency_id(agency)}
-            nodes.append(_node("CategoryCodeSet", {"@id": code_set, "publisher": publisher}))
-        return nodes
-
-    def _category(self, category: Category, code_set: str) -> JSONLD:
-        translations = self._translations.get((category.agency, category.key, ""), [])
-        translated = [_text(word, t.language) for t in translations for word in t.keywords]
-        properties = {
-            "@id": self._category_id(category.agency, category.key),
-            "codeValue": category.key,
-            "name": _texts(category, translations, "value", "name"),
-            "alternateName": [*category.keywords, *translated],
-            "inCodeSet": {"@id": code_set},
-        }
-        return _node("CategoryCode", properties)
-
-    def service(self, service: Service) -> JSONLD:
-        translations = self._translations.get((service.agency, "", service.key), [])
-        texts = partial(_texts, service, translations)
-        agency, key = quote(segment(service.agency), safe=""), quote(segment(service.key), safe="")
-        described: list[Service | Translation] = [service, *translations]
-        channel = {
-            "serviceUrl": service.url,
-            "processingTime": texts("processing_time"),
-            "servicePhone": _optional("ContactPoint", {"description": texts("contact")}),
-        }
-        properties = {
-            "@id": f"{self._base}/services/{agency}/{key}.jsonld",
-            "identifier": service.key,
-            "name": texts("name"),
-            "description": texts("overview"),
-            **_page(service.path),
-            "provider": {"@id": self._agency_id(service.agency)},
-            "audience": _optional("Audience", {"audienceType": texts("applicability_summary")}),
-            "category": [
-                {"@id": self._category_id(service.agency, category)}
-                for category in service.categories
-            ],
-            "feesAndCommissionsSpecification": texts("fees"),
-            "availableChannel": _optional("ServiceChannel", channel),
-            "subjectOf": [
-                _how_to(entry, getattr(entry, "language", ""))
-                for entry in described
-                if entry.requirements or entry.how_to_apply
-            ],
-        }
-        return _node("GovernmentService", properties)
-
-    def groups(self, service: Service) -> JSONLD:
-        """Return the property of a service that says in which situations it is; {} for none."""
-        keys = self._situations.get((service.agency, service.key), ())
-        return _filled({"cv:isGroupedBy": [{"@id": self._situation_id(key)} for key in keys]})
-
-    def situation(self, situation: Situation) -> JSONLD:
-        properties = {
-            "@id": self._situation_id(situation.key),
-            "dct:identifier": situation.key,
-            "dct:title": situation.name,
-            "dct:description": situation.description,
-        }
-        is_life = situation.kind == "life"
-        return _node("cv:LifeEvent" if is_life else "cv:BusinessEvent", properties)
-
-    def _situation_id(self, key: str) -> str:
-        return f"{self._base}/services.jsonld#/situations/{quote(key, safe='')}"
-
-    def _agency_id(self, agency: str) -> str:
-        return f"{self._base}/services.jsonld#{quote(agency, safe='')}"
-
-    def _category_id(self, agency: str, key: str) -> str:
-        return f"{self._agency_id(agency)}/categories/{quote(key, safe='')}"
-
-
-def _how_to(texts: Service | Translation, language: str) -> JSONLD:
-    supplies = [{"@type": "HowToSupply", "name": supply} for supply in texts.requirements]
-    steps = [
-        {"@type": "HowToStep", "position": position, "text": step}
-        for position, step in enumerate(texts.how_to_apply, start=1)
-    ]
-    return _node("HowTo", {"inLanguage": language, "supply": supplies, "step": steps})
-
-
-def _page(path: str) -> JSONLD:
-    """Return a path: a page's address, or where it is to be found in words."""
-    if path.lower().startswith(("http://", "https://")):
-        return {"url": path}
-    return {"mainEntityOfPage": _optional("WebPage", {"breadcrumb": path})}
-
-
-def _texts(
-    entry: Agency | Category | Service, translations: Iterable[Translation], *columns: str
-) -> list[Any]:
-    """Return a text with its translations, whose column is the last."""
-    texts = ((getattr(t, columns[-1]), t.language) for t in translations)
-    return [getattr(entry, columns[0]), *(_text(*text) for text in texts if text[0].strip())]
-
-
-def _text(text: str, language: str) -> JSONLD:
-    return {"@language": language, "@value": text}
-
-
-def _node(kind: str, properties: JSONLD) -> JSONLD:
-    """Return a node without what is blank."""
-    return {"@type": kind, **_filled(properties)}
-
-
-def _optional(kind: str, properties: JSONLD) -> JSONLD:
-    """Return a node, an empty one where all of it is blank."""
-    return _node(kind, properties) if _filled(properties) else {}
-
-
-def _filled(properties: JSONLD) -> JSONLD:
-    """Return what is not blank: one value, or a list of several."""
-    filled: JSONLD = {}
-    for name, value in properties.items():
-        items = value if isinstance(value, list) else [value]
-        items = [item for item in items if (item.strip() if isinstance(item, str) else item)]
-        if items:
-            filled[name] = items[0] if len(items) == 1 else items
-    return filled
