@@ -174,18 +174,22 @@ def _hsds_page(
     """Return a page of items; 400 for a page that there cannot be, and for filters."""
     if refused := next((name for name in _FILTERS if name in request.GET), ""):
         return _readable_by_all(errors.answer(400, _NO_FILTER.format(refused)))
-    number, size = request.GET.get("page", "1"), request.GET.get("per_page", str(PAGE_SIZE))
-    numbers = [int(text) if text.isdecimal() and len(text) < 10 else 0 for text in (number, size)]
-    if not (numbers[0] and 0 < numbers[1] <= LARGEST_PAGE):
+    number = _positive(request.GET.get("page", "1"))
+    size = _positive(request.GET.get("per_page", str(PAGE_SIZE)))
+    if not number or not 0 < size <= LARGEST_PAGE:
         return _readable_by_all(errors.answer(400, _BAD_PAGE))
 
     def document(release: Release, base: str) -> bytes:
         writer = HsdsWriter(release, base)
-        return _json_bytes(
-            hsds_api.page(items(release), *numbers, lambda item: written(writer, item))
-        )
+        listed = hsds_api.page(items(release), number, size, lambda item: written(writer, item))
+        return _json_bytes(listed)
 
     return _answer(request, document, JSON)
+
+
+def _positive(text: str) -> int:
+    """Return the number that a text is, 0 for any other text."""
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def _json_bytes(document: object) -> bytes:

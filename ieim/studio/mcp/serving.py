@@ -1,0 +1,125 @@
+"""The Model Context Protocol over HTTP, with the limits of the REST API."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any, Final
+
+from asgiref.sync import ThreadSensitiveContext
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpResponse
+from django.http.request import split_domain_port, validate_host
+
+from conversations.api import errors
+from conversations.api.base import MAX_BODY
+from conversations.turns import limits
+from ieim.administration import selectors as administration
+from ieim.knowledge import selectors
+from ieim.people import addresses
+
+PATH: Final = "/mcp"
+RETRY_AFTER: Final = 10
+"""Seconds after which it is worth asking again while the database is away."""
+
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def with_mcp(application: Application) -> Application:
+    """Return the ASGI ``application`` (HTTP) with the MCP server at :data:`PATH`.
+
+    Each request stands alone, so that any web process can answer it: there are no sessions and no
+    streams. The SDK checks Host and Origin, and the size of the body.
+    """
+    if not settings.IEIM_MCP:
+        return application
+
+    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] != PATH:
+            await application(scope, receive, send)
+            return
+        # As for a request to Django: a thread of its own for what uses the database.
+        async with ThreadSensitiveContext():
+            refusal = await database_sync_to_async(_refusal)(scope)
+            if refusal is None:
+                await _serve(scope, receive, send)
+            else:
+                await _send(refusal, send)
+
+    return wrapped
+
+
+async def _serve(scope: Any, receive: Any, send: Any) -> None:
+    # In a thread: the first time, it imports for a second.
+    security = await asyncio.to_thread(import_module, "mcp.server.transport_security")
+    module = await asyncio.to_thread(import_module, "ieim.studio.mcp.server")
+    server = module.server()
+    application = server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=MAX_BODY,
+        transport_security=security.TransportSecuritySettings(
+            allowed_hosts=_allowed_hosts(scope), allowed_origins=_allowed_origins()
+        ),
+    )
+    # A manager of requests can be run once, and is made with the application.
+    async with server.session_manager.run():
+        await application(scope, receive, send)
+
+
+def _refusal(scope: Any) -> HttpResponse | None:
+    """Return why a request is not served, None where it is. A request is counted."""
+    if scope["method"] != "POST":
+        response = errors.answer(405, "Send JSON-RPC by POST: there are no streams here.")
+        response.headers["Allow"] = "POST"
+        return response
+    try:
+        is_published = selectors.current_number() is not None
+    except DatabaseError:
+        return _problem(503, "The database does not answer. Please try again.", wait=RETRY_AFTER)
+    if administration.current().is_off("api"):
+        return _problem(503, "An administrator has switched this off.", slug="switched-off")
+    if wait := limits.take("address", addresses.of_scope(scope)):
+        detail = f"Too many requests. Please wait {wait} seconds."
+        return _problem(429, detail, slug="rate-limit", wait=wait)
+    if not is_published:
+        return _problem(503, "Nothing has been published yet.", slug="not-ready")
+    return None
+
+
+def _problem(
+    status: int, detail: str, *, slug: errors.Slug | None = None, wait: int | None = None
+) -> HttpResponse:
+    body = json.dumps(errors.problem(status, detail, slug=slug))
+    response = HttpResponse(body, content_type=errors.MEDIA_TYPE, status=status)
+    if wait is not None:
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+async def _send(response: HttpResponse, send: Any) -> None:
+    headers = {**response.headers, "Cache-Control": "no-store"}
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    start = {"type": "http.response.start", "status": response.status_code, "headers": pairs}
+    await send(start)
+    await send({"type": "http.response.body", "body": response.content})
+
+
+def _allowed_hosts(scope: Any) -> list[str]:
+    """Return the host of a request where it is one of this site, by Django's rules."""
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    return [
+        host for host in hosts if validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)
+    ]
+
+
+def _allowed_origins() -> list[str]:
+    """Return the origins of this site's own pages; programs send none."""
+    if settings.IEIM_PUBLIC_URL:
+        return [settings.IEIM_PUBLIC_URL]
+    return [f"http://{host}:*" for host in settings.ALLOWED_HOSTS]
