@@ -6,6 +6,7 @@ The SDK takes a second to import: whoever serves it imports this module when it 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from functools import cache, wraps
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -21,7 +22,7 @@ from ieim.administration import selectors as administration
 from ieim.knowledge import selectors
 from ieim.knowledge.notices.selectors import active
 from ieim.knowledge.vectors import shortlist_for
-from ieim.pipeline.knowledge import SERVICE_TEXTS, Release, Service, Situation
+from ieim.pipeline.knowledge import Release, Service, Situation
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Query
@@ -39,36 +40,32 @@ INSTRUCTIONS: Final = (
     "in danger needs the emergency number, and no search."
 )
 
+Answer: TypeAlias = dict[str, Any]
 Language: TypeAlias = Annotated[
     str, Field(description="ISO 639 code; empty for the language that the texts were written in")
 ]
-Answer: TypeAlias = dict[str, Any]
+Wish: TypeAlias = Annotated[
+    str, Field(description=f"what the person wants, up to {MAX_CHARS:,} characters")
+]
 
 
 def list_agencies(language: Language = "") -> Answer:
     """The agencies whose services are described here."""
     release = _release(language)
-    addresses = _addresses()
     agencies = [
         {
             "agency": agency.id,
             "name": agency.name,
             "description": agency.description,
             "services": len(release.services_by_agency[agency.id]),
-            "page": _page(agency.path),
-            "source": addresses.agency(agency.id),
+            **_where(_addresses().agency(agency.id), agency.path),
         }
         for agency in release.agencies.values()
     ]
     return _answer(release, agencies=agencies)
 
 
-def search_services(
-    text: Annotated[
-        str, Field(description=f"what the person wants, up to {MAX_CHARS:,} characters")
-    ],
-    language: Language = "",
-) -> Answer:
+def search_services(text: Wish, language: Language = "") -> Answer:
     """The services that a question is most likely about, best first; none where none is near."""
     if not text.strip():
         raise ToolError("The text is empty. Say what the person wants.")
@@ -95,16 +92,14 @@ def get_service(agency: str, key: str, language: Language = "") -> Answer:
         for notice in active(timezone.now())
         if notice.agency in ("", agency) and not notice.model_only
     ]
-    texts = {name: getattr(service, name) for name in SERVICE_TEXTS}
-    figures = {"url": service.url, "deadline_days": service.deadline_days, "notices": notices}
-    return _answer(release, service={**_summary(release, service), **texts, **figures})
+    texts = {**asdict(service), **_summary(release, service)}
+    return _answer(release, service={**texts, "notices": notices})
 
 
 def list_situations() -> Answer:
     """Life and business events after which several services are needed."""
     release = _release()
-    situations = [_situation(situation) for situation in release.situations.values()]
-    return _answer(release, situations=situations)
+    return _answer(release, situations=[_situation(s) for s in release.situations.values()])
 
 
 def get_situation(key: str) -> Answer:
@@ -114,27 +109,20 @@ def get_situation(key: str) -> Answer:
     if situation is None:
         raise ToolError("There is no such situation. list_situations returns the keys.")
     steps = [
-        {
-            **_summary(release, release.services[step.agency, step.service]),
-            "condition": step.condition,
-            "deadline_days": release.services[step.agency, step.service].deadline_days,
-        }
+        {**_summary(release, service), "condition": step.condition}
         for step in situation.steps
-        if (step.agency, step.service) in release.services
+        if (service := release.services.get((step.agency, step.service)))
     ]
     return _answer(release, situation={**_situation(situation), "steps": steps})
-
-
-TOOLS: Final = (list_agencies, search_services, get_service, list_situations, get_situation)
 
 
 @cache
 def server() -> MCPServer[Any]:
     """Return the server with its tools, made once a process."""
-    # Nobody can be told of changes: each request stands alone, in whichever process.
+    # Each request stands alone, in whichever process: nobody can be told of changes.
     made: MCPServer[Any] = MCPServer("ieim", instructions=INSTRUCTIONS, subscriptions=False)
     annotations = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for tool in TOOLS:
+    for tool in (list_agencies, search_services, get_service, list_situations, get_situation):
         made.add_tool(_in_thread(tool), annotations=annotations)
     return made
 
@@ -150,25 +138,21 @@ def _in_thread(tool: Callable[..., Answer]) -> Callable[..., Awaitable[Answer]]:
 
 
 def _release(language: str = "") -> Release:
-    """Return the current release in a language.
-
-    Raises:
-        ToolError: When nothing is published, and for a language without texts.
-    """
+    """Return the current release in a language. Raises ToolError where there is none."""
     release = selectors.current_release()
     if release is None:
         raise ToolError("Nothing has been published yet. Try again later.")
-    code = language.strip().lower()
-    original = _original_language()
-    if code and code != original and code not in release.languages:
-        offered = ", ".join([original, *sorted(release.languages - {original})])
+    code, original = language.strip().lower(), _original_language()
+    if code in ("", original):
+        return release
+    if code not in release.languages:
+        offered = ", ".join([original, *sorted(release.languages)])
         raise ToolError(f"There are no texts in this language. Choose one of: {offered}.")
-    return release if code in ("", original) else release.in_language(code)
+    return release.in_language(code)
 
 
 def _original_language() -> str:
-    code: str = settings.IEIM_MODEL["LANGUAGES"][0]
-    return code
+    return str(settings.IEIM_MODEL["LANGUAGES"][0])
 
 
 def _addresses() -> Addresses:
@@ -181,27 +165,21 @@ def _answer(release: Release, **content: Any) -> Answer:
 
 
 def _summary(release: Release, service: Service) -> Answer:
+    names = ("agency", "key", "name", "overview", "deadline_days")
     return {
-        "agency": service.agency,
+        **{name: getattr(service, name) for name in names},
         "agency_name": release.agencies[service.agency].name,
-        "key": service.key,
-        "name": service.name,
-        "overview": service.overview,
-        "page": _page(service.path, service.url),
-        "source": _addresses().service(service.agency, service.key),
+        **_where(_addresses().service(service.agency, service.key), service.path, service.url),
     }
 
 
 def _situation(situation: Situation) -> Answer:
-    return {
-        "key": situation.key,
-        "kind": situation.kind,
-        "name": situation.name,
-        "description": situation.description,
-        "source": _addresses().situation(situation.key),
-    }
+    names = ("key", "kind", "name", "description")
+    texts = {name: getattr(situation, name) for name in names}
+    return texts | _where(_addresses().situation(situation.key))
 
 
-def _page(*paths: str) -> str:
-    """Return the first of the paths that is an address and not words, "" for none."""
-    return next((p for p in paths if p.lower().startswith(("http://", "https://"))), "")
+def _where(source: str, *paths: str) -> Answer:
+    """Return the page, the first of the paths that is an address and not words, and the source."""
+    pages = (path for path in paths if path.lower().startswith(("http://", "https://")))
+    return {"page": next(pages, ""), "source": source}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ from asgiref.sync import ThreadSensitiveContext
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
-from django.http import HttpResponse
 from django.http.request import split_domain_port, validate_host
 
 from conversations.api import errors
@@ -44,26 +42,23 @@ def with_mcp(application: Application) -> Application:
             return
         # As for a request to Django: a thread of its own for what uses the database.
         async with ThreadSensitiveContext():
-            refusal = await database_sync_to_async(_refusal)(scope)
-            if refusal is None:
-                await _serve(scope, receive, send)
-            else:
-                await _send(refusal, send)
+            refused = await database_sync_to_async(_refusal)(scope)
+            await (refused or _serve)(scope, receive, send)
 
     return wrapped
 
 
 async def _serve(scope: Any, receive: Any, send: Any) -> None:
     # In a thread: the first time, it imports for a second.
-    security = await asyncio.to_thread(import_module, "mcp.server.transport_security")
-    module = await asyncio.to_thread(import_module, "ieim.studio.mcp.server")
-    server = module.server()
+    server = (await asyncio.to_thread(import_module, "ieim.studio.mcp.server")).server()
+    from mcp.server.transport_security import TransportSecuritySettings
+
     application = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BODY,
-        transport_security=security.TransportSecuritySettings(
+        transport_security=TransportSecuritySettings(
             allowed_hosts=_allowed_hosts(scope), allowed_origins=_allowed_origins()
         ),
     )
@@ -72,42 +67,38 @@ async def _serve(scope: Any, receive: Any, send: Any) -> None:
         await application(scope, receive, send)
 
 
-def _refusal(scope: Any) -> HttpResponse | None:
-    """Return why a request is not served, None where it is. A request is counted."""
+def _refusal(scope: Any) -> Application | None:
+    """Return the answer to a request that is not served, None for one that is. It is counted."""
     if scope["method"] != "POST":
-        response = errors.answer(405, "Send JSON-RPC by POST: there are no streams here.")
-        response.headers["Allow"] = "POST"
-        return response
+        detail = "Send JSON-RPC by POST: there are no streams here."
+        return _problem(405, detail, headers={"Allow": "POST"})
     try:
         is_published = selectors.current_number() is not None
     except DatabaseError:
-        return _problem(503, "The database does not answer. Please try again.", wait=RETRY_AFTER)
+        detail = "The database does not answer. Please try again."
+        return _problem(503, detail, headers={"Retry-After": str(RETRY_AFTER)})
     if administration.current().is_off("api"):
-        return _problem(503, "An administrator has switched this off.", slug="switched-off")
+        return _problem(503, "An administrator has switched this off.", "switched-off")
     if wait := limits.take("address", addresses.of_scope(scope)):
         detail = f"Too many requests. Please wait {wait} seconds."
-        return _problem(429, detail, slug="rate-limit", wait=wait)
+        return _problem(429, detail, "rate-limit", {"Retry-After": str(wait)})
     if not is_published:
-        return _problem(503, "Nothing has been published yet.", slug="not-ready")
+        return _problem(503, "Nothing has been published yet.", "not-ready")
     return None
 
 
 def _problem(
-    status: int, detail: str, *, slug: errors.Slug | None = None, wait: int | None = None
-) -> HttpResponse:
-    body = json.dumps(errors.problem(status, detail, slug=slug))
-    response = HttpResponse(body, content_type=errors.MEDIA_TYPE, status=status)
-    if wait is not None:
-        response.headers["Retry-After"] = str(wait)
-    return response
+    status: int,
+    detail: str,
+    slug: errors.Slug | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Application:
+    from starlette.responses import JSONResponse  # as late as the SDK, which brings it
 
-
-async def _send(response: HttpResponse, send: Any) -> None:
-    headers = {**response.headers, "Cache-Control": "no-store"}
-    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    start = {"type": "http.response.start", "status": response.status_code, "headers": pairs}
-    await send(start)
-    await send({"type": "http.response.body", "body": response.content})
+    body = errors.problem(status, detail, slug=slug)
+    return JSONResponse(
+        body, status, {"Cache-Control": "no-store", **(headers or {})}, errors.MEDIA_TYPE
+    )
 
 
 def _allowed_hosts(scope: Any) -> list[str]:

@@ -1,31 +1,23 @@
 """A release as CPSV-AP 3.2, the European profile of catalogues of public services.
 
-Every text needs a language there; the context says which one that of the originals is, so that
-:mod:`.linked_data` reads the same entries back.
+It is made of what :mod:`.schema_org` writes. Every text needs a language here: the context says
+which one that of the originals is, so that :mod:`.linked_data` reads the same entries back.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
-from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation, Translation
-from ieim.studio.standards.addresses import Addresses
-from ieim.studio.standards.schema_org import (
-    JSONLD,
-    filled,
-    node,
-    optional,
-    situations_by_service,
-    translations_by_entry,
-)
+from ieim.pipeline.knowledge import Release
+from ieim.studio.standards.schema_org import JSONLD, filled, node, optional, release_json_ld
 
-CONTEXT: Mapping[str, str] = {
+PREFIXES: Final[Mapping[str, str]] = {
     "cpsv": "http://purl.org/vocab/cpsv#",
     "cv": "http://data.europa.eu/m8g/",
     "dct": "http://purl.org/dc/terms/",
@@ -42,22 +34,30 @@ def release_cpsv(release: Release, base: str, language: str) -> JSONLD:
 
     Categories that no service has are left out: nothing in CPSV-AP would lead to them.
     """
-    writer = _Writer(release, base, language)
-    used = {(s.agency, key) for s in release.services.values() for key in s.categories}
-    graph = [
-        *map(writer.agency, release.agencies.values()),
-        *(writer.category(release.categories[key]) for key in release.categories if key in used),
-        *map(writer.situation, release.situations.values()),
-        *map(writer.service, release.services.values()),
-    ]
+    nodes = release_json_ld(release, base)["@graph"]
+    used = {item["@id"] for entry in nodes for item in _listed(entry.get("category"))}
+    graph = []
+    for entry in nodes:
+        texts = partial(_texts, entry, language)
+        same = {"@id": entry["@id"], "dct:identifier": entry.get("identifier")}
+        match entry["@type"]:
+            case "GovernmentOrganization":
+                graph.append(node("cv:PublicOrganisation", same | _agency(entry, texts)))
+            case "CategoryCode" if entry["@id"] in used:
+                graph.append(node("skos:Concept", same | _category(entry, texts)))
+            case "GovernmentService":
+                graph.append(node("cpsv:PublicService", same | _service(entry, language)))
+            case "cv:LifeEvent" | "cv:BusinessEvent" as kind:
+                titles = {name: texts(name) for name in ("dct:title", "dct:description")}
+                graph.append(filled({**entry, "@type": [kind, "cv:Event"], **titles}))
     identifier = {"@id": "dct:identifier", "@language": None}
-    context = {**CONTEXT, "@language": language, "dct:identifier": identifier}
+    context = {**PREFIXES, "@language": language, "dct:identifier": identifier}
     return {"@context": context, "@graph": graph}
 
 
 def turtle(document: JSONLD) -> str:
     """Return a document of :func:`release_cpsv` as Turtle: the same triples."""
-    lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in CONTEXT.items()]
+    lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in PREFIXES.items()]
     for subject in document["@graph"]:
         lines += ["", f"<{subject['@id']}>\n  {_predicates(subject, 1)} ."]
     return "\n".join([*lines, ""])
@@ -74,144 +74,95 @@ def _predicates(subject: JSONLD, depth: int) -> str:
 
 
 def _object(value: str | JSONLD, depth: int) -> str:
-    if isinstance(value, str):
-        return _literal(value)
-    if "@value" in value:
-        return f"{_literal(value['@value'])}@{value['@language']}"
-    if "@id" in value:
-        return f"<{value['@id']}>"
-    return f"[ {_predicates(value, depth)} ]"
-
-
-def _literal(text: str) -> str:
     # The escapes of JSON are all escapes of Turtle, too.
-    return json.dumps(text, ensure_ascii=False)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if "@value" in value:
+        return f"{_object(value['@value'], depth)}@{value['@language']}"
+    return f"<{value['@id']}>" if "@id" in value else f"[ {_predicates(value, depth)} ]"
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+def _agency(entry: JSONLD, texts: Any) -> JSONLD:
+    return {
+        "skos:prefLabel": texts("name"),
+        "dct:description": texts("description"),
+        # The profile requires an area, and a release does not say which one: it has no name.
+        "dct:spatial": {"@type": "dct:Location"},
+        "foaf:homepage": _link(entry.get("url")),
+    }
 
 
-class _Writer:
-    """Writes the nodes of a release: of each, our fields under their properties."""
-
-    def __init__(self, release: Release, base: str, language: str) -> None:
-        self._addresses = Addresses(base)
-        self._language = language
-        self._translations = translations_by_entry(release)
-        self._situations = situations_by_service(release)
-
-    def agency(self, agency: Agency) -> JSONLD:
-        translations = self._translations.get((agency.id, "", ""), [])
-        properties = {
-            "@id": self._addresses.agency(agency.id),
-            "dct:identifier": agency.id,
-            "skos:prefLabel": self._texts(agency, translations, "name"),
-            "dct:description": self._texts(agency, translations, "description"),
-            # The profile requires an area, and a release does not say which one: it has no name.
-            "dct:spatial": {"@type": "dct:Location"},
-            "foaf:homepage": _link(agency.path),
-        }
-        return node("cv:PublicOrganisation", properties)
-
-    def category(self, category: Category) -> JSONLD:
-        translations = self._translations.get((category.agency, category.key, ""), [])
-        keywords = [_text(word, self._language) for word in category.keywords]
-        keywords += [_text(word, t.language) for t in translations for word in t.keywords]
-        properties = {
-            "@id": self._addresses.category(category.agency, category.key),
-            "dct:identifier": category.key,
-            "skos:prefLabel": self._texts(category, translations, "value", "name"),
-            "skos:altLabel": keywords,
-        }
-        return node("skos:Concept", properties)
-
-    def situation(self, situation: Situation) -> JSONLD:
-        is_life = situation.kind == "life"
-        properties = {
-            "@id": self._addresses.situation(situation.key),
-            "@type": ["cv:LifeEvent" if is_life else "cv:BusinessEvent", "cv:Event"],
-            "dct:identifier": situation.key,
-            "dct:title": _text(situation.name, self._language),
-            "dct:description": _text(situation.description, self._language),
-        }
-        return filled(properties)
-
-    def service(self, service: Service) -> JSONLD:
-        translations = self._translations.get((service.agency, "", service.key), [])
-        texts = partial(self._texts, service, translations)
-        lists = partial(self._lists, service, translations)
-        identified = partial(_identified, service)
-        overview = texts("overview") if service.overview.strip() else texts("name")
-        # Time is free text here, and a duration in the profile: schema.org takes texts.
-        channel = {
-            "foaf:page": _link(service.url),
-            "schema:processingTime": texts("processing_time"),
-        }
-        properties = {
-            "@id": self._addresses.service(service.agency, service.key),
-            "dct:identifier": service.key,
-            "dct:title": texts("name"),
-            "dct:description": overview,
-            "foaf:page": _link(service.path),
-            "cv:hasCompetentAuthority": {"@id": self._addresses.agency(service.agency)},
-            "dct:audience": optional(
-                "skos:Concept", {"skos:prefLabel": texts("applicability_summary")}
-            ),
-            "cv:thematicArea": [
-                {"@id": self._addresses.category(service.agency, key)} for key in service.categories
-            ],
-            "cv:isGroupedBy": [
-                {"@id": self._addresses.situation(key)}
-                for key in self._situations.get((service.agency, service.key), ())
-            ],
-            "cv:holdsRequirement": [
-                identified("cv:Requirement", "requirement", number, {"dct:title": words})
-                for number, words in enumerate(lists("requirements"), start=1)
-            ],
-            "cpsv:follows": [
-                identified("cpsv:Rule", "step", n, {"dct:title": words, "dct:description": words})
-                for n, words in enumerate(lists("how_to_apply"), start=1)
-            ],
-            "cv:hasCost": identified("cv:Cost", "cost", 1, {"dct:description": texts("fees")}),
-            "cv:hasChannel": identified("cv:Channel", "channel", 1, channel),
-            "cv:contactPoint": optional("cv:ContactPoint", {"dct:description": texts("contact")}),
-        }
-        return node("cpsv:PublicService", properties)
-
-    def _texts(
-        self,
-        entry: Agency | Category | Service,
-        translations: Iterable[Translation],
-        *columns: str,
-    ) -> list[JSONLD]:
-        """Return a text with its translations, whose column is the last."""
-        texts = ((getattr(t, columns[-1]), t.language) for t in translations)
-        original = _text(getattr(entry, columns[0]), self._language)
-        return [original, *(_text(*text) for text in texts)]
-
-    def _lists(
-        self, service: Service, translations: Iterable[Translation], column: str
-    ) -> Iterator[list[JSONLD]]:
-        """Yield each item of a list with its translations, which stand at the same place."""
-        languages = [self._language, *(translation.language for translation in translations)]
-        entries: list[Service | Translation] = [service, *translations]
-        for texts in zip_longest(*(getattr(entry, column) for entry in entries), fillvalue=""):
-            yield [_text(*pair) for pair in zip(texts, languages, strict=True)]
+def _category(entry: JSONLD, texts: Any) -> JSONLD:
+    return {
+        "dct:identifier": entry["codeValue"],
+        "skos:prefLabel": texts("name"),
+        "skos:altLabel": texts("alternateName"),
+    }
 
 
-def _identified(service: Service, kind: str, part: str, number: int, properties: JSONLD) -> JSONLD:
-    """Return a part of a service with the identifier that the profile requires, {} for a blank."""
-    part_node = optional(kind, properties)
-    return part_node and {**part_node, "dct:identifier": f"{service.key}/{part}/{number}"}
+def _service(entry: JSONLD, language: str) -> JSONLD:
+    texts = partial(_texts, entry, language)
+    channel = entry.get("availableChannel", {})
+    audience = {"skos:prefLabel": _texts(entry.get("audience", {}), language, "audienceType")}
+    contact = _texts(channel.get("servicePhone", {}), language, "description")
+    # Time is free text here, and a duration in the profile: schema.org takes texts.
+    reached = {
+        "foaf:page": _link(channel.get("serviceUrl")),
+        "schema:processingTime": _texts(channel, language, "processingTime"),
+    }
+
+    def part(kind: str, name: str, number: int, properties: JSONLD) -> JSONLD:
+        """Return a part with the identifier that the profile requires, {} for a blank one."""
+        identifier = {"dct:identifier": f"{entry['identifier']}/{name}/{number}"}
+        return filled(properties) and node(kind, properties | identifier)
+
+    return {
+        "dct:title": texts("name"),
+        "dct:description": texts("description" if "description" in entry else "name"),
+        "foaf:page": _link(entry.get("url")),
+        "cv:hasCompetentAuthority": entry["provider"],
+        "dct:audience": optional("skos:Concept", audience),
+        "cv:thematicArea": entry.get("category"),
+        "cv:isGroupedBy": entry.get("cv:isGroupedBy"),
+        "cv:holdsRequirement": [
+            part("cv:Requirement", "requirement", number, {"dct:title": words})
+            for number, words in enumerate(_items(entry, language, "supply", "name"), start=1)
+        ],
+        "cpsv:follows": [
+            part("cpsv:Rule", "step", n, {"dct:title": words, "dct:description": words})
+            for n, words in enumerate(_items(entry, language, "step", "text"), start=1)
+        ],
+        "cv:hasCost": part(
+            "cv:Cost", "cost", 1, {"dct:description": texts("feesAndCommissionsSpecification")}
+        ),
+        "cv:hasChannel": part("cv:Channel", "channel", 1, reached),
+        "cv:contactPoint": optional("cv:ContactPoint", {"dct:description": contact}),
+    }
 
 
-def _text(text: str, language: str) -> JSONLD:
+def _items(entry: JSONLD, language: str, name: str, text: str) -> Iterator[list[JSONLD]]:
+    """Yield the items of a list, each with its translations, which stand at the same place."""
+    columns = [
+        [_tagged(item.get(text, ""), how_to.get("inLanguage", language)) for item in items]
+        for how_to in _listed(entry.get("subjectOf"))
+        if (items := _listed(how_to.get(name)))
+    ]
+    yield from map(list, zip_longest(*columns, fillvalue={}))
+
+
+def _texts(entry: JSONLD, language: str, name: str) -> list[JSONLD]:
+    """Return the texts of a property; those without a language are originals."""
+    values = _listed(entry.get(name))
+    return [_tagged(value, language) if isinstance(value, str) else value for value in values]
+
+
+def _tagged(text: str, language: str) -> JSONLD:
     return {"@language": language, "@value": text} if text.strip() else {}
 
 
-def _link(path: str) -> JSONLD:
-    """Return a page, {} for where it is to be found in words."""
-    if not path.lower().startswith(("http://", "https://")):
-        return {}
-    return {"@id": _NOT_IN_IRI.sub(lambda match: quote(match[0]), path)}
+def _link(address: str | None) -> JSONLD:
+    return {"@id": _NOT_IN_IRI.sub(lambda match: quote(match[0]), address)} if address else {}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]

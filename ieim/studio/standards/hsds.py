@@ -40,7 +40,7 @@ _NO_LOSS = frozenset(
         # Ids join the parts of a file: the nesting says the same.
         *("id", "service_id", "organization_id", "location_id", "contact_id", "phone_id"),
         *("link_id", "service_at_location_id", "taxonomy_term_id", "taxonomy_id", "program_id"),
-        *("link_entity", "code", "address_type", "term_uri", "label"),
+        *("link_entity", "code", "address_type", "term_uri"),
     }
 )
 """Members of which nobody misses what is not read."""

@@ -6,8 +6,8 @@ the addresses stand beside them, so that :mod:`.hsds` reads the same ids and key
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ieim.pipeline.knowledge import Agency, Release, Service
@@ -16,7 +16,7 @@ from ieim.studio.standards.addresses import Addresses
 JSON: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
-PROFILE = {
+PROFILE: Final = {
     "version": "3.1",
     "profile": "https://docs.openreferral.org/en/3.1/",
     "openapi_url": "https://raw.githubusercontent.com/openreferral/specification/3.1/schema/"
@@ -24,16 +24,46 @@ PROFILE = {
 }
 """What the endpoint ``/`` says."""
 
+PAGE_SIZE, LARGEST_PAGE = 50, 500
+"""Items of a page without and with ``per_page``."""
+
+FILTERS: Final = (
+    *("search", "taxonomy_term_id", "taxonomy_id", "organization_id", "modified_after", "minimal"),
+)
+"""Parameters that choose items, which are refused: ignored, they would give too many."""
+
 
 def address_uuid(address: str) -> str:
     """Return the id of what has this address."""
     return str(uuid5(NAMESPACE_URL, address))
 
 
-def page(items: Sequence[T], number: int, size: int, written: Callable[[T], JSON]) -> JSON:
-    """Return page ``number`` (from 1) of ``size`` items, as HSDS has its lists."""
-    pages = max(1, -(-len(items) // size))
+def services(release: Release, base: str, query: Mapping[str, str]) -> JSON:
+    """Return a page of services, each with all that belongs to it. Raises ValueError."""
+    return _page(list(release.services.values()), query, _Writer(release, base).service)
+
+
+def organizations(release: Release, base: str, query: Mapping[str, str]) -> JSON:
+    """Return a page of organizations. Raises ValueError."""
+    return _page(list(release.agencies.values()), query, _Writer(release, base).organization)
+
+
+def service(release: Release, base: str, query: Mapping[str, str], identifier: UUID) -> JSON | None:
+    """Return the service with this id, None for an unknown one."""
+    writer = _Writer(release, base)
+    entries = release.services.values()
+    return next((writer.service(s) for s in entries if writer.id_of(s) == str(identifier)), None)
+
+
+def _page(items: Sequence[T], query: Mapping[str, str], written: Callable[[T], JSON]) -> JSON:
+    if refused := next((name for name in FILTERS if name in query), ""):
+        raise ValueError(f"{refused} is not offered: leave it out, and choose from all entries.")
+    texts = query.get("page", "1"), query.get("per_page", str(PAGE_SIZE))
+    number, size = (int(text) if text.isdecimal() and len(text) < 10 else 0 for text in texts)
+    if not number or not 0 < size <= LARGEST_PAGE:
+        raise ValueError(f"Give page as a number from 1, and per_page from 1 to {LARGEST_PAGE}.")
     contents = [written(item) for item in items[(number - 1) * size : number * size]]
+    pages = max(1, -(-len(items) // size))
     return {
         "total_items": len(items),
         "total_pages": pages,
@@ -46,103 +76,59 @@ def page(items: Sequence[T], number: int, size: int, written: Callable[[T], JSON
     }
 
 
-class HsdsWriter:
-    """Writes services and organizations of a release; ``base`` as in :class:`Addresses`."""
-
+class _Writer:
     def __init__(self, release: Release, base: str) -> None:
         self._release = release
         self._addresses = Addresses(base)
 
-    def find_service(self, identifier: UUID) -> Service | None:
-        """Return the service with this id, None for an unknown one."""
-        services = self._release.services.values()
-        addresses = ((self._addresses.service(s.agency, s.key), s) for s in services)
-        return next(
-            (s for address, s in addresses if address_uuid(address) == str(identifier)), None
-        )
-
-    def find_agency(self, identifier: UUID) -> Agency | None:
-        """Return the agency with this id, None for an unknown one."""
-        agencies = self._release.agencies.values()
-        addresses = ((self._addresses.agency(agency.id), agency) for agency in agencies)
-        return next(
-            (a for address, a in addresses if address_uuid(address) == str(identifier)), None
-        )
+    def id_of(self, service: Service) -> str:
+        return address_uuid(self._addresses.service(service.agency, service.key))
 
     def organization(self, agency: Agency) -> JSON:
-        """Return an agency."""
         address = self._addresses.agency(agency.id)
-        return _filled(
-            {
-                "id": address_uuid(address),
-                "name": agency.name,
-                "website": _url(agency.path),
-                "uri": address,
-            },
-            description=agency.description,
-        )
+        members = {"website": agency.path} if _is_url(agency.path) else {}
+        about = {"name": agency.name, "description": agency.description, "uri": address}
+        return {"id": address_uuid(address), **about, **members}
 
     def service(self, service: Service) -> JSON:
-        """Return a service with its organization inside."""
         address = self._addresses.service(service.agency, service.key)
         identifier = address_uuid(address)
-
-        def entry(name: str, number: int, **members: Any) -> JSON:
-            part = address_uuid(f"{address}#{name}/{number}")
-            return {"id": part, "service_id": identifier, **members}
-
         organization = self.organization(self._release.agencies[service.agency])
-        links = [("JSON-LD", address), ("Page", _url(service.path))]
-        properties = {
+
+        def parts(name: str, *values: str) -> list[JSON]:
+            ids = (address_uuid(f"{address}#{name}/{number}") for number in range(len(values)))
+            pairs = zip(ids, values, strict=True)
+            return [{"id": id_, "service_id": identifier, name: v} for id_, v in pairs if v.strip()]
+
+        members = {
             "id": identifier,
             "organization_id": organization["id"],
             "name": service.name,
             "description": service.overview,
             "url": service.url,
-            "additional_urls": [
-                entry("url", number, label=label, url=url)
-                for number, (label, url) in enumerate(links)
-                if url
-            ],
+            "additional_urls": parts("url", address, service.path * _is_url(service.path)),
             "status": "active",
             "application_process": "\n".join(service.how_to_apply),
             "fees_description": service.fees,
             "wait_time": service.processing_time,
             "eligibility_description": service.applicability_summary,
-            "service_at_locations": [entry("contact", 0, description=service.contact)]
-            if service.contact.strip()
-            else [],
+            "service_at_locations": parts("description", service.contact),
             "organization": organization,
-            "required_documents": [
-                entry("document", number, document=document)
-                for number, document in enumerate(service.requirements)
+            "required_documents": parts("document", *service.requirements),
+            "attributes": [
+                self._attribute(service.agency, key, identifier) for key in service.categories
             ],
-            "attributes": list(self._attributes(service, identifier)),
         }
-        return _filled(properties)
+        return {name: value for name, value in members.items() if value}
 
-    def _attributes(self, service: Service, identifier: str) -> Iterator[JSON]:
-        for key in service.categories:
-            address = self._addresses.category(service.agency, key)
-            term = {
-                "id": address_uuid(address),
-                "code": key,
-                "name": self._release.categories[service.agency, key].value,
-                "description": "",
-                "term_uri": address,
-            }
-            yield {
-                "id": address_uuid(f"{identifier}/{address}"),
-                "link_id": identifier,
-                "link_entity": "service",
-                "taxonomy_term_id": term["id"],
-                "taxonomy_term": term,
-            }
+    def _attribute(self, agency: str, key: str, service: str) -> JSON:
+        address = self._addresses.category(agency, key)
+        name = self._release.categories[agency, key].value
+        term = {"id": address_uuid(address), "code": key, "name": name, "description": ""}
+        identifier = address_uuid(f"{service}/{address}")
+        link = {"id": identifier, "link_id": service, "link_entity": "service"}
+        return {**link, "taxonomy_term": {**term, "term_uri": address}}
 
 
-def _url(path: str) -> str:
-    return path if path.lower().startswith(("http://", "https://")) else ""
-
-
-def _filled(members: JSON, **required: str) -> JSON:
-    return {name: value for name, value in members.items() if value} | required
+def _is_url(path: str) -> bool:
+    return path.lower().startswith(("http://", "https://"))

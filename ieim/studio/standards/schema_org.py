@@ -6,7 +6,7 @@ originals are in. What is written is read back to the same entries by :mod:`.lin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -52,31 +52,20 @@ def service_json_ld(release: Release, service: Service, base: str) -> JSONLD:
     return {"@context": CONTEXT, "@graph": graph}
 
 
-def translations_by_entry(release: Release) -> Mapping[tuple[str, str, str], list[Translation]]:
-    """Return the translations of each agency, category and service, by agency and keys."""
-    grouped: dict[tuple[str, str, str], list[Translation]] = {}
-    for translation in release.translations:
-        key = (translation.agency, translation.category, translation.service)
-        grouped.setdefault(key, []).append(translation)
-    return grouped
-
-
-def situations_by_service(release: Release) -> Mapping[tuple[str, str], list[str]]:
-    """Return the keys of the situations that each service is in, by agency and key."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for situation in release.situations.values():
-        for step in situation.steps:
-            grouped.setdefault((step.agency, step.service), []).append(situation.key)
-    return grouped
-
-
 class _Writer:
     """Writes the nodes of a release: of each, our fields under their properties."""
 
     def __init__(self, release: Release, base: str) -> None:
         self._addresses = Addresses(base)
-        self._translations = translations_by_entry(release)
-        self._situations = situations_by_service(release)
+        self._translations: dict[tuple[str, str, str], list[Translation]] = {}
+        for translation in release.translations:
+            key = (translation.agency, translation.category, translation.service)
+            self._translations.setdefault(key, []).append(translation)
+        self._situations: dict[tuple[str, str], list[str]] = {}
+        for situation in release.situations.values():
+            for step in situation.steps:
+                service = (step.agency, step.service)
+                self._situations.setdefault(service, []).append(situation.key)
 
     def agency(self, agency: Agency) -> JSONLD:
         translations = self._translations.get((agency.id, "", ""), [])
