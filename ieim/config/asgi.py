@@ -20,6 +20,7 @@ from ieim.config.connections import StrictOriginValidator, identify
 from ieim.config.handler import ThreadHandler
 from ieim.config.monitoring.measures import measure_requests
 from ieim.config.monitoring.serving import serve_metrics
+from ieim.studio.mcp.serving import with_mcp
 
 outage.limit_waits_for_database()
 if settings.IEIM_TRACES:
@@ -30,7 +31,9 @@ if settings.IEIM_TRACES:
 application = ProtocolTypeRouter(
     {
         "http": health.answer_probes(
-            serve_metrics(measure_requests(identify(bodies.limit_bodies(ThreadHandler()))))
+            serve_metrics(
+                measure_requests(identify(with_mcp(bodies.limit_bodies(ThreadHandler()))))
+            )
         ),
         "websocket": identify(
             StrictOriginValidator(

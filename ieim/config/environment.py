@@ -425,6 +425,10 @@ class Environment(BaseSettings):
     """Who is told by e-mail when the model gives no answers, and when it does again: addresses,
     separated by commas. When it is not set, only the pages of staff say so."""
 
+    IEIM_MCP: bool = True
+    """Whether other assistants may read what is published by the Model Context Protocol, at /mcp.
+    Each request counts as a message of its address (IEIM_ADDRESS_RATE)."""
+
     # --- Limits -----------------------------------------------------------------------------------
 
     IEIM_API_TURNS_RATE: variables.Rate = Unparsed("20/minute")

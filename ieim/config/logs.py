@@ -238,6 +238,8 @@ def configuration(level: str, form: str, *, words: bool) -> dict[str, Any]:
             "django": {"handlers": [], "level": others, "propagate": True},
             # Of requests, only those that failed here are worth a line.
             "django.request": {"handlers": [], "level": "ERROR", "propagate": True},
+            # It tells of every wrong call, with what was sent; who sent it is told.
+            "mcp": {"handlers": [], "level": "ERROR", "propagate": True},
             # Who probes is told.
             "health_check": {"handlers": [], "level": "CRITICAL", "propagate": True},
             # Anybody can send a wrong Host header; the answer is 400, and there is nothing to do.

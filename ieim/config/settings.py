@@ -121,6 +121,8 @@ IEIM_RATES = {
     "mail_origin": env.IEIM_MAIL_ORIGIN_RATE,
     "tokens": env.IEIM_TOKEN_RATE,
 }
+# Whether the Model Context Protocol is served.
+IEIM_MCP = env.IEIM_MCP
 # Open pages of an address in each process; 0 is no limit.
 IEIM_ADDRESS_SOCKETS = env.IEIM_ADDRESS_SOCKETS
 

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ieim.pipeline.findings import pointer
+from ieim.studio.standards.addresses import published_identifier
 from ieim.studio.standards.graph import Node, Reader, json_node, note_unread
+from ieim.studio.standards.hsds_api import address_uuid
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
 from ieim.studio.standards.texts import clock, joined, labelled, one_line, pair, steps
@@ -38,7 +40,7 @@ _NO_LOSS = frozenset(
         # Ids join the parts of a file: the nesting says the same.
         *("id", "service_id", "organization_id", "location_id", "contact_id", "phone_id"),
         *("link_id", "service_at_location_id", "taxonomy_term_id", "taxonomy_id", "program_id"),
-        *("link_entity", "code", "address_type"),
+        *("link_entity", "code", "address_type", "term_uri"),
     }
 )
 """Members of which nobody misses what is not read."""
@@ -127,7 +129,7 @@ class _Catalogue:
 
     def organization(self, node: Node) -> str:
         """Add an organization with its services, and return its id."""
-        identifier = self._identifier(node)
+        identifier = self._identifier(node, self._reader.text(node, "uri"))
         node.skip("uri")
         values = {column: read(node, self._reader) for column, read in _AGENCY.items()}
         self._contents.add("agencies", Entry(identifier, node.pointer, values))
@@ -138,7 +140,10 @@ class _Catalogue:
 
     def service(self, node: Node, agency: str, *links: Node) -> None:
         """Add a service with its categories; ``links`` are places that do not stand in it."""
-        identifier = self._identifier(node)
+        urls = [
+            self._reader.text(url, "url") for url in self._reader.nodes(node, "additional_urls")
+        ]
+        identifier = self._identifier(node, *urls)
         agency = agency or self._reader.text(node, "organization_id")
         for organization in self._reader.nodes(node, "organization"):
             agency = self.organization(organization)
@@ -153,6 +158,7 @@ class _Catalogue:
             self._report.left_out(node.pointer_of("status"), why)
         values = {column: read(node, self._reader) for column, read in _SERVICE.items()}
         values["contact"] = _contact(node, self._reader, links)
+        values["path"] = next((url for url in urls if not published_identifier(url)), "")
         if not values["name"] and not agency:
             self._report.problem(node.pointer, f"has no name and no organization: {EXPECTED}")
         entry = Entry(identifier, node.pointer, values, agency=agency)
@@ -179,8 +185,12 @@ class _Catalogue:
         else:
             self._report.left_out(term.pointer, "a taxonomy term without a name")
 
-    def _identifier(self, node: Node) -> str:
+    def _identifier(self, node: Node, *addresses: str) -> str:
+        """Return the id of a node: what we called it where it and its address are of our making."""
         identifier = self._reader.text(node, "id").strip()
+        for address in addresses:
+            if (published := published_identifier(address)) and address_uuid(address) == identifier:
+                return published
         if not identifier:
             message = "has no id: HSDS 3 gives one to every service and organization"
             self._report.problem(node.pointer, message)

@@ -3,13 +3,12 @@ which column."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
-from urllib.parse import unquote
 
 from ieim.knowledge.bundles.columns import TRANSLATED, refusal
+from ieim.studio.standards.addresses import published_identifier
 from ieim.studio.standards.graph import ABOUT, NAMES, Node, Reader, Text, Value, note_unread
 from ieim.studio.standards.json_ld import no_language, read_nodes
 from ieim.studio.standards.report import Report
@@ -22,7 +21,6 @@ from ieim.studio.standards.texts import (
     one_line,
     pair,
     plain,
-    segment,
 )
 
 _SERVICES = frozenset({"GovernmentService", "PublicService"})
@@ -43,10 +41,6 @@ _KINDS = {"LifeEvent": "life", "BusinessEvent": "business"}
 service."""
 _CODE_SETS = ("inCodeSet", "inDefinedTermSet")
 _IDS = ("codeValue", "termCode", "identifier")
-_PUBLISHED = re.compile(
-    r"/services(?:\.jsonld#(?:[^/#]+/categories/|/situations/)?([^/#]+)|/[^/#]+/([^/#]+)\.jsonld)$"
-)
-"""How the addresses end that :mod:`.publishing` writes."""
 _PAGES = ("url", "homepage", "page", "landingPage", "mainEntityOfPage")
 _CHANNELS = ("availableChannel", "hasChannel")
 _CHANNEL_LINKS = ("serviceUrl", "url", "homepage", "page")
@@ -262,9 +256,8 @@ class _Catalogue:
         the IRI only where that is one that this application publishes.
         """
         identifier = next(self._identifiers(node), "")
-        published = _PUBLISHED.search(node.address)
-        end = unquote(published[1] or published[2]) if published else ""
-        if node.address and not (identifier and end in (identifier, segment(identifier))):
+        is_published = bool(identifier) and published_identifier(node.address) == identifier
+        if node.address and not is_published:
             return node.address
         if identifier:
             return identifier

@@ -15,7 +15,7 @@ from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Situation
-from ieim.studio.standards.publishing import release_json_ld
+from ieim.studio.standards.schema_org import release_json_ld
 from ieim.studio.standards.services import merge
 from tests.knowledge.bundles import tables, write
 from tests.studio.standards.samples.samples import notes, read

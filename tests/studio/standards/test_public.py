@@ -17,13 +17,6 @@ ALL = "/services.jsonld"
 ONE = "/services/passports/renew.jsonld"
 
 
-@pytest.fixture
-def published(bundle: Bundle, db: None) -> str:
-    """A release; its digest."""
-    import_bundle(bundle=bundle, by=None)
-    return publish(note="", by=None).sha256
-
-
 @pytest.mark.parametrize("path", [ALL, ONE])
 def test_it_answers_404_before_the_first_release(client: Client, db: None, path: str) -> None:
     response = client.get(path)
@@ -100,7 +93,7 @@ def test_every_service_is_at_its_own_address(client: Client, bundle: Bundle, db:
 def test_there_is_no_other_service(client: Client, published: str, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 404
-    assert "no such service" in response.json()["detail"]
+    assert "no such entry" in response.json()["detail"]
 
 
 def test_it_is_only_read(client: Client, published: str) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ieim.knowledge.bundles.bundle import Bundle, bundle_of
 from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Row, Table
-from ieim.studio.standards.publishing import release_json_ld, service_json_ld
 from ieim.studio.standards.report import Report
+from ieim.studio.standards.schema_org import release_json_ld, service_json_ld
 from ieim.studio.standards.texts import duration, plain
 from tests.knowledge.bundles import tables
 from tests.studio.standards.samples.samples import read

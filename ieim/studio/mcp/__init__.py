@@ -1,0 +1,1 @@
+"""The Model Context Protocol: the current release as tools of other assistants."""
