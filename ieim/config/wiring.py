@@ -6,6 +6,7 @@ from conversations import ports, sweeper
 from ieim.people.scope import wire_agencies
 from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
+from ieim.studio.proposals import timing
 from review import services
 from review.queue.selectors import due_of_turns
 
@@ -28,4 +29,5 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
     ports.wire(Reviews())
+    sweeper.SWEEPS["change sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from django.conf import settings
@@ -15,15 +16,15 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
-from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.bundle import Bundle, BundleError
 from ieim.pipeline.knowledge import Release
 from ieim.studio import runs
 from ieim.studio.checks import Remark, Severity, at_once, by_search, examine, in_order
 from ieim.studio.checks.rules import golden_examples
 from ieim.studio.drafts import cached as drafts
-from ieim.studio.drafts import selectors
+from ieim.studio.drafts import selectors, sets
 from ieim.studio.drafts.cached import Draft
-from ieim.studio.models import CheckRun
+from ieim.studio.models import CheckRun, Proposal
 
 SMALL = 1_000
 """Services up to which everything is checked in less than a second."""
@@ -113,11 +114,10 @@ def missing(run: CheckRun) -> str:
 def _begin(sha256: str) -> CheckRun:
     run, new = CheckRun.objects.get_or_create(sha256=sha256)
     if new:
-        # Nobody waits for what the draft was: a worker notices that its run is gone.
-        others = CheckRun.objects.exclude(pk=run.pk)
-        others.filter(state__in=runs.UNFINISHED_STATES).delete()
-        newest = others.values_list("pk", flat=True)[: _RUNS_KEPT - 1]
-        others.exclude(pk__in=list(newest)).delete()
+        # A worker notices that its run is gone. Several states are asked for beside each other: the
+        # draft, and what each change set makes of the release.
+        newest = CheckRun.objects.values_list("pk", flat=True)[:_RUNS_KEPT]
+        CheckRun.objects.exclude(pk__in=list(newest)).delete()
         runs.queue(CheckRun, run.pk)
     return run
 
@@ -136,11 +136,12 @@ def run_checks(*, run_id: int) -> None:
 
 
 def _run(claim: runs.Claim) -> None:
-    draft = drafts.draft()
-    if not CheckRun.objects.filter(pk=claim.run_id, sha256=draft.release.sha256).exists():
-        # The draft has changed since: whoever looks next has its new state checked.
+    checked_state = _state(claim.run_id)
+    if checked_state is None:
+        # It has changed since: whoever looks next has its new state checked.
         CheckRun.objects.filter(pk=claim.run_id).delete()
         return
+    bundle, release = checked_state
     saved = time.monotonic()
 
     def progress(done: int, total: int) -> None:
@@ -149,9 +150,23 @@ def _run(claim: runs.Claim) -> None:
             claim.write(done=done, total=total)
             saved = time.monotonic()
 
-    remarks = by_search(draft.bundle, draft.release, progress=progress)
+    remarks = by_search(bundle, release, progress=progress)
     claim.write(
         state=CheckRun.State.DONE,
         done=F("total"),
         remarks=[asdict(remark) for remark in remarks],
     )
+
+
+def _state(run_id: int) -> tuple[Bundle, Release] | None:
+    """Return what a run is to check: the draft, or what a change set makes of the release."""
+    sha256 = CheckRun.objects.values_list("sha256", flat=True).get(pk=run_id)
+    draft = drafts.draft()
+    if draft.release.sha256 == sha256:
+        return draft.bundle, draft.release
+    for proposal in Proposal.objects.filter(state=Proposal.State.DRAFT).only("pk"):
+        with suppress(BundleError):
+            result = sets.assembled(sets.names_of(proposal))
+            if result.release.sha256 == sha256:
+                return result.bundle, result.release
+    return None

@@ -1,4 +1,4 @@
-"""The draft and proposals as releases, read once until something changes."""
+"""The draft as a release, read once until something changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.drafts.history import agency_of
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.models import DRAFT_MODELS, Proposal
+from ieim.studio.models import DRAFT_MODELS
 
 _CHANGES = ("knowledge.changed", "knowledge.imported", "knowledge.merged")
 """Every change of the draft ends with one of these events."""
@@ -44,17 +44,6 @@ def draft() -> Draft:
 @lru_cache(maxsize=_CACHED)
 def _cached_draft(event: str) -> Draft:
     return _read()
-
-
-def release_of(proposal: Proposal) -> Release:
-    """Return what is proposed, as a release without a number."""
-    return _cached_release(proposal.pk, proposal.sha256)
-
-
-@lru_cache(maxsize=_CACHED)
-def _cached_release(pk: int, sha256: str) -> Release:
-    content = Proposal.objects.values_list("content", flat=True).get(pk=pk)
-    return Bundle.from_content(content).release()
 
 
 @transaction.atomic

@@ -27,8 +27,9 @@ from ieim.studio.drafts.entries import (
     dependants,
     removal_problem,
 )
-from ieim.studio.drafts.history import agency_of, change, stale_message, store_changes
+from ieim.studio.drafts.history import agency_of, change, stale_message
 from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.drafts.sets import store_changes
 from ieim.studio.models import Change, DraftEntry
 
 Identity: TypeAlias = Mapping[str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -13,8 +13,6 @@ from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change
-
-_BATCH = 500
 
 
 def agency_of(table: Table, values: Mapping[str, Any]) -> str:
@@ -71,10 +69,6 @@ def change(
 def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
     """Return ``(column, before, after)`` as people read them: an item of a list a line."""
     return [(name, shown(before), shown(after)) for name, (before, after) in fields.items()]
-
-
-def store_changes(changes: Iterable[Change]) -> None:
-    Change.objects.bulk_create(changes, batch_size=_BATCH)
 
 
 def last_change(table: Table, entry: str) -> str:

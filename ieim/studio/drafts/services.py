@@ -14,7 +14,9 @@ from ieim.knowledge.bundles.bundle import Bundle, Entry
 from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
 from ieim.studio.drafts.entries import Entries, Values
-from ieim.studio.drafts.history import change, store_changes
+from ieim.studio.drafts.history import change
+from ieim.studio.drafts.merging import values_of
+from ieim.studio.drafts.sets import store_changes
 from ieim.studio.models import Change, DraftEntry
 
 _BATCH = 500
@@ -92,7 +94,7 @@ class _Plan:
 
     def __init__(self, table: Table, rows: Sequence[Entry], by: User | None) -> None:
         self._by = by
-        contents = [_columns(row) for row in rows]
+        contents = [values_of(row) for row in rows]
         self.entries = Entries(table, contents, whole_table=True)
         self.changes: list[Change] = []
         surplus = dict(self.entries.stored)
@@ -134,8 +136,3 @@ class _Plan:
         for start in range(0, len(self.surplus), _BATCH):
             keys = [entry.pk for entry in self.surplus[start : start + _BATCH]]
             self.entries.model._default_manager.filter(pk__in=keys).delete()
-
-
-def _columns(row: Entry) -> Values:
-    values = asdict(row)
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

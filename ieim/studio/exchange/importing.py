@@ -22,8 +22,9 @@ from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.drafts.editing import OutOfScope, permits, record_changes
 from ieim.studio.drafts.entries import Entries, Problems
-from ieim.studio.drafts.history import agency_of, difference, readable, store_changes
+from ieim.studio.drafts.history import agency_of, difference, readable
 from ieim.studio.drafts.selectors import entry_name, link_warnings
+from ieim.studio.drafts.sets import store_changes
 from ieim.studio.models import Change, Service
 
 

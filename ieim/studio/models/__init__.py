@@ -14,7 +14,16 @@ from ieim.studio.models.draft import (
     Situation,
     Translation,
 )
-from ieim.studio.models.work import Change, CheckRun, GoldenQuestion, GoldenRun, Proposal, Run
+from ieim.studio.models.work import (
+    Change,
+    ChangedEntry,
+    CheckRun,
+    Comment,
+    GoldenQuestion,
+    GoldenRun,
+    Proposal,
+    Run,
+)
 
 __all__ = [
     "DRAFT_MODELS",
@@ -22,7 +31,9 @@ __all__ = [
     "CaseText",
     "Category",
     "Change",
+    "ChangedEntry",
     "CheckRun",
+    "Comment",
     "DraftEntry",
     "ExampleQuestion",
     "GoldenQuestion",

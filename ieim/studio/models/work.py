@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from ieim.audit.models import AppendOnlyModel
@@ -72,24 +72,30 @@ class Change(AppendOnlyModel):
 
 
 class Proposal(models.Model):
-    """A snapshot of the draft, or an earlier release, that somebody wants to be current.
+    """A change set: entries of the draft that somebody changes, and proposes to be published.
 
-    Editing goes on meanwhile; a proposal stays as it is. Another person publishes it or turns it
-    down. ``checks`` is what the checks said when it was made. ``again`` is the release that a
-    roll back goes to; then ``content`` is that release's.
+    While it is a DRAFT, its ``entries`` are those of the draft that it is to change, and its author
+    is ``proposed_by``. Once it is proposed, ``content`` is the release ``base`` with its entries as
+    they were then, and stays so while editing goes on; another person publishes it or turns it
+    down. ``checks`` is what the checks said when it was proposed. ``again`` is the release that a
+    roll back goes to; then ``content`` is that release's. Where ``publish_at`` is set, it is
+    published then, once a second person has agreed; at ``expires_at`` its entries become again what
+    they were before.
     """
 
     class State(models.TextChoices):
-        """Where a proposal stands; it leaves OPEN once."""
+        """Where a change set stands."""
 
+        DRAFT = "draft", _("being edited")
         OPEN = "open", _("waits for a second person")
+        SCHEDULED = "scheduled", _("will be published")
         PUBLISHED = "published", _("published")
         REFUSED = "refused", _("turned down")
         WITHDRAWN = "withdrawn", _("withdrawn by its author")
 
-    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
-    content = models.JSONField()
-    sha256 = models.CharField("SHA-256", max_length=64)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.DRAFT)
+    content = models.JSONField(default=dict)
+    sha256 = models.CharField("SHA-256", max_length=64, blank=True)
     note = models.TextField(help_text=_("What changes, for other editors."))
     checks = models.JSONField(default=list)
     base = models.ForeignKey(
@@ -99,7 +105,7 @@ class Proposal(models.Model):
     release = models.ForeignKey(
         Release, null=True, on_delete=models.PROTECT, related_name="proposals"
     )
-    proposed_at = models.DateTimeField(auto_now_add=True)
+    proposed_at = models.DateTimeField(default=timezone.now, help_text=_("Of a draft: begun at."))
     proposed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
@@ -110,18 +116,51 @@ class Proposal(models.Model):
     reason = models.TextField(
         blank=True, help_text=_("Why it was turned down, or published although answers get worse.")
     )
+    publish_at = models.DateTimeField(null=True, help_text=_("Blank: as soon as it is decided."))
+    expires_at = models.DateTimeField(null=True, help_text=_("Blank: it stays."))
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["state"], condition=Q(state="open"), name="one_open_proposal"
-            )
-        ]
         permissions = [("publish_proposal", "Can publish what somebody else proposed")]
 
     def __str__(self) -> str:
         return f"proposal {self.pk}"
+
+
+class ChangedEntry(models.Model):
+    """An entry of the draft that a change set in the state DRAFT is to change; it is in one alone.
+
+    ``table``, ``entry`` and ``agency`` are as in :class:`Change`.
+    """
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="entries")
+    table = models.CharField(max_length=16)
+    entry = models.CharField(max_length=3 * ID_LIMIT + 20)
+    agency = models.CharField(max_length=ID_LIMIT, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["table", "entry"], name="entry_in_one_set")]
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.entry} of {self.proposal_id}"
+
+
+class Comment(models.Model):
+    """What editors say to each other about a change set."""
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="comments")
+    text = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"comment {self.pk} on {self.proposal_id}"
 
 
 class Run(models.Model):

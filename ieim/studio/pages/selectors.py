@@ -11,7 +11,8 @@ from django.db.models import Q, QuerySet
 from ieim.knowledge import selectors
 from ieim.knowledge.models import Publication
 from ieim.pipeline import knowledge
-from ieim.studio.models import Proposal, Service
+from ieim.studio.drafts import sets
+from ieim.studio.models import Change, Proposal, Service
 
 MOST_WORDS = 8
 """Words of a search; more are ignored."""
@@ -19,24 +20,30 @@ MOST_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The current release, its publication, and the open proposal; None where there is none."""
+    """The current release and its publication; None where there is none."""
 
     publication: Publication | None
     release: knowledge.Release | None
-    proposal: Proposal | None
 
 
 def status() -> Status:
     publications = Publication.objects.select_related("release", "published_by")
-    proposal = proposals().filter(state=Proposal.State.OPEN).first()
     newest = publications.defer("release__content").first()
-    return Status(newest, selectors.current_release(), proposal)
+    return Status(newest, selectors.current_release())
 
 
-def proposals() -> QuerySet[Proposal]:
-    """Return the proposals, newest first, with their content deferred."""
-    people = ("proposed_by", "decided_by")
-    return Proposal.objects.select_related(*people).defer("content")
+def others_at(proposal: Proposal) -> Sequence[Mapping[str, Any]]:
+    """Return who else has changed entries of a set that is edited, since it was begun: ``name``
+    and ``entry``."""
+    names = sets.names_of(proposal)
+    changes = Change.objects.filter(at__gte=proposal.proposed_at, by__isnull=False)
+    rows = changes.exclude(by=proposal.proposed_by).select_related("by").order_by("-id")
+    seen = {
+        (change.by.display_name, change.entry): None
+        for change in rows.filter(entry__in={entry for _, entry in names})[:200]
+        if (change.table, change.entry) in names and change.by is not None
+    }
+    return [{"name": name, "entry": entry} for name, entry in seen]
 
 
 def draft_services(text: str, agency: str) -> QuerySet[Service, Mapping[str, Any]]:

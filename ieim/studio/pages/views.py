@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
-from django.utils.timezone import localtime
+from django.utils.timezone import is_naive, localtime, make_aware
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
+from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.following import effective_by
 from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.selectors import UnknownReleaseError, current_number, newest
@@ -27,9 +31,12 @@ from ieim.pipeline import knowledge
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
 from ieim.studio.drafts import cached as drafts
+from ieim.studio.drafts import sets
 from ieim.studio.models import Agency, Proposal, Service
 from ieim.studio.pages import presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
+from ieim.studio.proposals import restoring
+from ieim.studio.proposals import selectors as proposals_of
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences as compared
 from ieim.studio.proposals.selectors import agencies_outside_scope, golden_state, help_numbers
@@ -40,6 +47,8 @@ app_name = "knowledge"
 DRAFT = "draft"
 _RECENT = 5
 """Decided proposals on the first page."""
+_UNDECIDED = (Proposal.State.OPEN, Proposal.State.SCHEDULED)
+_NAME_LIMIT = 200
 
 
 @require_safe
@@ -53,9 +62,24 @@ def home(request: HttpRequest) -> HttpResponse:
         "counts": presenters.kind_counts(changes),
         "changed": len(changes),
         "mine": sum(change.agency in scope for change in changes) if scope else None,
-        "recent": selectors.proposals().exclude(state=Proposal.State.OPEN)[:_RECENT],
+        "sets": _set_rows(request),
+        "free": len(sets.in_no_set()),
+        "waiting": proposals_of.proposals().filter(state__in=_UNDECIDED),
+        "recent": proposals_of.proposals().exclude(state__in=_UNDECIDED)[:_RECENT],
     }
     return render(request, "studio/pages/home.html", context)
+
+
+def _set_rows(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the sets that are edited, one's own first, for the template."""
+    rows = proposals_of.all_sets().filter(state=Proposal.State.DRAFT)
+    rows = rows.annotate(size=Count("entries"))
+    mine = request.user.pk
+    return [
+        {"set": row, "mine": row.proposed_by_id == mine}
+        for row in sorted(rows, key=lambda row: row.proposed_by_id != mine)
+        if row.size or row.proposed_by_id == mine
+    ]
 
 
 @require_safe
@@ -119,7 +143,7 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
         "value": value,
         "current": current_number() == number,
         "publications": publications,
-        "proposal": selectors.proposals().filter(release=row).last(),
+        "proposal": proposals_of.proposals().filter(release=row).last(),
         "names": names,
         "list": filtered_page(
             matches, request.GET, {"q": text, "agency": agency}, total=len(value.services)
@@ -219,26 +243,96 @@ def _release(side: str) -> knowledge.Release:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def propose(request: HttpRequest) -> HttpResponse:
-    """Propose the draft; 422 where that is not possible. htmx polls the progress of the checks."""
+    """Lead to the set that one works on; sent with a note, propose it. 422 where that is not
+    possible."""
     response, problems = _proposed(request, proposals.propose)
     if response:
         return response
-    status, draft = selectors.status(), drafts.draft()
-    result = checking.checked_draft(draft)
-    errors = len(result.errors)
-    context: dict[str, Any] = {"run": result.run, "warnings": len(result.remarks) - errors}
-    if request.headers.get("HX-Request"):
-        return render(request, "studio/pages/_parts.html#checking", context)
-    changes = compared(status.release, draft.release)
-    context |= {
-        "status": status,
-        "problems": problems,
-        "text": _text(request),
-        "counts": presenters.kind_counts(changes),
-        "changed": len(changes),
-        "errors": errors,
-    }
+    working = sets.working_set(member(request))
+    if working is not None and problems:
+        return _page(request, working.pk, problems=problems, action="propose", status=422)
+    if working is not None and working.entries.exists():
+        return redirect("knowledge:proposal", working.pk)
+    context = {"free": len(sets.in_no_set()), "problems": problems, "text": _text(request)}
     return render(request, "studio/pages/propose.html", context, status=422 if problems else 200)
+
+
+@require_POST
+def propose_set(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Propose a change set; 422 where that is not possible."""
+    times, problems = _times(request)
+    if not problems:
+        own = partial(proposals.propose, proposal_id=proposal, **times)
+        response, problems = _proposed(request, own)
+        if response:
+            return response
+    return _page(request, proposal, problems=problems, action="propose", status=422)
+
+
+def _times(request: HttpRequest) -> tuple[dict[str, Any], Sequence[str]]:
+    """Return the times of the form, and what is wrong with them."""
+    times: dict[str, Any] = {}
+    problems = []
+    for name in ("publish_at", "expires_at"):
+        text = request.POST.get(name, "").strip()
+        if not text:
+            continue
+        try:
+            value = parse_datetime(text)
+        except ValueError:
+            value = None
+        if value is None:
+            problems.append(gettext("Write the day and the time as 2027-01-31 08:00."))
+        else:
+            times[name] = make_aware(value) if is_naive(value) else value
+    return times, problems
+
+
+@require_POST
+def begin_set(request: HttpRequest) -> HttpResponse:
+    """Begin a new change set, into which one's changes go from now on."""
+    new = sets.begin(member(request), note=request.POST.get("note", "").strip()[:_NAME_LIMIT])
+    return redirect("knowledge:proposal", new.pk)
+
+
+@require_POST
+def take(request: HttpRequest, proposal: int | None = None) -> HttpResponse:
+    """Put entries into a set of one's own: those that the form names, else those in no set."""
+    posted = [tuple(value.split(" ", 1)) for value in request.POST.getlist("entry")]
+    names = [(value[0], value[1]) for value in posted if len(value) == 2]
+    try:
+        chosen = proposals.take(
+            by=member(request), names=names if posted else None, proposal_id=proposal
+        )
+    except ProposalError as error:
+        messages.error(request, " ".join(error.reasons))
+        return redirect("knowledge:home")
+    return redirect("knowledge:proposal", chosen.pk)
+
+
+@require_POST
+def restore(request: HttpRequest, number: int) -> HttpResponse:
+    """Make entries of the draft again what they are in a release, in a set of one's own."""
+    posted = [tuple(value.split(" ", 1)) for value in request.POST.getlist("entry")]
+    names = {(value[0], value[1]) for value in posted if len(value) == 2}
+    try:
+        restored = restoring.restore(number=number, names=names, by=member(request))
+    except ProposalError as error:
+        messages.error(request, " ".join(error.reasons))
+        return redirect("knowledge:release", number)
+    messages.success(request, gettext("This is what changes. Propose it as any other change."))
+    return redirect("knowledge:proposal", restored.pk)
+
+
+@require_POST
+def comment(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Say something about a change set; 422 without a word."""
+    get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
+    try:
+        proposals.comment(proposal_id=proposal, text=_text(request), by=member(request))
+    except ProposalError as error:
+        return _page(request, proposal, problems=error.reasons, action="comment", status=422)
+    return redirect(f"{reverse('knowledge:proposal', args=[proposal])}#comments")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -274,17 +368,25 @@ def _proposed(
 
 @require_safe
 def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
-    """Show one proposal: its changes, remarks, golden questions and decision."""
+    """Show a change set: its changes, remarks, golden questions, comments and decision. htmx polls
+    the progress of its checks."""
+    if request.headers.get("HX-Request"):
+        stored = get_object_or_404(proposals_of.all_sets(), pk=proposal)
+        result = proposals.assembled(stored)
+        checked = checking.checked(result.bundle, result.release)
+        context = {"run": checked.run, "warnings": len(checked.remarks) - len(checked.errors)}
+        return render(request, "studio/pages/_parts.html#checking", context)
     return _page(request, proposal)
 
 
+_CURRENT = gettext_noop(
+    "Release {number} is current: every new question is answered from it by {time} at the latest."
+)
 _DONE = {
-    "publish": gettext_noop(
-        "Release {number} is current: every new question is answered from it by {time} at the "
-        "latest."
-    ),
+    "publish": _CURRENT,
+    "alone": _CURRENT,
     "refuse": gettext_noop("Proposal {number} is turned down; its author can read why here."),
-    "withdraw": gettext_noop("Proposal {number} is withdrawn. The draft is as it was."),
+    "withdraw": gettext_noop("Proposal {number} is withdrawn. Its entries are edited again."),
 }
 
 
@@ -297,8 +399,13 @@ def decide(request: HttpRequest, proposal: int, action: str) -> HttpResponse:
     get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
     by, reason, number, time = member(request), _text(request), proposal, ""
     try:
-        if action == "publish":
-            release = proposals.publish_proposal(proposal_id=proposal, by=by, reason=reason)
+        if action in ("publish", "alone"):
+            release = proposals.publish_proposal(
+                proposal_id=proposal, by=by, reason=reason, alone=action == "alone"
+            )
+            if release is None:
+                messages.success(request, gettext("It is published at its time."))
+                return redirect("knowledge:proposal", proposal)
             number, time = release.number, _effective_by()
         elif action == "refuse":
             proposals.refuse(proposal_id=proposal, by=by, reason=reason)
@@ -324,17 +431,38 @@ def _page(
     action: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    stored = get_object_or_404(selectors.proposals(), pk=pk)
-    before = None if stored.base_id is None else stored_release(stored.base_id)
-    after = drafts.release_of(stored)
-    changed = compared(before, after)
+    stored = get_object_or_404(proposals_of.all_sets(), pk=pk)
+    is_draft = stored.state == Proposal.State.DRAFT
+    checks: Sequence[Mapping[str, Any]] = stored.checks
+    check_run = None
+    before: knowledge.Release | None
+    after: knowledge.Release | None
+    try:
+        before, after = proposals_of.sides(stored)
+    except BundleError as error:
+        problems = problems or list(map(str, error.errors))
+        before = after = selectors.status().release
+    else:
+        if is_draft:
+            result = proposals.assembled(stored)
+            checked = checking.checked(result.bundle, result.release)
+            checks = [asdict(remark) for remark in (*result.faults, *checked.remarks)]
+            check_run = checked.run
+    changed = [] if after is None else compared(before, after)
     names = presenters.agency_names(before, after)
     has_questions, run = golden_state(stored)
-    remarks = [Remark.from_dict(values) for values in stored.checks]
+    remarks = [Remark.from_dict(values) for values in checks]
     context: dict[str, Any] = {
         "proposal": stored,
         "open": stored.state == Proposal.State.OPEN,
         "mine": stored.proposed_by_id == request.user.pk,
+        "is_draft": is_draft,
+        "check_run": check_run,
+        "errors": sum(remark.severity is Severity.ERROR for remark in remarks),
+        "others": selectors.others_at(stored) if is_draft else (),
+        "restored": [f"{item.table} {item.entry}" for item in changed],
+        "my_sets": _set_rows(request) if is_draft else (),
+        "comments": stored.comments.select_related("by"),
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": agencies_outside_scope(changed, request.user)
         if stored.state == Proposal.State.OPEN
@@ -376,7 +504,13 @@ urlpatterns = [
     path("releases/<int:number>/service/", service, name="service"),
     path("releases/<int:number>/again/", again, name="again"),
     path("propose/", propose, name="propose"),
+    path("sets/", begin_set, name="begin_set"),
+    path("sets/take/", take, name="take"),
+    path("releases/<int:number>/restore/", restore, name="restore"),
     path("proposals/<int:proposal>/", proposal, name="proposal"),
+    path("proposals/<int:proposal>/propose/", propose_set, name="propose_set"),
+    path("proposals/<int:proposal>/take/", take, name="take_into"),
+    path("proposals/<int:proposal>/comment/", comment, name="comment"),
     *(
         path(f"proposals/<int:proposal>/{action}/", decide, {"action": action}, name=action)
         for action in _DONE

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from ieim.knowledge import selectors
+from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.scope import agencies_of
-from ieim.studio.drafts import cached as drafts
+from ieim.pipeline.knowledge import Release
+from ieim.studio.drafts import sets
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals.differences import Difference, Kind, differences
 
@@ -19,10 +23,38 @@ _HELP: Final = frozenset({"help_lines", "labels"})
 """Tables with texts for somebody in danger."""
 
 
-def changes(proposal: Proposal) -> list[Difference]:
-    """Return the changes of ``proposal`` to the release that was current when it was made."""
+def proposals() -> QuerySet[Proposal]:
+    """Return the change sets that were proposed, newest first, with their content deferred."""
+    return all_sets().exclude(state=Proposal.State.DRAFT)
+
+
+def all_sets() -> QuerySet[Proposal]:
+    """Return all change sets, newest first, with their content deferred."""
+    return Proposal.objects.select_related("proposed_by", "decided_by").defer("content")
+
+
+def sides(proposal: Proposal) -> tuple[Release | None, Release]:
+    """Return the release that a change set changes, None for nothing, and what it makes of it.
+
+    Of one that is edited that is the current release, else the one that was current when it was
+    proposed. Raises :class:`ieim.knowledge.bundles.bundle.BundleError` for one that is edited and
+    refers to what is not there.
+    """
+    if proposal.state == Proposal.State.DRAFT:
+        return selectors.current_release(), sets.assembled(sets.names_of(proposal)).release
     before = None if proposal.base_id is None else selectors.release(proposal.base_id)
-    return differences(before, drafts.release_of(proposal))
+    return before, _release(proposal.pk, proposal.sha256)
+
+
+def changes(proposal: Proposal) -> list[Difference]:
+    """Return the changes of a ``proposal``; see :func:`sides`."""
+    return differences(*sides(proposal))
+
+
+@lru_cache(maxsize=3)
+def _release(pk: int, sha256: str) -> Release:
+    content = Proposal.objects.values_list("content", flat=True).get(pk=pk, sha256=sha256)
+    return Bundle.from_content(content).release()
 
 
 def agencies_outside_scope(

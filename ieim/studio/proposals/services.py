@@ -1,13 +1,15 @@
-"""Proposals: one person proposes the draft, another publishes it.
+"""Change sets: one person proposes their entries of the draft, another publishes them.
 
-A proposal is a snapshot; editing goes on. Every step is one transaction with its audit event, one
-at a time: a second person at once is told what the first one did.
+What is proposed is a snapshot; editing goes on, and several sets are open beside each other. Each
+makes a release of the newest one and its own entries. Every step is one transaction with its audit
+event, one at a time: a second person at once is told what the first one did.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,21 +18,25 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
-from ieim.knowledge.bundles.bundle import Bundle, BundleError
+from ieim.knowledge.bundles.bundle import Bundle, BundleError, bundle_of
 from ieim.knowledge.models import Release
 from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.checks import Remark
 from ieim.studio.checks import services as checking
-from ieim.studio.drafts import selectors as drafts
+from ieim.studio.drafts import sets
+from ieim.studio.drafts.merging import Name, merge
 from ieim.studio.drafts.publishing import PublishError, make_current
-from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.labels import column_label
+from ieim.studio.models import Comment, GoldenQuestion, GoldenRun, Proposal, Service
 from ieim.studio.proposals.selectors import (
     agencies_outside_scope,
     changes,
     golden_state,
     help_numbers,
 )
+from ieim.studio.trying import services as golden
 
 MAY_PROPOSE = "studio.add_proposal"
 MAY_PUBLISH = "studio.publish_proposal"
@@ -66,6 +72,11 @@ _DECIDED = {
     Proposal.State.WITHDRAWN: gettext_noop(
         "Proposal {number} is not open any more: {name} has withdrawn it."
     ),
+    Proposal.State.SCHEDULED: gettext_noop(
+        "Proposal {number} is not open any more: {name} has agreed, and it is published in time."
+    ),
+    Proposal.State.OPEN: gettext_noop("Set {number} is proposed already: withdraw it to edit it."),
+    Proposal.State.DRAFT: gettext_noop("Set {number} is still being edited."),
 }
 
 
@@ -77,30 +88,89 @@ class BeyondScope(ProposalError):
     """It touches agencies outside the user's scope."""
 
 
-def propose(*, note: str, by: User) -> Proposal:
-    """Propose the draft as it is now, with the remarks of its checks.
+def propose(
+    *,
+    note: str,
+    by: User,
+    proposal_id: int | None = None,
+    publish_at: datetime | None = None,
+    expires_at: datetime | None = None,
+) -> Proposal:
+    """Propose a change set as it is now, with the remarks of its checks, and ask the golden
+    questions of it.
+
+    Without ``proposal_id`` it is the one that ``by`` works on, or else what is in no set.
 
     Raises:
-        ProposalError: there is no note or permission, another proposal is open, the draft has
-            errors or unfinished checks, or it equals the current release.
+        ProposalError: there is no note or permission, the set is proposed already or somebody
+            else's, it changes nothing, has errors or unfinished checks, or a time is over.
     """
     note = _checked_note(note, by, gettext("Write a note: what changes, and why."))
-    try:
-        # One transaction, so that the tables are consistent.
-        with transaction.atomic():
-            bundle = drafts.draft()
-    except BundleError as error:
-        raise ProposalError([str(problem) for problem in error.errors]) from error
-    if not bundle.services:
+    _check_times(publish_at, expires_at)
+    proposal = _own_set(by, proposal_id)
+    if not Service.objects.exists():
         raise ProposalError([gettext("The draft has no services: add some first.")])
-    release = bundle.release()
-    checks = checking.checked(bundle, release)
-    if checks.errors:
-        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in checks.errors])
+    result = assembled(proposal)
+    checks = checking.checked(result.bundle, result.release)
+    if errors := [*result.faults, *checks.errors]:
+        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in errors])
     if checks.run is not None:
         raise ProposalError([checking.missing(checks.run)])
-    proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
+    proposal.content, proposal.sha256 = result.bundle.content, result.release.sha256
+    proposal.note, proposal.publish_at, proposal.expires_at = note, publish_at, expires_at
     return _open(proposal, checks.remarks)
+
+
+def assembled(proposal: Proposal) -> sets.Assembled:
+    """Return what a change set that is edited makes of the current release.
+
+    Raises :class:`ProposalError` where it refers to what is not there.
+    """
+    try:
+        return sets.assembled(sets.names_of(proposal))
+    except BundleError as error:
+        hint = gettext("It is not in the current release: take what it needs into this set too.")
+        raise ProposalError([*map(str, error.errors), hint]) from error
+
+
+def _own_set(by: User, proposal_id: int | None) -> Proposal:
+    if proposal_id is not None:
+        proposal = _in_state(proposal_id, Proposal.State.DRAFT)
+        if proposal.proposed_by_id != by.pk:
+            message = gettext("{name} works on it: ask them to propose it, or take its entries.")
+            raise ProposalError([message.format(name=proposal.proposed_by.display_name)])
+        return proposal
+    working = sets.working_set(by)
+    return working if working is not None and working.entries.exists() else take(by=by)
+
+
+@transaction.atomic
+def take(
+    *, by: User, names: Collection[Name] | None = None, proposal_id: int | None = None
+) -> Proposal:
+    """Put entries into the set that ``by`` works on, or into another of theirs; return it.
+
+    Without ``names`` they are those in no set, as far as ``by`` works for their agencies.
+
+    Raises:
+        ProposalError: ``by`` does not work for all of ``names``.
+    """
+    lock_head(SYSTEM_CHAIN)
+    scope = agencies_of(by)
+    if names is None:
+        free = sets.in_no_set()
+        entries = {n: agency for n, agency in free.items() if scope is None or agency in scope}
+    else:
+        known = sets.agencies_of_entries()
+        entries = {name: known[name] for name in names if name in known}
+        if scope is not None and not scope.issuperset(entries.values()):
+            raise ProposalError([gettext("You do not work for all of these agencies.")])
+    if proposal_id is not None:
+        proposal = _own_set(by, proposal_id)
+    else:
+        proposal = sets.working_set(by) or sets.begin(by)
+    sets.add(proposal, entries)
+    return proposal
 
 
 def propose_again(*, release: Release, note: str, by: User) -> Proposal:
@@ -128,26 +198,27 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
 
 
 @transaction.atomic
-def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release:
+def publish_proposal(
+    *, proposal_id: int, by: User, reason: str = "", alone: bool = False
+) -> Release | None:
     """Make an open proposal current and return its release; running turns keep theirs.
 
-    ``reason`` is required where golden questions get worse, and where numbers of help lines change.
+    One whose time has not come is published then, and None is returned. ``reason`` is required
+    where golden questions get worse, and where numbers of help lines change. ``alone`` is for an
+    emergency: its author publishes it at once, with a reason, whatever the golden questions say.
 
     Raises:
         BeyondScope: it touches agencies outside the scope of ``by``.
-        ProposalError: ``by`` may not or is its author, it is decided, another release became
-            current meanwhile, the golden questions were not asked, or the reason is missing.
+        ProposalError: ``by`` may not or is its author, it is decided, somebody has published
+            another change of the same field, the golden questions were not asked, or the reason is
+            missing.
     """
-    proposal = _decidable(proposal_id, by, publish=True)
+    proposal = _decidable(proposal_id, by, publish=True, alone=alone)
     reason = _clean(reason)
-    current = selectors.current_number()
-    if current != proposal.base_id:
-        message = gettext(
-            "Release {number} became current after this was proposed: turn it down, and propose "
-            "anew what shall still change."
-        )
-        raise ProposalError([message.format(number=current)])
-    losses = _losses(proposal)
+    if alone and not reason:
+        message = gettext("Write why nobody else can look at it: others read it afterwards.")
+        raise ProposalError([message])
+    losses = 0 if alone else _losses(proposal)
     if losses and not reason:
         message = ngettext(
             "{count} golden question gets worse: write why it shall be published all the same.",
@@ -161,6 +232,26 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
             "that they are right."
         )
         raise ProposalError([message.format(entries=", ".join(changed))])
+    if proposal.publish_at is not None and proposal.publish_at > timezone.now() and not alone:
+        _close(proposal, Proposal.State.SCHEDULED, by, reason)
+        record_system(
+            kind="knowledge.scheduled",
+            payload={"proposal": proposal.pk, "at": proposal.publish_at.isoformat()},
+            actor=by.actor,
+        )
+        return None
+    proposal.reason = reason
+    return publish_decided(proposal, by, losses=losses, alone=alone)
+
+
+def publish_decided(
+    proposal: Proposal, by: User, *, losses: int = 0, alone: bool = False
+) -> Release:
+    """Publish a proposal that ``by`` has decided about, in the caller's transaction.
+
+    Raises ProposalError where somebody has published another change of the same field.
+    """
+    _bring_up_to_date(proposal)
     proposal.release = make_current(
         proposal.again or _release(proposal),
         by=by,
@@ -168,9 +259,47 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
         proposed_by=proposal.proposed_by.get_username(),
         again=proposal.again_id is not None,
         losses=losses,
+        alone=alone,
     )
-    _close(proposal, Proposal.State.PUBLISHED, by, reason)
+    _close(proposal, Proposal.State.PUBLISHED, by, proposal.reason)
     return proposal.release
+
+
+def _bring_up_to_date(proposal: Proposal) -> None:
+    """Put a proposal's changes into the release that is current now, where another one was.
+
+    Raises ProposalError where both change the same field.
+    """
+    number = selectors.current_number()
+    if number == proposal.base_id:
+        return
+    theirs = sets.current_bundle()
+    if proposal.again_id is not None or proposal.base is None or theirs is None:
+        message = gettext(
+            "Release {number} became current after this was proposed: turn it down, and propose "
+            "anew what shall still change."
+        )
+        raise ProposalError([message.format(number=number)])
+    mine = Bundle.from_content(_release(proposal).content)
+    merged, conflicts = merge(Bundle.from_content(proposal.base.content), mine, theirs)
+    if conflicts:
+        message = gettext(
+            "Release {number} changes {entry} too ({field}): turn this down; its author then sees "
+            "both and proposes it anew."
+        )
+        raise ProposalError(
+            [
+                message.format(number=number, entry=c.entry, field=column_label(c.column or "key"))
+                for c in conflicts
+            ]
+        )
+    try:
+        merged = bundle_of(sets.rows_of(merged), file="release")
+    except BundleError as error:
+        raise ProposalError([str(problem) for problem in error.errors]) from error
+    proposal.content, proposal.sha256 = merged.content, merged.release().sha256
+    proposal.base_id = number
+    proposal.save(update_fields=["content", "sha256", "base"])
 
 
 @transaction.atomic
@@ -183,6 +312,7 @@ def refuse(*, proposal_id: int, by: User, reason: str) -> None:
     proposal = _decidable(proposal_id, by, publish=False)
     reason = _written(reason, gettext("Write a reason: its author wants to know what to change."))
     _close(proposal, Proposal.State.REFUSED, by, reason)
+    _edit_again(proposal)
     record_system(
         kind="knowledge.proposal_refused", payload={"proposal": proposal.pk}, actor=by.actor
     )
@@ -190,37 +320,51 @@ def refuse(*, proposal_id: int, by: User, reason: str) -> None:
 
 @transaction.atomic
 def withdraw(*, proposal_id: int, by: User) -> None:
-    """Withdraw one's own open proposal.
+    """Withdraw one's own open proposal; its entries are edited again.
 
     Raises:
         ProposalError: it is somebody else's, or decided.
     """
-    proposal = _locked(proposal_id)
+    proposal = _locked(proposal_id, Proposal.State.OPEN, Proposal.State.SCHEDULED)
     if proposal.proposed_by_id != by.pk:
         message = gettext("Only its author can withdraw a proposal: you can turn it down.")
         raise ProposalError([message])
     _close(proposal, Proposal.State.WITHDRAWN, by, "")
+    _edit_again(proposal)
     record_system(
         kind="knowledge.proposal_withdrawn", payload={"proposal": proposal.pk}, actor=by.actor
     )
 
 
+def _edit_again(proposal: Proposal) -> None:
+    """Give the entries of a set that is not published to a new one of its author, as far as they
+    still differ and are in no other."""
+    if proposal.again_id is None:
+        proposed: set[Name] = {(change.table, change.entry) for change in changes(proposal)}
+        free = sets.in_no_set()
+        if entries := {name: free[name] for name in proposed & free.keys()}:
+            sets.add(sets.begin(proposal.proposed_by, note=proposal.note), entries)
+
+
 @transaction.atomic
 def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     lock_head(SYSTEM_CHAIN)
-    _require_none_open()
+    if proposal.pk is not None:
+        _in_state(proposal.pk, Proposal.State.DRAFT)  # nobody else has proposed it meanwhile
     number = selectors.current_number()
     proposal.base = None if number is None else Release.objects.get(number=number)
     if proposal.base is not None and proposal.base.sha256 == proposal.sha256:
         message = (
-            gettext("The draft is the same as the current release, {current}.")
+            gettext("It is the same as the current release, {current}: change something first.")
             if proposal.again_id is None
             else gettext("Release {number} is the same as the current release, {current}.")
         )
         text = message.format(number=proposal.again_id, current=proposal.base_id)
         raise ProposalError([text])
     proposal.checks = [asdict(remark) for remark in remarks]
+    proposal.state, proposal.proposed_at = Proposal.State.OPEN, timezone.now()
     proposal.save()
+    proposal.entries.all().delete()
     record_system(
         kind="knowledge.proposed",
         payload={
@@ -232,7 +376,18 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
         },
         actor=proposal.proposed_by.actor,
     )
+    if GoldenQuestion.objects.exists():
+        golden.start(proposal=proposal, by=proposal.proposed_by)
     return proposal
+
+
+def _check_times(publish_at: datetime | None, expires_at: datetime | None) -> None:
+    now = timezone.now()
+    if publish_at is not None and publish_at <= now:
+        message = gettext("The time to publish it is over: choose a later one, or none.")
+        raise ProposalError([message])
+    if expires_at is not None and expires_at <= max(now, publish_at or now):
+        raise ProposalError([gettext("It would end before it is published: choose a later time.")])
 
 
 def _checked_note(note: str, by: User, missing: str) -> str:
@@ -240,29 +395,21 @@ def _checked_note(note: str, by: User, missing: str) -> str:
     if not by.has_perm(MAY_PROPOSE):
         message = gettext("You may not propose: ask an administrator to make you an editor.")
         raise ProposalError([message])
-    note = _written(note, missing)
-    _require_none_open()
-    return note
+    return _written(note, missing)
 
 
-def _require_none_open() -> None:
-    proposal = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
-    if proposal is not None:
-        message = gettext(
-            "Proposal {number} by {name} is still open: it must be published, turned down or "
-            "withdrawn first."
-        )
-        name = proposal.proposed_by.display_name
-        raise ProposalError([message.format(number=proposal.pk, name=name)])
-
-
-def _locked(proposal_id: int) -> Proposal:
-    """Return the open proposal, locked against other decisions until the transaction ends."""
+def _locked(proposal_id: int, *states: Proposal.State) -> Proposal:
+    """Return a proposal in one of ``states``, else OPEN, locked against other decisions until the
+    transaction ends."""
     lock_head(SYSTEM_CHAIN)
+    return _in_state(proposal_id, *states)
+
+
+def _in_state(proposal_id: int, *states: Proposal.State) -> Proposal:
     proposal = Proposal.objects.filter(pk=proposal_id).first()
     if proposal is None:
         raise ProposalError([gettext("There is no proposal {number}.").format(number=proposal_id)])
-    if proposal.state != Proposal.State.OPEN:
+    if proposal.state not in (states or (Proposal.State.OPEN,)):
         by = proposal.decided_by
         name = gettext("somebody") if by is None else by.display_name
         message = gettext(_DECIDED[Proposal.State(proposal.state)])
@@ -272,12 +419,12 @@ def _locked(proposal_id: int) -> Proposal:
     return proposal
 
 
-def _decidable(proposal_id: int, by: User, *, publish: bool) -> Proposal:
+def _decidable(proposal_id: int, by: User, *, publish: bool, alone: bool = False) -> Proposal:
     """Return the open proposal that ``by`` may publish, or turn down."""
     if not by.has_perm(MAY_PUBLISH):
         raise ProposalError([gettext(_MAY_NOT[publish])])
     proposal = _locked(proposal_id)
-    if proposal.proposed_by_id == by.pk:
+    if proposal.proposed_by_id == by.pk and not alone:
         raise ProposalError([gettext(_AUTHOR[publish])])
     if others := agencies_outside_scope(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
@@ -321,6 +468,20 @@ def _close(proposal: Proposal, state: Proposal.State, by: User, reason: str) -> 
     proposal.decided_by = by
     proposal.decided_at = timezone.now()
     proposal.save(update_fields=["state", "reason", "decided_by", "decided_at", "release"])
+
+
+@transaction.atomic
+def comment(*, proposal_id: int, text: str, by: User) -> Comment:
+    """Say something about a change set to the other editors.
+
+    Raises:
+        ProposalError: there is no text, or no such set.
+    """
+    text = _written(text, gettext("Write what you want to say."))
+    proposal = Proposal.objects.only("pk").filter(pk=proposal_id).first()
+    if proposal is None:
+        raise ProposalError([gettext("There is no proposal {number}.").format(number=proposal_id)])
+    return Comment.objects.create(proposal=proposal, text=text, by=by)
 
 
 def _written(text: str, missing: str) -> str:

@@ -21,6 +21,8 @@ from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.stages.slots import with_agencies
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.evaluation.running import QuestionRun, QuestionRunner, language_of
+from ieim.studio.models import Proposal
+from ieim.studio.proposals.selectors import sides as sides_of
 
 BEYOND = 5
 """Candidates that are shown although no model was given them."""
@@ -140,18 +142,22 @@ def _shortlist(
     }
 
 
-def ask_both(text: str, *, model: Model | None = None) -> list[Side]:
+def ask_both(
+    text: str, *, proposal: Proposal | None = None, model: Model | None = None
+) -> list[Side]:
     """Ask the draft and the published release as a citizen would, at once; the draft comes first.
 
-    There is one side only where nothing is published, or where the draft equals the published
-    release to the byte.
+    With a ``proposal`` what that makes of the release stands in the draft's place. There is one
+    side only where nothing is published, or where the draft equals the published release to the
+    byte.
 
     Raises:
         BundleError: the draft cannot be used.
         NoModel: no answer could be had.
     """
     model = model or running.current_model()
-    draft, published = drafts.draft().release(0), knowledge.current_release()
+    draft = drafts.draft().release(0) if proposal is None else sides_of(proposal)[1]
+    published = knowledge.current_release()
     sides = [_prepare("draft", draft, text, model)]
     if sides[0].screening.untrained:
         queue_after_commit(TRAIN)

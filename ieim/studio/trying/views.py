@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -43,13 +44,16 @@ def _message(request: HttpRequest) -> tuple[str, str]:
 def playground(request: HttpRequest) -> HttpResponse:
     """Ask the draft and the published release; nothing is stored."""
     (text, error), current = _message(request), knowledge.current_number()
-    context: dict[str, Any] = {"text": text, "current": current}
+    number = request.POST.get("set", request.GET.get("set", ""))
+    sets = Proposal.objects.defer("content")
+    chosen = get_object_or_404(sets, pk=int(number)) if re.fullmatch(r"\d{1,9}", number) else None
+    context: dict[str, Any] = {"text": text, "current": current, "chosen": chosen}
     status = 200
     if request.method == "POST" and error:
         context["error"], status = error, 422
     elif request.method == "POST":
         try:
-            sides = ask_both(text)
+            sides = ask_both(text, proposal=chosen)
         except BundleError as invalid:
             context["problems"], status = selectors.problems_of(invalid), 422
         except NoModel as unavailable:

@@ -14,7 +14,7 @@ from ieim.knowledge.following import PATIENCE
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.api import entries
-from ieim.studio.models import Change, Service
+from ieim.studio.models import Change, GoldenRun, Service
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.people import editor_and_publisher, person
@@ -213,6 +213,7 @@ def test_the_golden_questions_are_asked_before_a_publication(ed: Editor, pia: Ed
     change(ed, "70 euros")
     path = f"proposals/{ed.send('POST', 'proposals/', {'note': 'A new fee'}).json()['id']}/"
     assert pia.send("POST", f"{path}publish/", {}).status_code == 422
+    GoldenRun.objects.update(state=GoldenRun.State.FAILED)
     assert ed.send("POST", f"{path}golden-run/").status_code == 202
     assert ed.get(path).json()["golden_run"]["state"] == "queued"
     assert ed.send("POST", f"{path}golden-run/").status_code == 422

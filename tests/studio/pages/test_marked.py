@@ -17,6 +17,7 @@ from ieim.administration.languages import NAMES
 from ieim.knowledge.notices import services as notices
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.studio.drafts import sets
 from ieim.studio.models import DRAFT_MODELS, Category, GoldenQuestion, Service
 from ieim.studio.proposals import services as proposals
 from tests.conversations.languages.pseudo import pseudo_language, unmarked
@@ -93,6 +94,7 @@ def test_knowledge(ask: Ask) -> None:
         agency="", text=CLOSED, starts_at=None, ends_at=now + timedelta(hours=1), by=edith
     )
     notices.end(directive_id=over.pk, by=edith)
+    own = sets.working_set(edith) or sets.begin(edith)
     service = f"?agency={IMMIGRATION}&service={key_of(turn)}"
     of = f"?agency={IMMIGRATION}&key={key_of(turn)}"
     assert Category.objects.exists()
@@ -110,7 +112,7 @@ def test_knowledge(ask: Ask) -> None:
             "/knowledge/releases/1/",
             f"/knowledge/releases/1/service/{of}",
             "/knowledge/releases/1/again/",
-            "/knowledge/propose/",
+            f"/knowledge/proposals/{own.pk}/",
             f"/knowledge/proposals/{proposal.pk}/",
             "/knowledge/try/",
             "/knowledge/try/questions/",
@@ -133,7 +135,7 @@ def test_knowledge(ask: Ask) -> None:
         reverse("trying:question_add") + "#keep": {"text": VISA, "keep": "1"},
         reverse("recall:correct") + "#empty": {**form, "text": ""},
         reverse("recall:correct") + "#text": {**form, "text": WRONG},
-        reverse("knowledge:propose") + "#": {"text": "Again"},
+        reverse("knowledge:propose") + "#": {"text": ""},
         reverse("knowledge:again", args=[1]) + "#": {"text": ""},
         reverse("knowledge:publish", args=[proposal.pk]) + "#": {"text": ""},
         reverse("standards:upload") + "#": {

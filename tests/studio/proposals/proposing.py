@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
+from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.studio.drafts import editing
 from ieim.studio.models import Change, GoldenQuestion, GoldenRun, Proposal, Service
@@ -30,6 +31,13 @@ def proposed(by: User, fees: str = "90 crowns") -> Proposal:
     """The draft with another fee, proposed."""
     change(by, fees=fees)
     return proposals.propose(note="A new fee", by=by)
+
+
+def published(proposal_id: int, by: User) -> Release:
+    """Publish a proposal at once."""
+    release = proposals.publish_proposal(proposal_id=proposal_id, by=by)
+    assert release is not None
+    return release
 
 
 def reasons(action: Any, **arguments: Any) -> list[str]:

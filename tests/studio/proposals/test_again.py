@@ -17,12 +17,12 @@ from ieim.knowledge.models import Publication, Release
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import publishing, services
-from ieim.studio.models import Proposal, Service
+from ieim.studio.models import Service
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.services import ProposalError
 from tests.fixtures import VISA
 from tests.review.people import editor_and_publisher, person
-from tests.studio.proposals.proposing import change, proposed, reasons
+from tests.studio.proposals.proposing import change, proposed, published, reasons
 
 pytestmark = pytest.mark.both_databases
 
@@ -47,7 +47,7 @@ def test_going_back_publishes_the_old_release_and_leaves_the_draft(first: None) 
     old = Release.objects.get(number=1)
     back = proposals.propose_again(release=old, note="The fee was wrong", by=paul)
     assert "somebody else" in reasons(proposals.publish_proposal, proposal_id=back.pk, by=paul)[0]
-    assert proposals.publish_proposal(proposal_id=back.pk, by=edith) == old
+    assert published(back.pk, edith) == old
     assert selectors.current_number() == 1
     assert Release.objects.count() == 2
     assert list(Publication.objects.values_list("release_id", flat=True)) == [1, 2, 1]
@@ -89,7 +89,7 @@ def test_one_of_many_publishes_and_the_others_are_told(
 
     def publish(by: User) -> str:
         try:
-            return f"release {proposals.publish_proposal(proposal_id=pk, by=by).number}"
+            return f"release {published(pk, by).number}"
         except ProposalError as error:
             return error.reasons[0]
 
@@ -97,21 +97,3 @@ def test_one_of_many_publishes_and_the_others_are_told(
     assert results.count("release 2") == 1
     assert sum("is not open any more" in reason for reason in results) == 9
     assert Release.objects.count() == Publication.objects.count() == 2
-
-
-@pytest.mark.django_db(transaction=True)
-def test_one_of_many_proposes(bundle: Bundle, in_threads: InThreads) -> None:
-    services.import_bundle(bundle=bundle, by=None)
-    publishing.publish(note="First", by=None)
-    edith, paul = editors()
-    change(edith, fees="90 crowns")
-
-    def propose(by: User) -> str:
-        try:
-            return proposals.propose(note="x", by=by).state
-        except ProposalError as error:
-            return error.reasons[0]
-
-    results = in_threads([partial(propose, by) for by in (edith, paul) * 4])
-    assert results.count("open") == Proposal.objects.count() == 1
-    assert sum("is still open" in reason for reason in results) == 7

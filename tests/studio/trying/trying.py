@@ -24,6 +24,7 @@ def proposed(by: User) -> Proposal:
     """The draft as a proposal, as it would be stored."""
     bundle = drafts.draft()
     return Proposal.objects.create(
+        state=Proposal.State.OPEN,
         content=bundle.content,
         sha256=bundle.release().sha256,
         note="A test.",
@@ -39,7 +40,8 @@ def keep(by: User, **changes: Any) -> str:
 
 
 def run(proposal: Proposal, by: User, model: Model | None = None) -> GoldenRun:
-    """Start a run and do what a worker would."""
-    started = services.start(proposal=proposal, by=by)
+    """Start a run, where proposing has not, and do what a worker would."""
+    waiting = proposal.golden_runs.filter(state=GoldenRun.State.QUEUED).first()
+    started = waiting or services.start(proposal=proposal, by=by)
     services.run_golden(run_id=started.pk, model=model)
     return GoldenRun.objects.get(pk=started.pk)

@@ -1,0 +1,267 @@
+"""Change sets: editors of several agencies beside each other, times, and taking back."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from ieim.audit.models import AuditEvent
+from ieim.knowledge import selectors
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.pipeline.knowledge import Service as ServiceValue
+from ieim.studio.drafts import editing, publishing, services, sets
+from ieim.studio.models import Change, Comment, Proposal, Service
+from ieim.studio.proposals import restoring, timing
+from ieim.studio.proposals import services as proposals
+from tests.review.people import browser, editor_and_publisher, person
+from tests.studio.proposals.proposing import ask_golden, change, published, reasons, run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def edith(bundle: Bundle, db: None) -> User:
+    """An editor of passports; the small bundle is release 1."""
+    services.import_bundle(bundle=bundle, by=None)
+    publishing.publish(note="First", by=None)
+    return person("edith", Role.EDITOR, "passports", name="Edith Ek")
+
+
+@pytest.fixture
+def tom(db: None) -> User:
+    """An editor of the tax office."""
+    return person("tom", Role.EDITOR, "tax", name="Tom Tax")
+
+
+@pytest.fixture
+def pam(db: None) -> User:
+    """Who publishes for passports alone."""
+    return person("pam", Role.PUBLISHER, "passports", name="Pam Pass")
+
+
+def current(agency: str = "passports", key: str = "renew") -> ServiceValue:
+    release = selectors.current_release()
+    assert release is not None
+    return release.services[agency, key]
+
+
+def test_what_another_agency_has_not_finished_is_not_published(
+    edith: User, tom: User, pam: User
+) -> None:
+    change(tom, "tax", "return", fees="XXX TODO")
+    change(edith, fees="90 crowns")
+    proposal = proposals.propose(note="A new fee", by=edith)
+    assert published(proposal.pk, pam).number == 2
+    assert current().fees == "90 crowns"
+    assert current("tax", "return").fees != "XXX TODO"
+    (row,) = Proposal.objects.filter(state="draft")
+    assert row.proposed_by == tom
+    assert sets.names_of(row) == {("services", "tax return")}
+    assert Service.objects.get(key="return").fees == "XXX TODO"
+
+
+def test_several_are_open_and_each_adds_to_the_newest_release(
+    edith: User, tom: User, pam: User
+) -> None:
+    change(edith, fees="90 crowns")
+    first = proposals.propose(note="A fee", by=edith)
+    change(tom, "tax", "return", fees="5 crowns")
+    second = proposals.propose(note="Another", by=tom)
+    assert published(second.pk, person("pia", Role.PUBLISHER, "tax")).number == 2
+    assert published(first.pk, pam).number == 3
+    assert (current().fees, current("tax", "return").fees) == ("90 crowns", "5 crowns")
+    first.refresh_from_db()
+    assert first.base_id == 2
+    assert selectors.release(3).sha256 == first.sha256
+
+
+def test_different_fields_of_one_entry_are_merged(edith: User, pam: User) -> None:
+    change(edith, fees="90 crowns")
+    first = proposals.propose(note="A fee", by=edith)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days", fees="80 crowns")
+    change(olga, fees="90 crowns")
+    second = proposals.propose(note="Quicker", by=olga)
+    published(second.pk, pam)
+    published(first.pk, pam)
+    assert (current().fees, current().processing_time) == ("90 crowns", "Two days")
+
+
+def test_who_else_changed_an_entry_is_seen(edith: User) -> None:
+    change(edith, fees="90 crowns")
+    olga = person("olga", Role.EDITOR, "passports", name="Olga Oh")
+    change(olga, processing_time="Two days")
+    assert sets.working_set(olga) is None
+    (row,) = Proposal.objects.all()
+    page = browser(edith).get(f"/knowledge/proposals/{row.pk}/").content.decode()
+    assert "Olga Oh" in page
+    assert "Two days" in page
+
+
+def test_what_a_set_refers_to_has_to_be_published_or_in_it(edith: User) -> None:
+    values = {"agency": "passports", "key": "new", "value": "New things"}
+    source = Change.Source.ADMIN
+    editing.save(table="dictionary", values=values, by=edith, expected_version=None, source=source)
+    first = sets.working_set(edith)
+    assert first is not None
+    second = sets.begin(edith)
+    change(edith, categories=["new"])
+    refusal = reasons(proposals.propose, note="x", by=edith)
+    assert "new" in refusal[0]
+    assert "take what it needs into this set too" in refusal[-1]
+    page = browser(edith).get(f"/knowledge/proposals/{second.pk}/")
+    assert page.status_code == 200
+    assert b"new" in page.content
+    proposals.take(by=edith, names=sets.names_of(first), proposal_id=second.pk)
+    assert proposals.propose(note="x", by=edith).pk == second.pk
+
+
+def test_a_refused_set_is_edited_again(edith: User, pam: User) -> None:
+    change(edith, fees="90 crowns")
+    proposal = proposals.propose(note="A fee", by=edith)
+    assert sets.working_set(edith) is None
+    proposals.refuse(proposal_id=proposal.pk, by=pam, reason="It is 95")
+    again = sets.working_set(edith)
+    assert again is not None
+    assert again.note == "A fee"
+    assert sets.names_of(again) == {("services", "passports renew")}
+    change(edith, fees="95 crowns")
+    published(proposals.propose(note="The right fee", by=edith).pk, pam)
+    assert current().fees == "95 crowns"
+
+
+def test_what_is_in_no_set_is_taken_by_agency(edith: User, tom: User) -> None:
+    Service.objects.filter(key__in=["renew", "return"]).update(fees="1 crown")
+    AuditEvent.objects.filter(kind="knowledge.imported")  # the draft is read anew below
+    change(edith, "passports", "renew", fees="2 crowns")
+    assert set(sets.in_no_set()) == {("services", "tax return")}
+    assert sets.names_of(proposals.take(by=edith)) == {("services", "passports renew")}
+    refusal = reasons(proposals.take, by=edith, names=[("services", "tax return")])
+    assert refusal == ["You do not work for all of these agencies."]
+    assert sets.names_of(proposals.take(by=tom)) == {("services", "tax return")}
+
+
+def test_it_is_published_at_its_time_and_ends(edith: User, pam: User) -> None:
+    before = current().fees
+    now = timezone.now()
+    change(edith, fees="90 crowns")
+    proposal = proposals.propose(
+        note="In summer",
+        by=edith,
+        publish_at=now + timedelta(days=1),
+        expires_at=now + timedelta(days=9),
+    )
+    assert proposals.publish_proposal(proposal_id=proposal.pk, by=pam) is None
+    timing.sweep(now=now)
+    assert selectors.current_number() == 1
+    timing.sweep(now=now + timedelta(days=1, seconds=1))
+    assert (selectors.current_number(), current().fees) == (2, "90 crowns")
+    change(edith, processing_time="Two days")
+    published(proposals.propose(note="Quicker", by=edith).pk, pam)
+    timing.sweep(now=now + timedelta(days=10))
+    timing.sweep(now=now + timedelta(days=11))
+    assert selectors.current_number() == 4
+    assert (current().fees, current().processing_time) == (before, "Two days")
+    event = AuditEvent.objects.filter(kind="knowledge.published").latest("seq")
+    assert (event.actor, json.loads(event.payload)["ended"]) == ("system", True)
+
+
+def test_the_draft_is_what_it_was_after_the_end(edith: User, pam: User) -> None:
+    now = timezone.now()
+    change(edith, fees="90 crowns")
+    end = now + timedelta(days=1)
+    proposal = proposals.propose(note="For a day", by=edith, expires_at=end)
+    published(proposal.pk, pam)
+    timing.sweep(now=end)
+    assert Service.objects.get(key="renew").fees == current().fees != "90 crowns"
+    assert not sets.in_no_set()
+    assert not sets.names_of(Proposal.objects.filter(state="draft").first() or proposal)
+
+
+def test_one_that_cannot_be_published_in_time_waits_again(edith: User, pam: User) -> None:
+    now = timezone.now()
+    change(edith, fees="90 crowns")
+    later = now + timedelta(days=1)
+    proposal = proposals.propose(note="Later", by=edith, publish_at=later)
+    proposals.publish_proposal(proposal_id=proposal.pk, by=pam)
+    change(edith, fees="70 crowns")
+    published(proposals.propose(note="Sooner", by=edith).pk, pam)
+    timing.sweep(now=later)
+    proposal.refresh_from_db()
+    assert (proposal.state, current().fees) == ("open", "70 crowns")
+    assert "It could not be published in time. Release 2 changes" in Comment.objects.get().text
+
+
+@pytest.mark.parametrize(("publish", "ends"), [(-1, None), (None, -1), (5, 4)])
+def test_a_time_that_is_over_is_refused(edith: User, publish: int | None, ends: int | None) -> None:
+    change(edith, fees="90 crowns")
+    at, end = (
+        None if days is None else timezone.now() + timedelta(days=days) for days in (publish, ends)
+    )
+    refusal = reasons(proposals.propose, note="x", by=edith, publish_at=at, expires_at=end)
+    assert "later" in refusal[0]
+
+
+def test_an_emergency_is_published_alone_with_a_reason(edith: User) -> None:
+    ask_golden()
+    paul = editor_and_publisher("paul")
+    change(paul, fees="90 crowns")
+    proposal = proposals.propose(note="Wrong number", by=paul)
+    run(proposal, "failed")
+    alone: dict[str, Any] = {"proposal_id": proposal.pk, "alone": True}
+    assert "may not" in reasons(proposals.publish_proposal, by=edith, **alone)[0]
+    refusal = reasons(proposals.publish_proposal, by=paul, **alone)
+    assert refusal[0].startswith("Write why nobody else")
+    proposals.publish_proposal(by=paul, reason="Somebody was hurt", **alone)
+    event = AuditEvent.objects.filter(kind="knowledge.published").latest("seq")
+    assert json.loads(event.payload)["alone"] is True
+    assert current().fees == "90 crowns"
+
+
+def test_a_set_is_taken_back_without_the_others_work(edith: User, pam: User) -> None:
+    before = current().fees
+    change(edith, fees="90 crowns")
+    first = proposals.propose(note="A fee", by=edith)
+    published(first.pk, pam)
+    tom = person("tom", Role.EDITOR, "tax")
+    change(tom, "tax", "return", fees="1 crown")
+    published(proposals.propose(note="Another", by=tom).pk, person("pia", Role.PUBLISHER))
+    back = restoring.restore(number=1, names={("services", "passports renew")}, by=edith)
+    published(proposals.propose(note="Back", by=edith, proposal_id=back.pk).pk, pam)
+    assert (current().fees, current("tax", "return").fees) == (before, "1 crown")
+    refusal = reasons(
+        restoring.restore, number=1, names={("services", "passports renew")}, by=edith
+    )
+    assert refusal == ["The draft has it like that already."]
+
+
+def test_the_pages_of_a_set(edith: User, pam: User) -> None:
+    client = browser(edith)
+    change(edith, fees="90 crowns")
+    home = client.get("/knowledge/").content.decode()
+    assert "1 entry" in home
+    (row,) = Proposal.objects.all()
+    assert client.get("/knowledge/propose/")["Location"] == f"/knowledge/proposals/{row.pk}/"
+    address = f"/knowledge/proposals/{row.pk}"
+    wrong = client.post(f"{address}/propose/", {"text": "A fee", "publish_at": "soon"})
+    assert wrong.status_code == 422
+    assert "2027-01-31 08:00" in wrong.content.decode()
+    assert client.post(f"{address}/comment/", {"text": " "}).status_code == 422
+    client.post(f"{address}/comment/", {"text": "Is 90 <b>right</b>?"})
+    assert "Is 90 &lt;b&gt;right&lt;/b&gt;?" in client.get(f"{address}/").content.decode()
+    done = client.post(f"{address}/propose/", {"text": "A fee", "publish_at": "2099-01-01T08:00"})
+    assert done.status_code == 302
+    browser(pam).post(f"{address}/publish/", {"text": ""})
+    row.refresh_from_db()
+    assert row.state == "scheduled"
+    assert "To be published on 1 January 2099" in client.get(f"{address}/").content.decode()
+    client.post(f"{address}/withdraw/")
+    assert sets.working_set(edith) is not None
+    response = client.post("/knowledge/sets/", {"note": "Fees of 2028"})
+    assert "Fees of 2028" in client.get(response["Location"]).content.decode()
