@@ -29,5 +29,5 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
     ports.wire(Reviews())
-    sweeper.SWEEPS["change sets"] = lambda now, at_start: timing.sweep(now=now)
+    sweeper.SWEEPS["change_sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)

@@ -177,6 +177,7 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         fields = read_only_fields = (
             *("id", "state", "sha256", "note", "checks", "base", "again", "release"),
             *("proposed_at", "proposed_by", "decided_at", "decided_by", "reason", "golden_run"),
+            *("publish_at", "expires_at"),
         )
 
     @extend_schema_field(GoldenRunSerializer(allow_null=True))
@@ -189,9 +190,19 @@ ProposalsSerializer = _items("Proposals", ProposalSerializer, "The newest propos
 
 
 class ProposeSerializer(ClosedSerializer):
-    """What shall be proposed: the draft, or an earlier release again."""
+    """What shall be proposed: your change set, or an earlier release again."""
 
     note = TextField(help_text="What changes, for other editors.")
+    set = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="A proposal in the state draft; without it, the one that you work on.",
+    )
+    publish_at = serializers.DateTimeField(required=False, help_text="Not before that.")
+    expires_at = serializers.DateTimeField(
+        required=False, help_text="Its entries are then what they were before."
+    )
     again = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
 

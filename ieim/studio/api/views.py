@@ -77,10 +77,10 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
 
     @operation(
         "propose",
-        "Propose the draft, or an earlier release again",
+        "Propose your change set, or an earlier release again",
         serializers.ProposalSerializer,
-        "The draft as it is now is kept; editing goes on. One proposal is open at a time. 422 "
-        "names what is wrong with the draft, or says that the checks of a large one still run.",
+        "Your entries of the draft as they are now are kept; editing goes on. 422 names what is "
+        "wrong with them, or says that the checks of a large release still run.",
         body=serializers.ProposeSerializer,
         status=201,
         also=[404, 422],
@@ -91,17 +91,24 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
             release = get_object_or_404(Release, number=body["again"])
             proposal = proposals.propose_again(release=release, note=body["note"], by=self.user)
         else:
-            proposal = proposals.propose(note=body["note"], by=self.user)
+            times = {name: body.get(name) for name in ("publish_at", "expires_at")}
+            proposal = proposals.propose(
+                note=body["note"], by=self.user, proposal_id=body.get("set"), **times
+            )
         return self._response(proposal.pk, status=201)
 
     @_decision(
         "publish_proposal",
         "Publish what somebody else proposed",
         serializers.ReleaseSerializer,
-        "Where golden questions get worse, a `reason` is needed. Running turns keep their release.",
+        "Where golden questions get worse, a `reason` is needed. Running turns keep their release. "
+        "One with a time to come is 202: it is published then.",
+        responses={202: serializers.ProposalSerializer},
     )
     def publish(self, request: Request, pk: int) -> Response:
         release = proposals.publish_proposal(proposal_id=pk, by=self.user, reason=self._reason())
+        if release is None:
+            return self._response(pk, status=202)
         return Response(serializers.ReleaseSerializer(release).data)
 
     @_decision(
