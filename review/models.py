@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from enum import IntEnum
 from typing import Any
@@ -289,6 +290,43 @@ class SignOff(models.Model):
 
     def __str__(self) -> str:
         return f"{self.agency} for {self.item_id}"
+
+
+class DailyFigures(models.Model):
+    """The figures of a day that is over (``review/metrics``), from ``begin`` until before ``end``.
+
+    Both are midnights of the deployment. ``figures`` are rows by the name of their query, without
+    the day; they do not count while ``is_stale``.
+    """
+
+    begin = models.DateTimeField()
+    end = models.DateTimeField()
+    figures = models.JSONField(default=dict)
+    is_stale = models.BooleanField(default=True)
+    counted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["begin", "end"], name="figures_once_a_day")]
+
+    def __str__(self) -> str:
+        return f"figures from {self.begin}"
+
+    def has_any(self, moments: Iterable[datetime]) -> bool:
+        """Return whether one of the moments is of the day."""
+        return any(self.begin <= moment < self.end for moment in moments)
+
+
+class LateChange(models.Model):
+    """That something of an earlier day has changed: of ``moment``, and of all days of a turn.
+
+    Triggers insert it (``review/metrics/triggers.py``), in the transaction of the change.
+    """
+
+    turn_id = models.UUIDField(null=True)
+    moment = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"change of {self.moment or self.turn_id}"
 
 
 class SavedView(models.Model):

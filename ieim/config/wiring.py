@@ -8,6 +8,7 @@ from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.proposals import timing
 from review import services
+from review.metrics import services as metrics
 from review.queue.selectors import due_of_turns
 
 
@@ -31,3 +32,4 @@ def wire() -> None:
     ports.wire(Reviews())
     sweeper.SWEEPS["change_sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
+    sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)

@@ -1,5 +1,8 @@
 """Figures of a period, counted by the database: one query for each kind of row.
 
+Days that are over are counted once (:mod:`review.metrics.services`) and read from there; today, and
+a day that has changed since, are counted when they are asked for.
+
 Days are days of the deployment's time zone. Everything about a turn counts for the turn's agency:
 the one that its review item was given or handed to, else the one that was detected; ``""`` where
 several were detected, or none. Erased turns are not counted.
@@ -7,11 +10,13 @@ several were detected, or none. Erased turns are not counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime, time, timedelta
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
+from uuid import UUID
 
 from django.db.models import (
     BooleanField,
@@ -20,6 +25,7 @@ from django.db.models import (
     Count,
     F,
     IntegerField,
+    Model,
     OuterRef,
     Q,
     QuerySet,
@@ -46,7 +52,7 @@ from conversations.models import (
 )
 from ieim.pipeline.topology import AWAITED
 from review.facets import AGENCY_STAGE
-from review.models import Action, Decision, ReviewItem
+from review.models import Action, DailyFigures, Decision, LateChange, ReviewItem
 from review.states import UNDECIDED
 
 WITHOUT_A_PERSON = frozenset(
@@ -80,6 +86,11 @@ class Period:
         zone = timezone.get_default_timezone()
         days = (*self.days, self.last + timedelta(days=1))
         return tuple(datetime.combine(day, time(), zone) for day in days)
+
+    @property
+    def spans(self) -> tuple[tuple[datetime, datetime], ...]:
+        """The start and the end of each day."""
+        return tuple(pairwise(self.midnights))
 
 
 Row = dict[str, Any]
@@ -131,20 +142,57 @@ class Figures:
 
 def load(period: Period, agencies: frozenset[str] | None) -> Figures:
     """Return the figures of some agencies; None: of all, and of turns without a single agency."""
-    figures = Figures(
-        period,
-        questions=questions(period),
-        stops=stops(period),
-        choices=choices(period),
-        answers=answers(period),
-        overdue=overdue(period),
-        ratings=ratings(period),
-        feedback=feedback(period),
-        follow_ups=follow_ups(period),
-        decisions=decisions(period),
-        tokens=tokens(period),
-    )
+    stored = _stored(period)
+    parts = [count(run) for run in _runs(day for day in period.days if day not in stored)]
+    for day, figures in stored.items():
+        parts.append(
+            {name: [{"day": day, **row} for row in rows] for name, rows in figures.items()}
+        )
+    rows = {name: [row for part in parts for row in part.get(name, ())] for name in QUERIES}
+    figures = Figures(period, **rows)
     return figures if agencies is None else figures.of_agencies(agencies)
+
+
+def count(period: Period) -> dict[str, list[Row]]:
+    """Return all rows of a period by the name of their query, counted now."""
+    return {name: query(period) for name, query in QUERIES.items()}
+
+
+def changed_moments(changes: Iterable[tuple[UUID | None, datetime | None]]) -> set[datetime]:
+    """Return the moments that changes are about; of a change of a turn, of all that came of it."""
+    moments, turns = set[datetime](), set[UUID]()
+    for turn_id, moment in changes:
+        moments |= {moment} if moment is not None else set()
+        turns |= {turn_id} if turn_id is not None else set()
+    if turns:
+        # Listed: the planner takes a small table that it knows nothing of for a large one.
+        first, *others = (
+            model._default_manager.filter(**{f"{path}__in": turns}).order_by().values_list(column)
+            for model, column, path in _MOMENTS
+        )
+        moments |= {moment for (moment,) in first.union(*others)}
+    return moments
+
+
+def _stored(period: Period) -> dict[date, dict[str, list[Row]]]:
+    """Return the figures that are stored, without those of days that have changed since."""
+    # Before the days: a change that is looked at meanwhile has then marked its day.
+    moments = changed_moments(LateChange.objects.values_list("turn_id", "moment").distinct())
+    days = dict(zip(period.spans, period.days, strict=True))
+    begin, *_, end = period.midnights
+    rows = DailyFigures.objects.filter(begin__gte=begin, end__lte=end, is_stale=False)
+    return {
+        days[row.begin, row.end]: row.figures
+        for row in rows
+        if (row.begin, row.end) in days and not row.has_any(moments)
+    }
+
+
+def _runs(days: Iterable[date]) -> Iterator[Period]:
+    """Yield the periods that days in a row make."""
+    for _, run in groupby(enumerate(days), key=lambda pair: pair[1].toordinal() - pair[0]):
+        first, *rest = [day for _, day in run]
+        yield Period(first, rest[-1] if rest else first)
 
 
 def questions(period: Period) -> list[Row]:
@@ -247,6 +295,34 @@ def tokens(period: Period) -> list[Row]:
     rows = _with_days(calls, period) + _with_days(unused, period)
     return [{"stage": row["contract"], **row} for row in rows]
 
+
+QUERIES: Mapping[str, Callable[[Period], list[Row]]] = {
+    "questions": questions,
+    "stops": stops,
+    "choices": choices,
+    "answers": answers,
+    "overdue": overdue,
+    "ratings": ratings,
+    "feedback": feedback,
+    "follow_ups": follow_ups,
+    "decisions": decisions,
+    "tokens": tokens,
+}
+"""By the name of their rows in :class:`Figures`."""
+
+_MOMENTS: tuple[tuple[type[Model], str, str], ...] = (
+    (Turn, "created_at", "pk"),
+    (ReviewItem, "opened_at", "turn"),
+    (ReviewItem, "due_at", "turn"),
+    (Choice, "asked_at", "turn"),
+    (Reply, "created_at", "turn"),
+    (Rating, "at", "reply__turn"),
+    (Feedback, "at", "reply__turn"),
+    (Decision, "created_at", "item__turn"),
+    (Attempt, "created_at", "stage__turn"),
+    (Unused, "created_at", "turn"),
+)
+"""What counts on a day by which moment, and what leads from it to its turn."""
 
 _GROUP = ("day_number", "of_agency")
 

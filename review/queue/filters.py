@@ -33,8 +33,8 @@ AGES: Mapping[str, timedelta] = {
 MAX_LENGTH = 200
 """Characters of one filter; an address must stay one that can be saved."""
 MAX_SEARCH_LENGTH = 100
-FEW = 20_000
-"""So many matching messages are looked up, in some hundredths of a second; of more, the queue is
+FEW = 2_000
+"""So many matching messages are looked up, however long the history is; of more, the queue is
 walked in its order: they may all be at its end, but are too many for that to be likely."""
 
 
@@ -158,8 +158,8 @@ class ItemFilter(FilterSet):
         query = fulltext.query_of(typed)
         if not query:
             return items.none()
-        few = fulltext.count(query, FEW + 1) <= FEW
-        return fulltext.among(items, query) if few else fulltext.walk(items, query)
+        ids = fulltext.item_ids(query, FEW + 1)
+        return items.filter(pk__in=ids) if len(ids) <= FEW else fulltext.walk(items, query)
 
     def of_agency(self, items: Items, name: str, agency: str) -> Items:
         """Return the items of an agency; costs one query of its own, for the agency's sets."""

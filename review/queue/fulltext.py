@@ -11,6 +11,8 @@ The row is written when the item is opened, and goes with it when the conversati
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.apps.registry import Apps
 from django.db import connection
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -18,7 +20,7 @@ from django.db.models import BooleanField, IntegerField, QuerySet
 from django.db.models.expressions import RawSQL
 
 from ieim.search import analysis
-from review.models import ReviewItem
+from review.models import ReviewItem, SearchText
 
 _TEXTS, _WORDS = "review_searchtext", "review_searchword"
 _INSERT = f"INSERT INTO {_WORDS} (rowid, words) VALUES (NEW.id, NEW.words);"  # noqa: S608 - our names
@@ -49,21 +51,14 @@ def query_of(typed: str) -> str:
     return " ".join(f'"{phrase}"*' for phrase in phrases)
 
 
-def count(query: str, most: int) -> int:
-    """Return how many items a query of :func:`query_of` finds, at most ``most``."""
-    with connection.cursor() as cursor:
-        matches = f"SELECT item_id {_MATCHES[connection.vendor]} LIMIT %s"
-        cursor.execute(f"SELECT count(*) FROM ({matches}) AS m", [query, most])  # noqa: S608 - ours
-        return int(cursor.fetchone()[0])
-
-
-def among(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
-    """Return the items whose message a query finds, which are looked up first: for words that are
-    in few messages."""
-    # Kept apart by the offset: PostgreSQL would look into each message of the list otherwise.
-    offset = "OFFSET 0" if connection.vendor == "postgresql" else ""
-    matches = f"SELECT item_id {_MATCHES[connection.vendor]} {offset}"
-    return items.filter(pk__in=RawSQL(matches, [query]))  # noqa: S611 - our own names
+def item_ids(query: str, limit: int) -> list[UUID]:
+    """Return the ids of up to ``limit`` items whose message a query of :func:`query_of` finds."""
+    if connection.vendor == "postgresql":
+        matching = SearchText.objects.filter(RawSQL(_MATCHES, [query], BooleanField()))  # noqa: S611
+    else:
+        rowids = RawSQL(_MATCHING["sqlite"], [query])  # noqa: S611 - our own names
+        matching = SearchText.objects.filter(pk__in=rowids)
+    return list(matching.values_list("item_id", flat=True)[:limit])
 
 
 def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
@@ -79,16 +74,11 @@ def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
     return items.alias(searched=row).filter(searched__in=matching)
 
 
-_MATCHES = {
-    "postgresql": (f"FROM {_TEXTS} WHERE to_tsvector('simple', words) @@ to_tsquery('simple', %s)"),
-    "sqlite": (
-        f"FROM {_WORDS} JOIN {_TEXTS} ON {_TEXTS}.id = {_WORDS}.rowid WHERE {_WORDS} MATCH %s"
-    ),
-}
+_MATCHES = "to_tsvector('simple', words) @@ to_tsquery('simple', %s)"
 _MATCHING = {
     "postgresql": (
         f"EXISTS (SELECT 1 FROM {_TEXTS} WHERE item_id = review_reviewitem.id "  # noqa: S608 - our names
-        "AND to_tsvector('simple', words) @@ to_tsquery('simple', %s) OFFSET 0)"
+        f"AND {_MATCHES} OFFSET 0)"
     ),
     "sqlite": f"SELECT rowid FROM {_WORDS} WHERE {_WORDS} MATCH %s",  # noqa: S608 - our names
 }

@@ -89,7 +89,7 @@ def test_it_takes_whatever_is_typed(typed: str) -> None:
 
 def test_a_turn_without_an_item_is_in_no_index() -> None:
     make_turn("my own words")
-    assert fulltext.count(fulltext.query_of("words"), 9) == 0
+    assert fulltext.item_ids(fulltext.query_of("words"), 9) == []
 
 
 def test_it_forgets_what_is_erased() -> None:
@@ -98,11 +98,11 @@ def test_it_forgets_what_is_erased() -> None:
     erase_session(session_id=session)
     other = open_item(turn_id=item.turn_id, stage="reply", codes=[])
     assert search("illness") == set()
-    assert fulltext.count(fulltext.query_of("illness"), 9) == 0
+    assert fulltext.item_ids(fulltext.query_of("illness"), 9) == []
     with triggers_lifted():
         other.delete()
         Turn.objects.filter(pk=item.turn_id).delete()
-    assert fulltext.count(fulltext.query_of("secret"), 9) == 0
+    assert fulltext.item_ids(fulltext.query_of("secret"), 9) == []
 
 
 def test_the_index_is_still_there_after_all_migrations() -> None:
