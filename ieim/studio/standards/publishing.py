@@ -138,10 +138,10 @@ class _Writer:
 
     def __init__(self, release: Release, base: str) -> None:
         self._base = base
-        self._translations: dict[tuple[str, str, str], list[Translation]] = {}
-        for translation in release.translations:
-            key = (translation.agency, translation.category, translation.service)
-            self._translations.setdefault(key, []).append(translation)
+        self._translations: dict[tuple[str, str, str, str], list[Translation]] = {}
+        for t in release.translations:
+            key = (t.agency, t.category, t.service, t.situation)
+            self._translations.setdefault(key, []).append(t)
         self._situations: dict[tuple[str, str], list[str]] = {}
         for situation in release.situations.values():
             for step in situation.steps:
@@ -149,7 +149,7 @@ class _Writer:
                 self._situations.setdefault(service, []).append(situation.key)
 
     def agency(self, agency: Agency) -> JSONLD:
-        translations = self._translations.get((agency.id, "", ""), [])
+        translations = self._translations.get((agency.id, "", "", ""), [])
         properties = {
             "@id": self._agency_id(agency.id),
             "identifier": agency.id,
@@ -168,7 +168,7 @@ class _Writer:
         return nodes
 
     def _category(self, category: Category, code_set: str) -> JSONLD:
-        translations = self._translations.get((category.agency, category.key, ""), [])
+        translations = self._translations.get((category.agency, category.key, "", ""), [])
         translated = [_text(word, t.language) for t in translations for word in t.keywords]
         properties = {
             "@id": self._category_id(category.agency, category.key),
@@ -180,7 +180,7 @@ class _Writer:
         return _node("CategoryCode", properties)
 
     def service(self, service: Service) -> JSONLD:
-        translations = self._translations.get((service.agency, "", service.key), [])
+        translations = self._translations.get((service.agency, "", service.key, ""), [])
         texts = partial(_texts, service, translations)
         agency, key = quote(segment(service.agency), safe=""), quote(segment(service.key), safe="")
         described: list[Service | Translation] = [service, *translations]
@@ -217,11 +217,12 @@ class _Writer:
         return _filled({"cv:isGroupedBy": [{"@id": self._situation_id(key)} for key in keys]})
 
     def situation(self, situation: Situation) -> JSONLD:
+        texts = partial(_texts, situation, self._translations.get(("", "", "", situation.key), []))
         properties = {
             "@id": self._situation_id(situation.key),
             "dct:identifier": situation.key,
-            "dct:title": situation.name,
-            "dct:description": situation.description,
+            "dct:title": texts("name"),
+            "dct:description": texts("description"),
         }
         is_life = situation.kind == "life"
         return _node("cv:LifeEvent" if is_life else "cv:BusinessEvent", properties)
@@ -253,7 +254,9 @@ def _page(path: str) -> JSONLD:
 
 
 def _texts(
-    entry: Agency | Category | Service, translations: Iterable[Translation], *columns: str
+    entry: Agency | Category | Service | Situation,
+    translations: Iterable[Translation],
+    *columns: str,
 ) -> list[Any]:
     """Return a text with its translations, whose column is the last."""
     texts = ((getattr(t, columns[-1]), t.language) for t in translations)
