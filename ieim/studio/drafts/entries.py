@@ -241,7 +241,8 @@ def _references(
         return references
     position = IDENTITY[table].index("agency")
     agencies = {identity[position] for identity in identities}
-    is_few = len(agencies) <= _FEW
+    # A translation of a situation has no agency, and its conditions name services of any.
+    is_few = len(agencies) <= _FEW and "" not in agencies
     owners = Agency.objects.filter(pk__in=agencies) if is_few else Agency.objects
     references.agencies = set(owners.values_list("pk", flat=True))
     references.agencies |= {pk for (pk,) in pending_ids.get("agencies", ())}

@@ -28,10 +28,10 @@ QUESTIONS = {
     ("fr", "J'ai reçu une amende pour excès de vitesse"): "vehicles.traffic-fine",
     ("de", "Wie melde ich meinen Hund an?"): "municipal.register-dog",
     ("de", "Mein Vermieter gibt mir die Kaution nicht zurück"): "housing.deposit-dispute",
-    ("es", "¿Cómo renuevo mi pasaporte?"): "passports.renew-passport",
+    ("es", "¿Cómo renovar mi pasaporte?"): "passports.renew-passport",
     ("es", "Quiero solicitar una vivienda social"): "housing.social-housing",
     ("zh", "怎样申请助学金？"): "education.student-grant",
-    ("ar", "كيف أسجل عنوانًا جديدًا؟"): "municipal.register-address",
+    ("ar", "تسجيل عنوان جديد"): "municipal.register-address",
     ("tl", "Paano magparehistro ng aso?"): "municipal.register-dog",
 }
 
