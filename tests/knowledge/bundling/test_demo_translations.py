@@ -75,15 +75,15 @@ def test_every_text_is_translated(language: str) -> None:
         both = ([getattr(s, name) for name in SERVICE_TEXTS] for s in (service, view.services[key]))
         original, translation = map(lengths, both)
         assert original == translation, key
-    for key, situation in written().situations.items():
-        translated = view.situations[key]
+    for name, situation in written().situations.items():
+        translated = view.situations[name]
         steps = zip(situation.steps, translated.steps, strict=True)
         pairs = [(a.condition, b.condition) for a, b in steps if a.condition]
         pairs += [
             (situation.name, translated.name),
             (situation.description, translated.description),
         ]
-        assert [ours for ours, theirs in pairs if ours == theirs] == [], key
+        assert [ours for ours, theirs in pairs if ours == theirs] == [], name
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -93,6 +93,16 @@ def test_every_translation_states_the_facts_of_the_original(language: str) -> No
         for name in SERVICE_TEXTS:
             translation = getattr(view.services[key], name)
             assert values(translation) == values(getattr(service, name)), (key, name)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_text_names_another_service(language: str) -> None:
+    services = written().in_language(language).services
+    for key, service in services.items():
+        texts = (getattr(service, name) for name in SERVICE_TEXTS if name != "name")
+        text = "\n".join(t if isinstance(t, str) else "\n".join(t) for t in texts).casefold()
+        named = [k for k, s in services.items() if k != key and s.name.casefold() in text]
+        assert named == [], key
 
 
 def test_the_check_across_languages_finds_no_other_figure() -> None:

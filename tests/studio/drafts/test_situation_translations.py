@@ -33,7 +33,7 @@ GERMAN: dict[str, Any] = {
 
 
 def read_with(folder: Path, *rows: dict[str, Any]) -> Bundle:
-    content = {**tables(), "situations": [SITUATION], "translations": rows}
+    content = {**tables(), "situations": [SITUATION], "translations": list(rows)}
     return read_bundle(write(folder, content))
 
 
