@@ -25,6 +25,7 @@ from conversations.turns import languages
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply.cards import Card, Section, Source, card
@@ -281,7 +282,7 @@ def _spoken(reply: replies.Reply, original: Iterable[str], part: str, words: Wor
     """Return the language of a part, empty where it is that of the fixed words."""
     written = languages.written_in()
     code = written if part in original else reply.language or written
-    return "" if code == words.language else code
+    return "" if code == detected_code(words.language) else code
 
 
 def _notice(reply: replies.Reply, words: Words) -> str:

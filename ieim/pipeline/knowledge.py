@@ -93,14 +93,16 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The texts of an agency, a category or a service in ``language`` (ISO 639-1).
+    """The texts of an agency, a category, a service or a situation in ``language`` (ISO 639-1).
 
     ``category`` or ``service`` is a key within the agency; with neither it is the agency itself.
-    ``name`` is a category's ``value``. An empty text is not translated.
+    Of a ``situation``, by its key, agency and both keys are empty; ``conditions`` are lines,
+    ``agency/key | condition``, of its services. ``name`` is a category's ``value``. An empty text
+    is not translated.
     """
 
     language: str
-    agency: str
+    agency: str = ""
     category: str = ""
     service: str = ""
     name: str = ""
@@ -113,6 +115,8 @@ class Translation:
     processing_time: str = ""
     how_to_apply: tuple[str, ...] = ()
     contact: str = ""
+    situation: str = ""
+    conditions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,14 +343,19 @@ class Release:
         return frozenset(u for u in urls if u.lower().startswith(("http://", "https://")))
 
 
-Entry = TypeVar("Entry", Agency, Service)
+Entry = TypeVar("Entry", Agency, Service, Situation)
 
 
 def _view(written: Release, code: str) -> Release:
     translations = {
         (translation.agency, translation.category, translation.service): translation
         for translation in written.translations
-        if translation.language == code
+        if translation.language == code and not translation.situation
+    }
+    situations = {
+        words.situation: words
+        for words in written.translations
+        if words.language == code and words.situation
     }
     translated = {
         (agency, service): frozenset(_texts(entry, SERVICE_TEXTS))
@@ -367,6 +376,10 @@ def _view(written: Release, code: str) -> Release:
             (agency, key): _in_words_of(service, translations.get((agency, "", key)), SERVICE_TEXTS)
             for (agency, key), service in written.services.items()
         },
+        situations={
+            key: _situation(situation, situations.get(key))
+            for key, situation in written.situations.items()
+        },
         language=code,
         original=written,
         translated=translated,
@@ -384,6 +397,18 @@ def _category(category: Category, words: Translation | None) -> Category:
     keywords = dict.fromkeys((*words.keywords, *category.keywords))
     value = _texts(words, ("name",)).get("name", category.value)
     return replace(category, value=value, keywords=tuple(keywords))
+
+
+def _situation(situation: Situation, words: Translation | None) -> Situation:
+    if words is None:
+        return situation
+    lines = (line.partition("|") for line in words.conditions)
+    conditions = {reference.strip(): condition.strip() for reference, _, condition in lines}
+    steps = tuple(
+        replace(step, condition=conditions.get(f"{step.agency}/{step.service}") or step.condition)
+        for step in situation.steps
+    )
+    return replace(_in_words_of(situation, words, ("name", "description")), steps=steps)
 
 
 def _texts(words: Translation, fields: tuple[str, ...]) -> dict[str, Any]:

@@ -89,8 +89,8 @@ class Bundle:
 
     @property
     def content(self) -> Content:
-        """The bundle as JSON values; a threshold is a string with two decimals, or None, and
-        what services and questions have had later is there only where it was written."""
+        """The bundle as JSON values; a threshold is a string with two decimals, or None. What
+        services, translations and questions have had later is there only where it was written."""
         content: Content = {table: list(map(asdict, getattr(self, table))) for table in TABLES}
         for label in content["labels"]:
             label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
@@ -99,9 +99,10 @@ class Bundle:
             for name in ("next_services", "deadline_days"):
                 if not service[name]:
                     del service[name]
-        for question in content["questions"]:
-            if not question["situation"]:
-                del question["situation"]
+        for row in (*content["translations"], *content["questions"]):
+            if not row["situation"]:
+                del row["situation"]
+                row.pop("conditions", None)
         always = ("agencies", "dictionary", "services", "labels")
         return {table: rows for table, rows in content.items() if rows or table in always}
 

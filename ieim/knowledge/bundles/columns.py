@@ -189,6 +189,7 @@ Line: TypeAlias = Annotated[
     _FILLED,
 ]
 """A reference, three characters, and a condition."""
+_Lines: TypeAlias = Annotated[tuple[Line, ...], _ENTRIES, AfterValidator(_check_lines)]
 
 
 _ROW = "row"
@@ -265,9 +266,10 @@ class LabelRow(TableRow):
 
 class TranslationRow(TableRow):
     language: Language
-    agency: Id
+    agency: OptionalId = ""
     category: Code = ""
     service: Code = ""
+    situation: OptionalId = ""
     name: Phrase = ""
     description: Text = ""
     keywords: Phrases = ()
@@ -278,13 +280,22 @@ class TranslationRow(TableRow):
     processing_time: Text = ""
     how_to_apply: Texts = ()
     contact: Text = ""
+    conditions: _Lines = ()
 
     def complaints(self) -> Iterator[Complaint]:
         if self.category and self.service:
             message = "has a category and a service: a translation is of one of them"
             yield "service", message, _ROW
             return
-        kind = "category" if self.category else "service" if self.service else "agency"
+        if self.situation and (self.agency or self.category or self.service):
+            message = "has a situation and an agency: a translation is of one of them"
+            yield "situation", message, _ROW
+            return
+        if not (self.situation or self.agency):
+            message = "is missing: fill it in, or name a situation instead of an agency"
+            yield "agency", message, ""
+        kinds = (name for name in ("situation", "category", "service") if getattr(self, name))
+        kind = next(kinds, "agency")
         for column in dict.fromkeys(name for names in TRANSLATED.values() for name in names):
             if getattr(self, column) and column not in TRANSLATED[kind]:
                 texts = ", ".join(TRANSLATED[kind])
@@ -315,7 +326,7 @@ class SituationTableRow(TableRow):
     kind: Annotated[Code, _one_of(SITUATION_KINDS, " or ", ""), _FILLED]
     name: Name
     description: Annotated[str, Field(max_length=DESCRIPTION_LIMIT), _NO_NUL] = ""
-    services: Annotated[tuple[Line, ...], _ENTRIES, AfterValidator(_check_lines)] = ()
+    services: _Lines = ()
 
 
 class QuestionRow(TableRow):
@@ -369,6 +380,7 @@ TRANSLATED: Mapping[str, tuple[str, ...]] = {
     "agency": ("name", "description"),
     "category": ("name", "keywords"),
     "service": SERVICE_TEXTS,
+    "situation": ("name", "description", "conditions"),
 }
 """Which texts a translation of each has; the ``name`` of a category is its ``value``."""
 

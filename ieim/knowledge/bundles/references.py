@@ -58,6 +58,7 @@ class References:
             if name != NO_NEXT and name not in self._service_references:
                 advice = f"write agency/key, or {NO_NEXT}"
                 yield "next_services", f"service {name[:200]!r} is not there: {advice}"
-        for name, _ in map(parts, values.get("services", ())):
-            if "/" in name and name not in self._service_references:
-                yield "services", f"service {name[:200]!r} is not there: write agency/key"
+        for column in ("services", "conditions"):
+            for name, _ in map(parts, values.get(column, ())):
+                if "/" in name and name not in self._service_references:
+                    yield column, f"service {name[:200]!r} is not there: write agency/key"

@@ -28,7 +28,7 @@ IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "dictionary": ("agency", "key"),
     "services": ("agency", "key"),
     "labels": ("set", "code"),
-    "translations": ("language", "agency", "category", "service"),
+    "translations": ("language", "agency", "category", "service", "situation"),
     "help_lines": ("language", "flag"),
     "risk_examples": ("language", "text"),
     "texts": ("case", "language"),

@@ -23,7 +23,7 @@ _DATA: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("money.yaml").read_text(encoding="utf-8")
 )
 _ISO_CODES = frozenset(_DATA["iso_codes"].split())
-_ENGLISH_WORDS = frozenset(_DATA["english_words"].split())
+_ALSO_WORDS = frozenset(_DATA["also_words"].split())
 _NEVER_BEFORE = frozenset(_DATA["never_before"].split())
 _FAMILIES = {name: frozenset(codes.split()) for name, codes in _DATA["families"].items()}
 _WORDS = {word: name for name, words in _DATA["words"].items() for word in words.split()}
@@ -280,7 +280,7 @@ def _code(word: str, currencies: Collection[str]) -> str | None:
     if word in currencies:
         return word
     code = word.upper()
-    return code if code in _ISO_CODES and (word == code or code not in _ENGLISH_WORDS) else None
+    return code if code in _ISO_CODES and (word == code or code not in _ALSO_WORDS) else None
 
 
 def _word(word: str) -> str | None:

@@ -354,7 +354,11 @@ def related(entry: DraftEntry) -> list[tuple[str, str]]:
     translation."""
     if isinstance(entry, Situation):
         query = {"situation__exact": entry.key}
-        return [(gettext("Example questions"), _url("examplequestion", "changelist", query))]
+        return [
+            (gettext("Translations"), _url("translation", "changelist", query)),
+            (gettext("Add a translation"), _url("translation", "add", {"situation": entry.key})),
+            (gettext("Example questions"), _url("examplequestion", "changelist", query)),
+        ]
     if not isinstance(entry, Agency | Category | Service):
         return []
     listed, added = {"agency__id__exact": _owner_of(entry)}, {"agency": _owner_of(entry)}

@@ -396,6 +396,13 @@ class TranslationForm(DraftForm):
     keywords = Lines(label=gettext_lazy("Keywords"), rows=3, help_text=gettext_lazy("One a line."))
     requirements = Lines(help_text=gettext_lazy("One a line."))
     how_to_apply = Lines(help_text=gettext_lazy("One a line."))
+    conditions = Lines(
+        label=gettext_lazy("Conditions"),
+        rows=10,
+        help_text=gettext_lazy(
+            "For whom each service is, one a line: the service, a bar and the translated condition."
+        ),
+    )
 
     class Meta:
         model = Translation

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import TRANSLATED
+from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.selectors import current_number
 from ieim.people.access import member
@@ -191,18 +192,19 @@ class LabelAdmin(FilesAdmin):
 class TranslationAdmin(FilesAdmin):
     table = "translations"
     form = TranslationForm
-    list_display = ["name", "language", "agency", "category", "service"]
+    list_display = ["name", "language", "agency", "category", "service", "situation"]
     list_display_links = ["name", "language"]
     list_filter = ["language", ("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
-    search_fields = ["name", "category", "service", "agency__id", "agency__name"]
+    search_fields = ["name", "category", "service", "situation", "agency__id", "agency__name"]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the texts that what is translated has; all while that is not known."""
         source = obj.__dict__ if obj else request.GET
-        level = next((name for name in ("category", "service") if source.get(name)), "agency")
+        levels = ("category", "service", "situation")
+        level = next((name for name in levels if source.get(name)), "agency")
         texts = TRANSLATED[level] if obj or level != "agency" else _EVERY_TEXT
-        return ["language", "agency", "category", "service", *texts, "position", "seen"]
+        return [*IDENTITY["translations"], *texts, "position", "seen"]
 
 
 @admin.register(HelpLine)

@@ -98,9 +98,11 @@ def dangling_references(bundle: Bundle) -> Iterator[Remark]:
     yield from _dangling_services(bundle)
     yield from _dangling_in_agencies(bundle)
     situations = {situation.key for situation in bundle.situations}
-    for question in bundle.questions:
-        if question.situation and question.situation not in situations:
-            yield _dangling("questions", question, "situation", question.situation)
+    in_situations: tuple[Table, ...] = ("translations", "questions")
+    for table in in_situations:
+        for row in getattr(bundle, table):
+            if row.situation and row.situation not in situations:
+                yield _dangling(table, row, "situation", row.situation)
     flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
     flagged: tuple[Table, ...] = ("help_lines", "risk_examples")
     for table in flagged:
@@ -120,6 +122,10 @@ def _dangling_services(bundle: Bundle) -> Iterator[Remark]:
         for reference, _ in map(parts, situation.services):
             if reference not in references:
                 yield _dangling("situations", situation, "service", reference)
+    for text in bundle.translations:
+        for reference, _ in map(parts, text.conditions):
+            if reference not in references:
+                yield _dangling("translations", text, "service", reference)
 
 
 def _dangling_in_agencies(bundle: Bundle) -> Iterator[Remark]:
@@ -133,7 +139,7 @@ def _dangling_in_agencies(bundle: Bundle) -> Iterator[Remark]:
     for table in tables:
         for row in getattr(bundle, table):
             if not row.agency:
-                continue  # a question of a situation
+                continue  # of a situation
             if row.agency not in agencies:
                 yield _dangling(table, row, "agency", row.agency)
             references = [("category", key) for key in getattr(row, "categories", ())]
@@ -278,8 +284,8 @@ def _is_known(element: str | None, character: str | None) -> bool:
 
 
 def different_figures(bundle: Bundle) -> Iterator[Remark]:
-    """Yield translations of agencies and services that have other figures than the original, and
-    help lines that have others than their flag's label.
+    """Yield translations of agencies, services and situations that have other figures than the
+    original, and help lines that have others than their flag's label.
 
     A fee that is raised in one language only leaves the old one to the others, and a help line with
     an old number leads nowhere. Words cannot be compared across languages, but figures can.
@@ -294,6 +300,21 @@ def different_figures(bundle: Bundle) -> Iterator[Remark]:
         if original is not None and not text.category:
             columns = TRANSLATED["service" if text.service else "agency"]
             pairs = {name: (getattr(original, name), getattr(text, name)) for name in columns}
+            yield from _figures("translations", text, pairs)
+    situations = {situation.key: situation for situation in bundle.situations}
+    for text in bundle.translations:
+        if situation := situations.get(text.situation):
+            both = (dict(map(parts, lines)) for lines in (situation.services, text.conditions))
+            original_conditions, conditions = both
+            pairs = {
+                "name": (situation.name, text.name),
+                "description": (situation.description, text.description),
+                # Conditions that are not translated are no difference.
+                "conditions": (
+                    tuple(original_conditions.get(name, "") for name in conditions),
+                    tuple(conditions.values()),
+                ),
+            }
             yield from _figures("translations", text, pairs)
     flags = {label.code: label for label in bundle.labels if label.set == "risk_flags"}
     for line in bundle.help_lines:

@@ -232,7 +232,7 @@ def _references(
     if "flag" in COLUMNS[table]:
         flags = Label.objects.filter(set="risk_flags")
         references.flags = set(flags.values_list("code", flat=True))
-    if table == "questions":
+    if table in ("translations", "questions"):
         references.situations = set(Situation.objects.values_list("key", flat=True))
     rows = Service.objects.values_list("agency_id", "key")
     if table == "situations":
@@ -241,7 +241,8 @@ def _references(
         return references
     position = IDENTITY[table].index("agency")
     agencies = {identity[position] for identity in identities}
-    is_few = len(agencies) <= _FEW
+    # A translation of a situation has no agency, and its conditions name services of any.
+    is_few = len(agencies) <= _FEW and "" not in agencies
     owners = Agency.objects.filter(pk__in=agencies) if is_few else Agency.objects
     references.agencies = set(owners.values_list("pk", flat=True))
     references.agencies |= {pk for (pk,) in pending_ids.get("agencies", ())}
@@ -310,13 +311,14 @@ def removal_problem(table: Table, identity: Mapping[str, str]) -> str | None:
 def dependants(table: Table, identity: Mapping[str, str]) -> Iterator[Entries]:
     """Yield the translations and the questions of an entry: they have no meaning without it."""
     translations: Sequence[Mapping[str, Any]] = ()
-    if table in ("agencies", "dictionary", "services"):
-        agency = identity["id" if table == "agencies" else "agency"]
-        category = identity["key"] if table == "dictionary" else ""
-        service = identity["key"] if table == "services" else ""
-        translations = Translation.objects.filter(
-            agency=agency, category=category, service=service
-        ).values(*IDENTITY["translations"])
+    if table in ("agencies", "dictionary", "services", "situations"):
+        keys = {"dictionary": "category", "services": "service", "situations": "situation"}
+        original = dict.fromkeys(keys.values(), "")
+        if table in keys:
+            original[keys[table]] = identity["key"]
+        agency = identity["id"] if table == "agencies" else identity.get("agency")
+        rows = Translation.objects.filter(agency=agency, **original)
+        translations = rows.values(*IDENTITY["translations"])
     yield Entries("translations", list(translations))
     if table in ("services", "situations"):
         owner = {"situation": identity["key"]}

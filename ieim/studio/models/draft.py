@@ -257,23 +257,33 @@ class Label(DraftEntry):
 
 
 class Translation(DraftEntry):
-    """The texts of one agency, dictionary entry or service in one more language.
+    """The texts of one agency, dictionary entry, service or situation in one more language.
 
     ``category`` or ``service`` is the key within the agency; with neither it is the agency itself.
-    A blank column is not translated: the original stands in for it.
+    One of a situation has none of them. A blank column is not translated: the original stands in
+    for it.
     """
 
     table = "translations"
 
     language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
-    agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="translations")
+    agency = models.ForeignKey(
+        Agency, on_delete=models.CASCADE, related_name="translations", null=True, blank=True
+    )
     category = models.CharField(max_length=ID_LIMIT, blank=True)
     service = models.CharField(max_length=ID_LIMIT, blank=True)
+    situation = models.CharField(
+        max_length=ID_LIMIT,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("The key of a situation, instead of an agency."),
+    )
     name = models.CharField(
         max_length=VALUE_LIMIT, blank=True, help_text=_("A name, or a category as citizens say it.")
     )
     description = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text=_("An agency's description.")
+        max_length=TEXT_LIMIT, blank=True, help_text=_("An agency's or a situation's.")
     )
     keywords = models.JSONField(default=list, blank=True, help_text=_("A category's."))
     overview = models.TextField(max_length=TEXT_LIMIT, blank=True)
@@ -283,17 +293,26 @@ class Translation(DraftEntry):
     processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
     how_to_apply = models.JSONField(default=list, blank=True)
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    conditions = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True
+    )
 
     class Meta(DraftEntry.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["language", "agency", "category", "service"],
                 name="knowledge_translation_once",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["language", "situation"],
+                condition=Q(agency=None),
+                name="knowledge_situation_translation_once",
+            ),
         ]
 
     def __str__(self) -> str:
-        return " ".join(filter(None, [self.language, self.agency_id, self.category, self.service]))
+        keys = [self.language, self.agency_id, self.category, self.service, self.situation]
+        return " ".join(filter(None, keys))
 
 
 class HelpLine(DraftEntry):

@@ -168,7 +168,11 @@ class _Catalogue:
                 "description": _about(node, self._original),
             }
             if identifier := self._identifier(node, values["name"], "situation"):
-                entry = Entry(identifier, node.pointer, values, services=services)
+                columns = {"name": _name, "description": _about}
+                translations = dict(self._translations(node, columns))
+                entry = Entry(
+                    identifier, node.pointer, values, translations=translations, services=services
+                )
                 self._contents.add("situations", entry)
 
     def _inherit_contact(self, entry: Entry, node: Node) -> None:

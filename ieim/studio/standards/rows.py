@@ -116,6 +116,7 @@ def to_rows(contents: Contents, *, into: str | None) -> Mapped:
             report.left_out(entry.pointer, why)
         elif (values := _situation(entry, agencies, report)).get("name"):
             _put(mapped, "situations", entry, values, report)
+            _add_translations(mapped, entry, {"situation": str(values["key"])}, report)
         else:
             report.problem(entry.pointer, "has no name: every situation needs one")
     report.check()
@@ -133,12 +134,20 @@ def _add(mapped: Mapped, table: Table, entry: Entry, agency: str, report: Report
     if table == "services" and not values.get("name"):
         report.problem(entry.pointer, "has no name: every service needs one")
     _put(mapped, table, entry, values, report)
-    original = {"agency": agency, "category": "", "service": ""}
+    original = {"agency": agency}
     if table != "agencies":
         original["category" if table == "dictionary" else "service"] = key
+    _add_translations(mapped, entry, original, report)
+
+
+def _add_translations(
+    mapped: Mapped, entry: Entry, original: Mapping[str, str], report: Report
+) -> None:
+    """Add a row for each language that an entry is translated into."""
     for language, texts in entry.translations.items():
         if fitting := _fitted("translations", texts, entry.pointer, report):
-            values = {"language": language, **original, **fitting}
+            blank = dict.fromkeys(IDENTITY["translations"], "")
+            values = {**blank, "language": language, **original, **fitting}
             _put(mapped, "translations", entry, values, report)
 
 

@@ -57,10 +57,10 @@ class _Writer:
 
     def __init__(self, release: Release, base: str) -> None:
         self._addresses = Addresses(base)
-        self._translations: dict[tuple[str, str, str], list[Translation]] = {}
-        for translation in release.translations:
-            key = (translation.agency, translation.category, translation.service)
-            self._translations.setdefault(key, []).append(translation)
+        self._translations: dict[tuple[str, str, str, str], list[Translation]] = {}
+        for t in release.translations:
+            key = (t.agency, t.category, t.service, t.situation)
+            self._translations.setdefault(key, []).append(t)
         self._situations: dict[tuple[str, str], list[str]] = {}
         for situation in release.situations.values():
             for step in situation.steps:
@@ -68,7 +68,7 @@ class _Writer:
                 self._situations.setdefault(service, []).append(situation.key)
 
     def agency(self, agency: Agency) -> JSONLD:
-        translations = self._translations.get((agency.id, "", ""), [])
+        translations = self._translations.get((agency.id, "", "", ""), [])
         properties = {
             "@id": self._addresses.agency(agency.id),
             "identifier": agency.id,
@@ -87,7 +87,7 @@ class _Writer:
         return nodes
 
     def _category(self, category: Category, code_set: str) -> JSONLD:
-        translations = self._translations.get((category.agency, category.key, ""), [])
+        translations = self._translations.get((category.agency, category.key, "", ""), [])
         translated = [_text(word, t.language) for t in translations for word in t.keywords]
         properties = {
             "@id": self._addresses.category(category.agency, category.key),
@@ -99,7 +99,7 @@ class _Writer:
         return node("CategoryCode", properties)
 
     def service(self, service: Service) -> JSONLD:
-        translations = self._translations.get((service.agency, "", service.key), [])
+        translations = self._translations.get((service.agency, "", service.key, ""), [])
         texts = partial(_texts, service, translations)
         described: list[Service | Translation] = [service, *translations]
         channel = {
@@ -135,11 +135,12 @@ class _Writer:
         return filled({"cv:isGroupedBy": [{"@id": self._addresses.situation(key)} for key in keys]})
 
     def situation(self, situation: Situation) -> JSONLD:
+        texts = partial(_texts, situation, self._translations.get(("", "", "", situation.key), []))
         properties = {
             "@id": self._addresses.situation(situation.key),
             "dct:identifier": situation.key,
-            "dct:title": situation.name,
-            "dct:description": situation.description,
+            "dct:title": texts("name"),
+            "dct:description": texts("description"),
         }
         is_life = situation.kind == "life"
         return node("cv:LifeEvent" if is_life else "cv:BusinessEvent", properties)
@@ -162,7 +163,9 @@ def _page(path: str) -> JSONLD:
 
 
 def _texts(
-    entry: Agency | Category | Service, translations: Iterable[Translation], *columns: str
+    entry: Agency | Category | Service | Situation,
+    translations: Iterable[Translation],
+    *columns: str,
 ) -> list[Any]:
     """Return a text with its translations, whose column is the last."""
     texts = ((getattr(t, columns[-1]), t.language) for t in translations)

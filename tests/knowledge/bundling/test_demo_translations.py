@@ -1,72 +1,116 @@
-"""The demo's French: whole, and with the same figures as the English."""
+"""The demo in all languages of the pages: whole, and with the same facts as the English."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import pytest
+from django.conf import settings
 
-from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import Bundle, read_bundle
+from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Release
+from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.ports import Query
 from ieim.search import index_for
+from ieim.studio.checks.rules import different_figures
 from tests.fixtures import DEMO
 
-FIGURES = re.compile(r"MRK [\d,.]*\d|\+999[\d ]*\d|\d\d:\d\d|\d+%|\S+@\S+\.example")
+LANGUAGES = sorted(detected_code(code.partition("-")[0]) for code, _ in settings.LANGUAGES)
+TRANSLATED = [code for code in LANGUAGES if code != "en"]
+KINDS = ("money", "percent", "url", "email")
+"""The facts that are read alike in every language; dates and the rest are compared as figures."""
 QUESTIONS = {
-    "Comment renouveler mon passeport ?": "passports.renew-passport",
-    "J'ai perdu mon passeport, que faire ?": "passports.lost-passport",
-    "Je voudrais prolonger mon visa de touriste": "immigration.extend-tourist-visa",
-    "Où déclarer la naissance de mon enfant ?": "civil-registry.register-birth",
-    "J'ai déménagé, comment changer d'adresse ?": "municipal.register-address",
-    "Je cherche un logement social": "housing.social-housing",
-    # There is only the English of these: their category's words lead to them.
-    "J'ai reçu une amende pour excès de vitesse": "vehicles.traffic-fine",
-    "Comment obtenir une bourse d'études ?": "education.student-grant",
-    "Je voudrais enregistrer mon chien": "municipal.register-dog",
+    ("fr", "Comment renouveler mon passeport ?"): "passports.renew-passport",
+    ("fr", "J'ai perdu mon passeport, que faire ?"): "passports.lost-passport",
+    ("fr", "Je voudrais prolonger mon visa de touriste"): "immigration.extend-tourist-visa",
+    ("fr", "J'ai reçu une amende pour excès de vitesse"): "vehicles.traffic-fine",
+    ("de", "Wie melde ich meinen Hund an?"): "municipal.register-dog",
+    ("de", "Mein Vermieter gibt mir die Kaution nicht zurück"): "housing.deposit-dispute",
+    ("es", "¿Cómo renovar mi pasaporte?"): "passports.renew-passport",
+    ("es", "Quiero solicitar una vivienda social"): "housing.social-housing",
+    ("zh", "怎样申请助学金？"): "education.student-grant",
+    ("ar", "تسجيل عنوان جديد"): "municipal.register-address",
+    ("tl", "Paano magparehistro ng aso?"): "municipal.register-dog",
 }
 
 
 @cache
-def demo() -> Release:
-    return read_bundle(DEMO).release()
+def demo() -> Bundle:
+    return read_bundle(DEMO)
 
 
 @cache
-def french() -> Release:
-    return demo().in_language("fr")
+def written() -> Release:
+    return demo().release()
 
 
-def test_it_names_all_agencies_and_categories() -> None:
-    written, view = demo().agencies, french().agencies
-    for name in ("name", "description"):
-        assert [i for i in written if getattr(view[i], name) == getattr(written[i], name)] == []
-    rows = {(t.agency, t.category) for t in demo().translations if t.category and t.keywords}
-    assert rows == set(demo().categories)
+def values(texts: str | Sequence[str]) -> set[tuple[str, str]]:
+    text = texts if isinstance(texts, str) else "\n".join(texts)
+    found = facts(text, currencies={"MRK"})
+    return {(fact.kind, fact.value) for fact in found if fact.kind in KINDS}
 
 
-def test_it_says_everything_of_the_services_that_are_asked_for_most() -> None:
-    assert len(french().translated) >= 10
-    assert all(texts == set(SERVICE_TEXTS) for texts in french().translated.values())
-    for key in french().translated:
-        for name in ("requirements", "how_to_apply"):
-            ours, theirs = (getattr(r.services[key], name) for r in (french(), demo()))
-            assert len(ours) == len(theirs), (key, name)
+def lengths(texts: Iterable[str | Sequence[str]]) -> list[int]:
+    return [0 if isinstance(text, str) else len(text) for text in texts]
 
 
-@pytest.mark.parametrize("name", SERVICE_TEXTS)
-def test_it_gives_the_same_figures_as_the_english(name: str) -> None:
-    for key in french().translated:
-        texts = (getattr(entry.services[key], name) for entry in (french(), demo()))
-        ours, theirs = (
-            sorted(FIGURES.findall(text if isinstance(text, str) else "\n".join(text)))
-            for text in texts
-        )
-        assert ours == theirs, (key, name)
+def test_it_is_in_all_languages_of_the_pages() -> None:
+    assert sorted(written().languages) == TRANSLATED
+    assert len(TRANSLATED) == 6
 
 
-@pytest.mark.parametrize(("question", "key"), QUESTIONS.items())
-def test_it_finds_by_a_question_in_french(question: str, key: str) -> None:
-    result = index_for(french()).rank(Query(question)).services(limit=1)
-    assert result[0].item.key == key
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_every_text_is_translated(language: str) -> None:
+    rows = [row for row in written().translations if row.language == language]
+    agencies = {r.agency for r in rows if r.name and r.description and not r.situation}
+    assert agencies == set(written().agencies)
+    categories = {(r.agency, r.category) for r in rows if r.category and r.name and r.keywords}
+    assert categories == set(written().categories)
+    view = written().in_language(language)
+    for key, service in written().services.items():
+        texts = {name for name in SERVICE_TEXTS if getattr(service, name)}
+        assert view.translated.get(key, set()) == texts, key
+        both = ([getattr(s, name) for name in SERVICE_TEXTS] for s in (service, view.services[key]))
+        original, translation = map(lengths, both)
+        assert original == translation, key
+    for name, situation in written().situations.items():
+        translated = view.situations[name]
+        steps = zip(situation.steps, translated.steps, strict=True)
+        pairs = [(a.condition, b.condition) for a, b in steps if a.condition]
+        pairs += [
+            (situation.name, translated.name),
+            (situation.description, translated.description),
+        ]
+        assert [ours for ours, theirs in pairs if ours == theirs] == [], name
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_every_translation_states_the_facts_of_the_original(language: str) -> None:
+    view = written().in_language(language)
+    for key, service in written().services.items():
+        for name in SERVICE_TEXTS:
+            translation = getattr(view.services[key], name)
+            assert values(translation) == values(getattr(service, name)), (key, name)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_text_names_another_service(language: str) -> None:
+    services = written().in_language(language).services
+    for key, service in services.items():
+        texts = (getattr(service, name) for name in SERVICE_TEXTS if name != "name")
+        text = "\n".join(t if isinstance(t, str) else "\n".join(t) for t in texts).casefold()
+        named = [k for k, s in services.items() if k != key and s.name.casefold() in text]
+        assert named == [], key
+
+
+def test_the_check_across_languages_finds_no_other_figure() -> None:
+    assert list(different_figures(demo())) == []
+
+
+@pytest.mark.parametrize(("language", "question"), QUESTIONS)
+def test_it_finds_by_a_question_in_the_language(language: str, question: str) -> None:
+    view = written().in_language(language)
+    result = index_for(view).rank(Query(question)).services(limit=1)
+    assert result[0].item.key == QUESTIONS[language, question]

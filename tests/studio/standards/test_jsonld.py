@@ -59,9 +59,9 @@ def test_it_maps_schema_org() -> None:
 
 def test_it_makes_translations_of_language_maps() -> None:
     mapped, _ = read(SCHEMA_ORG)
-    renew = row(mapped, "translations", "fr", PASSPORTS, "", RENEW)
+    renew = row(mapped, "translations", "fr", PASSPORTS, "", RENEW, "")
     assert (renew["name"], renew["fees"]) == ("Renouveler un passeport", "80 couronnes")
-    lost = row(mapped, "translations", "fr", PASSPORTS, "", "lost")
+    lost = row(mapped, "translations", "fr", PASSPORTS, "", "lost", "")
     assert lost["name"] == "Signaler une perte"
     assert row(mapped, "services", PASSPORTS, "lost")["name"] == "Report a lost passport"
     assert {identity[0] for identity in mapped.rows["translations"]} == {"fr"}
@@ -93,9 +93,9 @@ def test_it_maps_cpsv_ap() -> None:
         "contact": "Phone: +999 1 555 0177\nHours: Every day from 9 to 5",
         "categories": ["income-tax-54508d481e52"],
     }
-    translated = row(mapped, "translations", "de", office, "", RETURN)
+    translated = row(mapped, "translations", "de", office, "", RETURN, "")
     assert translated["name"] == "Steuererklärung"
-    assert row(mapped, "translations", "de", office, "", "")["name"] == "Steueramt"
+    assert row(mapped, "translations", "de", office, "", "", "")["name"] == "Steueramt"
     assert any("hasLegalResource" in note for note in notes(report))
 
 
@@ -182,7 +182,7 @@ def test_a_language_of_the_context_is_that_of_the_originals() -> None:
     context = ["https://schema.org", {"@language": "fr"}]
     mapped, _ = read(service(**{"@context": context, "name": name}))
     assert row(mapped, "services", "office", "s")["name"] == "Un service"
-    assert row(mapped, "translations", "en", "office", "", "s")["name"] == "A service"
+    assert row(mapped, "translations", "en", "office", "", "s", "")["name"] == "A service"
 
 
 def test_a_text_only_in_another_language_is_no_original() -> None:
@@ -190,7 +190,7 @@ def test_a_text_only_in_another_language_is_no_original() -> None:
     name = ["A service", {"@language": "fr", "@value": "Un service"}]
     mapped, _ = read(service(name=name, description=about))
     assert "overview" not in row(mapped, "services", "office", "s")
-    assert row(mapped, "translations", "fr", "office", "", "s")["overview"] == "En français"
+    assert row(mapped, "translations", "fr", "office", "", "s", "")["overview"] == "En français"
 
 
 def test_a_file_in_one_language_has_no_translations() -> None:

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0010_situation_questions_once'),
+        ('studio', '0011_situation_translations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
