@@ -15,7 +15,7 @@ from ieim.studio.checks.rules import different_figures
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Change, Translation
-from ieim.studio.standards.publishing import release_json_ld
+from ieim.studio.standards.schema_org import release_json_ld
 from tests.knowledge.bundles import errors, tables, write
 from tests.review.people import browser, person
 from tests.studio.admin.admin_pages import address, filled, said
