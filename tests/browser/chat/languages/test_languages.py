@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from ieim.studio.drafts import publishing
+from ieim.studio.drafts import services as knowledge
+from tests import bilingual
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected
 from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
 RENEW = "Comment renouveler mon passeport ?"
-FINE = "Comment contester une amende ?"
-"""Of its service there is only the English."""
 
 
 @pytest.mark.parametrize("width", sample([375, 320]))
@@ -40,11 +41,13 @@ def test_it_answers_in_french(quiet_page: Page, width: int) -> None:
 
 @pytest.mark.whole
 def test_it_says_in_french_that_an_answer_is_in_english(quiet_page: Page) -> None:
+    knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
+    publishing.publish(note="bilingual", by=None)
     page = quiet_page
     page.set_viewport_size({"width": 375, "height": 812})
     page.goto("/")
     connected(page)
-    ask(page, FINE)
+    ask(page, bilingual.KAYAK)
     expect(page.get_by_text("Pourquoi cette réponse")).to_be_visible()
     answer = page.locator(".answer")
     expect(answer.get_by_text("Ces informations n’existent qu’en anglais.")).to_be_visible()
