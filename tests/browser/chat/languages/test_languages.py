@@ -11,8 +11,6 @@ from tests.selection import sample
 pytestmark = pytest.mark.browser
 
 RENEW = "Comment renouveler mon passeport ?"
-FINE = "Comment contester une amende ?"
-"""Of its service there is only the English."""
 
 
 @pytest.mark.parametrize("width", sample([375, 320]))
@@ -34,24 +32,6 @@ def test_it_answers_in_french(quiet_page: Page, width: int) -> None:
     page.get_by_text("Pourquoi cette réponse").click()
     expect(answer.locator("mark").first).to_be_visible()
     expect(answer.locator(".steps")).to_contain_text("Lecture de votre question: fait")
-    assert_fits(page)
-    assert_accessible(page)
-
-
-@pytest.mark.whole
-def test_it_says_in_french_that_an_answer_is_in_english(quiet_page: Page) -> None:
-    page = quiet_page
-    page.set_viewport_size({"width": 375, "height": 812})
-    page.goto("/")
-    connected(page)
-    ask(page, FINE)
-    expect(page.get_by_text("Pourquoi cette réponse")).to_be_visible()
-    answer = page.locator(".answer")
-    expect(answer.get_by_text("Ces informations n’existent qu’en anglais.")).to_be_visible()
-    expect(answer.locator("h3")).to_have_attribute("lang", "en")
-    expect(answer.locator(".answer__lead")).to_have_attribute("lang", "en")
-    expect(answer.locator("dd:not([lang=en])")).to_have_count(0)
-    expect(answer.locator("dt[lang]")).to_have_count(0)
     assert_fits(page)
     assert_accessible(page)
 
