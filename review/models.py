@@ -296,7 +296,8 @@ class DailyFigures(models.Model):
     """The figures of a day that is over (``review/metrics``), from ``begin`` until before ``end``.
 
     Both are midnights of the deployment. ``figures`` are rows by the name of their query, without
-    the day; they do not count while ``is_stale``.
+    the day; they do not count while ``is_stale``. A release that counts otherwise deletes all rows
+    in a migration.
     """
 
     begin = models.DateTimeField()

@@ -16,7 +16,6 @@ from datetime import date, datetime, time, timedelta
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
-from uuid import UUID
 
 from django.db.models import (
     BooleanField,
@@ -87,11 +86,6 @@ class Period:
         days = (*self.days, self.last + timedelta(days=1))
         return tuple(datetime.combine(day, time(), zone) for day in days)
 
-    @property
-    def spans(self) -> tuple[tuple[datetime, datetime], ...]:
-        """The start and the end of each day."""
-        return tuple(pairwise(self.midnights))
-
 
 Row = dict[str, Any]
 """Columns by name: ``day``, ``agency``, ``total``, and those that the query names."""
@@ -144,11 +138,11 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
     """Return the figures of some agencies; None: of all, and of turns without a single agency."""
     stored = _stored(period)
     parts = [count(run) for run in _runs(day for day in period.days if day not in stored)]
-    for day, figures in stored.items():
-        parts.append(
-            {name: [{"day": day, **row} for row in rows] for name, rows in figures.items()}
-        )
-    rows = {name: [row for part in parts for row in part.get(name, ())] for name in QUERIES}
+    parts += [
+        {name: [{**row, "day": day} for row in rows] for name, rows in of_day.items()}
+        for day, of_day in stored.items()
+    ]
+    rows = {name: [row for part in parts for row in part[name]] for name in QUERIES}
     figures = Figures(period, **rows)
     return figures if agencies is None else figures.of_agencies(agencies)
 
@@ -158,14 +152,12 @@ def count(period: Period) -> dict[str, list[Row]]:
     return {name: query(period) for name, query in QUERIES.items()}
 
 
-def changed_moments(changes: Iterable[tuple[UUID | None, datetime | None]]) -> set[datetime]:
+def changed_moments(changes: Iterable[LateChange]) -> set[datetime]:
     """Return the moments that changes are about; of a change of a turn, of all that came of it."""
-    moments, turns = set[datetime](), set[UUID]()
-    for turn_id, moment in changes:
-        moments |= {moment} if moment is not None else set()
-        turns |= {turn_id} if turn_id is not None else set()
-    if turns:
-        # Listed: the planner takes a small table that it knows nothing of for a large one.
+    changes = list(changes)
+    moments = {change.moment for change in changes if change.moment is not None}
+    # Listed: the planner takes a small table that it knows nothing of for a large one.
+    if turns := {change.turn_id for change in changes if change.turn_id is not None}:
         first, *others = (
             model._default_manager.filter(**{f"{path}__in": turns}).order_by().values_list(column)
             for model, column, path in _MOMENTS
@@ -177,22 +169,24 @@ def changed_moments(changes: Iterable[tuple[UUID | None, datetime | None]]) -> s
 def _stored(period: Period) -> dict[date, dict[str, list[Row]]]:
     """Return the figures that are stored, without those of days that have changed since."""
     # Before the days: a change that is looked at meanwhile has then marked its day.
-    moments = changed_moments(LateChange.objects.values_list("turn_id", "moment").distinct())
-    days = dict(zip(period.spans, period.days, strict=True))
+    moments = changed_moments(LateChange.objects.all())
+    days = dict(zip(pairwise(period.midnights), period.days, strict=True))
     begin, *_, end = period.midnights
-    rows = DailyFigures.objects.filter(begin__gte=begin, end__lte=end, is_stale=False)
     return {
         days[row.begin, row.end]: row.figures
-        for row in rows
-        if (row.begin, row.end) in days and not row.has_any(moments)
+        for row in DailyFigures.objects.filter(begin__gte=begin, end__lte=end, is_stale=False)
+        if (row.begin, row.end) in days
+        # Otherwise a process of another release has counted it.
+        and row.figures.keys() == QUERIES.keys()
+        and not row.has_any(moments)
     }
 
 
 def _runs(days: Iterable[date]) -> Iterator[Period]:
     """Yield the periods that days in a row make."""
     for _, run in groupby(enumerate(days), key=lambda pair: pair[1].toordinal() - pair[0]):
-        first, *rest = [day for _, day in run]
-        yield Period(first, rest[-1] if rest else first)
+        in_a_row = [day for _, day in run]
+        yield Period(in_a_row[0], in_a_row[-1])
 
 
 def questions(period: Period) -> list[Row]:
@@ -296,17 +290,9 @@ def tokens(period: Period) -> list[Row]:
     return [{"stage": row["contract"], **row} for row in rows]
 
 
+_COUNTS = (questions, stops, choices, answers, overdue, ratings, feedback, follow_ups, decisions)
 QUERIES: Mapping[str, Callable[[Period], list[Row]]] = {
-    "questions": questions,
-    "stops": stops,
-    "choices": choices,
-    "answers": answers,
-    "overdue": overdue,
-    "ratings": ratings,
-    "feedback": feedback,
-    "follow_ups": follow_ups,
-    "decisions": decisions,
-    "tokens": tokens,
+    query.__name__: query for query in (*_COUNTS, tokens)
 }
 """By the name of their rows in :class:`Figures`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from django.db import transaction
 from django.db.models import Q
@@ -16,7 +17,6 @@ from review.models import DailyFigures, LateChange
 AFTER_MIDNIGHT = timedelta(hours=1)
 """A day is counted so long after its end: every transaction that wrote to it has ended."""
 RECOUNT_EVERY = timedelta(minutes=10)
-"""A day is counted again so long after the last time; what changed since is counted live until."""
 CHANGES = 5_000
 """Late changes that one run looks at."""
 
@@ -33,44 +33,42 @@ def roll_up(*, now: datetime) -> bool:
     day = due.order_by("-begin").first()
     if day is None:
         return False
+    date = timezone.localdate(day.begin, timezone.get_default_timezone())
     with transaction.atomic():
         # First: a change that this count does not see marks the row after it.
         if stale.filter(pk=day.pk).update(is_stale=False, counted_at=now):
-            date = timezone.localdate(day.begin, timezone.get_default_timezone())
-            figures = {
-                name: [{k: v for k, v in row.items() if k != "day"} for row in rows]
-                for name, rows in selectors.count(Period(date, date)).items()
-            }
-            DailyFigures.objects.filter(pk=day.pk).update(figures=figures)
+            figures = selectors.count(Period(date, date))
+            stored = {name: [{**row, "day": None} for row in figures[name]] for name in figures}
+            DailyFigures.objects.filter(pk=day.pk).update(figures=stored)
     return True
 
 
 @transaction.atomic
 def _mark_changed_days() -> None:
-    changes = list(LateChange.objects.values_list("pk", "turn_id", "moment")[:CHANGES])
-    if changes:
-        moments = selectors.changed_moments((turn, moment) for _, turn, moment in changes)
+    changes = list(LateChange.objects.all()[:CHANGES])
+    if moments := selectors.changed_moments(changes):
         # Stale ones too: one that is being counted waits for its lock, and is stale afterwards.
         days = DailyFigures.objects.filter(begin__lte=max(moments), end__gt=min(moments))
         changed = [day.pk for day in days.defer("figures") if day.has_any(moments)]
         DailyFigures.objects.filter(pk__in=changed).update(is_stale=True)
-        LateChange.objects.filter(pk__in=[pk for pk, *_ in changes]).delete()
+    if changes:
+        LateChange.objects.filter(pk__in=[change.pk for change in changes]).delete()
 
 
 def _add_days(now: datetime) -> None:
-    """Add a row for each day that is over, before it is counted, since the first question.
+    """Add the days that are over since the first question, before any of them is counted.
 
     Days of another time zone go.
     """
     zone = timezone.get_default_timezone()
     last = timezone.localdate(now - AFTER_MIDNIGHT, zone) - timedelta(days=1)
     begin, end = Period(last, last).midnights
-    first = Turn.objects.order_by("created_at").values_list("created_at", flat=True).first()
-    if first is None or first >= end or DailyFigures.objects.filter(begin=begin, end=end).exists():
+    first = Turn.objects.order_by("created_at").first()
+    if first is None or first.created_at >= end:
         return
-    spans = set(Period(timezone.localdate(first, zone), last).spans)
-    stored = {(day.begin, day.end): day.pk for day in DailyFigures.objects.defer("figures")}
-    others = [pk for span, pk in stored.items() if span not in spans]
-    DailyFigures.objects.filter(pk__in=others).delete()
-    days = [DailyFigures(begin=begin, end=end) for begin, end in sorted(spans - stored.keys())]
-    DailyFigures.objects.bulk_create(days, ignore_conflicts=True)
+    if not DailyFigures.objects.filter(begin=begin, end=end).exists():
+        midnights = Period(timezone.localdate(first.created_at, zone), last).midnights
+        same_zone = DailyFigures.objects.filter(begin__in=midnights, end__in=midnights)
+        DailyFigures.objects.exclude(pk__in=same_zone.values("pk")).delete()
+        days = [DailyFigures(begin=begin, end=end) for begin, end in pairwise(midnights)]
+        DailyFigures.objects.bulk_create(days, ignore_conflicts=True)

@@ -225,7 +225,7 @@ def test_a_day_is_over_an_hour_after_midnight(turn: Turn, settings: Settings) ->
     zone = timezone.get_default_timezone()
     midnight = timezone.localtime(timezone.now(), zone).replace(hour=0, minute=0, second=0)
     yesterday = timezone.localdate(midnight, zone) - timedelta(days=1)
-    (begin,) = (begin for begin, _ in Period(yesterday, yesterday).spans)
+    begin, _ = Period(yesterday, yesterday).midnights
     roll_up(midnight + timedelta(minutes=59))
     assert not DailyFigures.objects.filter(begin=begin).exists()
     roll_up(midnight + timedelta(minutes=61))
@@ -254,4 +254,4 @@ def test_every_trigger_is_there_after_all_migrations() -> None:
     }[connection.vendor]
     with connection.cursor() as cursor:
         cursor.execute(query)
-        assert {name for (name,) in cursor.fetchall()} >= triggers.names(connection.vendor)
+        assert {name for (name,) in cursor.fetchall()} >= triggers.NAMES
