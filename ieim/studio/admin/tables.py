@@ -28,6 +28,7 @@ from ieim.studio.admin.forms import (
 from ieim.studio.admin.questions import lines_of, save_lines
 from ieim.studio.drafts.entries import Problems
 from ieim.studio.drafts.selectors import link_warnings
+from ieim.studio.gaps.selectors import question_line
 from ieim.studio.models import (
     Agency,
     CaseText,
@@ -151,6 +152,11 @@ class ServiceAdmin(AskedAdmin):
         (gettext_lazy("Links"), {"fields": ["path", "url", "next_services"]}),
         (gettext_lazy("How it is found"), {"fields": ["questions"]}),
     ]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what the address gives, and the question of the gap that a service is to fill."""
+        line = question_line(request.GET.get("gap", ""), member(request))
+        return {**super().get_changeform_initial_data(request), **line}
 
     @admin.display(boolean=True, description=gettext_lazy("overview"))
     def has_overview(self, service: Service) -> bool:

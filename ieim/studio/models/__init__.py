@@ -14,6 +14,7 @@ from ieim.studio.models.draft import (
     Situation,
     Translation,
 )
+from ieim.studio.models.gaps import Gap, GapAction, GapGroup
 from ieim.studio.models.work import Change, CheckRun, GoldenQuestion, GoldenRun, Proposal, Run
 
 __all__ = [
@@ -25,6 +26,9 @@ __all__ = [
     "CheckRun",
     "DraftEntry",
     "ExampleQuestion",
+    "Gap",
+    "GapAction",
+    "GapGroup",
     "GoldenQuestion",
     "GoldenRun",
     "HelpLine",
