@@ -136,15 +136,10 @@ def service_of(value: str) -> tuple[str, str] | None:
     return (agency, key) if agency and key and "\0" not in value else None
 
 
-def question_line(group_id: str, user: User) -> dict[str, Any]:
-    """Return the first values of a new service's form for a group; none without such a group."""
+def first_gap(group_id: str, user: User) -> Gap | None:
+    """Return the first question of a group as an address names it; None without such a group."""
     groups = visible(user).filter(pk=group_id) if group_id.isdecimal() else GapGroup.objects.none()
-    group = groups.first()
-    gap = group.gaps.first() if group else None
-    if group is None or gap is None:
-        return {}
-    language = f"{group.language}: " if group.language else ""
-    return {"agency": group.agency, "questions": [f"{language}{' '.join(gap.text.split())}"]}
+    return Gap.objects.filter(group__in=groups).select_related("group").first()
 
 
 def change_url_pk(service: tuple[str, str]) -> int | None:
