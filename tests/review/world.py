@@ -24,7 +24,6 @@ from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
 from ieim.studio.drafts import editing
-from ieim.studio.gaps.collecting import monday
 from ieim.studio.models import (
     DRAFT_MODELS,
     Change,
@@ -195,7 +194,7 @@ class World:
             text="Where?",
             outcome=Gap.Outcome.HELD,
             asked_at=turn.created_at,
-            week=monday(turn.created_at.date()),
+            week=turn.created_at.date(),
         )
         return group
 

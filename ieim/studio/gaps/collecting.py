@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import date, datetime, timedelta
-from typing import Final
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.core.cache import cache
@@ -35,6 +36,8 @@ EVERY: Final = 300
 """Seconds between two looks at the turns."""
 WINDOW: Final = timedelta(days=28)
 """How long after it was asked a question is looked at again: it may be rated or answered late."""
+RECENT: Final = timedelta(days=3)
+"""How long ago something happened to it at most: workers may be away for a while."""
 BATCH: Final = 200
 """Questions, and groups, of one task: citizens' turns wait for the same workers."""
 
@@ -88,80 +91,67 @@ def _changed(now: datetime) -> QuerySet[Turn]:
 
     Each has ``outcome``, empty where nothing is wrong with it, and ``stored``, that of its gap.
     """
-    turns = Turn.objects.filter(created_at__gte=now - WINDOW, risks=[]).exclude(text="")
+    since = now - RECENT
+    happened = Q(updated_at__gte=since) | Q(reply__rating__at__gte=since)
+    happened |= Q(replaced__by__created_at__gte=since)
+    turns = Turn.objects.filter(happened, created_at__gte=now - WINDOW, risks=[]).exclude(text="")
     turns = turns.annotate(outcome=_OUTCOME, stored=Coalesce("gap__outcome", Value("")))
     return turns.exclude(outcome=F("stored")).order_by("created_at", "pk")
 
 
-def _store(turns: Sequence[Turn], release: Release) -> None:
-    new = [turn for turn in turns if not turn.stored]  # type: ignore[attr-defined]  # annotated
-    gaps = dict(zip((turn.pk for turn in new), _gaps(new, release), strict=True))
+def _store(turns: Sequence[Any], release: Release) -> None:
     leaders: dict[tuple[str, str], list[Leader]] = defaultdict(list)
     first = GapGroup.objects.annotate(first=Min("gaps__pk")).values("first")
     for gap in Gap.objects.filter(pk__in=first).select_related("group"):
         leaders[gap.group.agency, gap.group.language].append(Leader.of(gap))
     for turn in turns:
-        outcome: str = turn.outcome  # type: ignore[attr-defined]  # annotated
-        if turn.pk in gaps:
-            _add(*gaps[turn.pk], outcome, leaders)
-        elif outcome:
-            Gap.objects.filter(turn=turn).update(outcome=outcome)
+        if not turn.stored:
+            _add(_gap(turn, release), leaders)
+        elif turn.outcome:
+            Gap.objects.filter(turn=turn).update(outcome=turn.outcome)
         else:
             _delete(Gap.objects.filter(turn=turn))
 
 
-def _gaps(turns: Sequence[Turn], release: Release) -> list[tuple[Gap, str, str]]:
-    """Return a gap for each turn, not stored, with its likely agency and its language."""
-    embedder, gaps = vectors.configured_embedder(), []
-    for turn in turns:
-        text = prepare(turn.text).text
-        ranking = _ranking(text, turn.language, release)
-        best = ranking.services(limit=1)
-        agency, service = "", ""
-        if best and ranking.outside < OUTSIDE:
-            agency, service = best[0].item.agency, best[0].item.key
-        situations = near(ranking, OUTSIDE)
-        gap = Gap(
-            turn=turn,
-            text=text,
-            asked_at=turn.created_at,
-            week=monday(timezone.localdate(turn.created_at)),
-            service=service,
-            situation=situations[0].key if situations else "",
-        )
-        if embedder is not None:
-            try:
-                (vector,) = embedder.queries([text[:LONGEST_MESSAGE]])
-                gap.embedder, gap.vector = embedder.id, vector.astype("<f4").tobytes()
-            except EmbedderUnavailable:
-                pass  # the embedder has logged why; words are compared
-        gaps.append((gap, agency, turn.language))
-    return gaps
+def _gap(turn: Any, release: Release) -> Gap:
+    """Return the gap of a turn in a group of its own; neither is stored."""
+    text, day = prepare(turn.text).text, timezone.localdate(turn.created_at)
+    ranking = _ranking(text, turn.language, release)
+    best = ranking.services(limit=1) if ranking.outside < OUTSIDE else ()
+    situations = near(ranking, OUTSIDE)
+    gap = Gap(
+        turn=turn,
+        group=GapGroup(agency=best[0].item.agency if best else "", language=turn.language),
+        text=text,
+        outcome=turn.outcome,
+        asked_at=turn.created_at,
+        week=day - timedelta(days=day.weekday()),
+        service=best[0].item.key if best else "",
+        situation=situations[0].key if situations else "",
+    )
+    if (embedder := vectors.configured_embedder()) is not None:
+        with suppress(EmbedderUnavailable):  # it has logged why; words are compared
+            (vector,) = embedder.queries([text[:LONGEST_MESSAGE]])
+            gap.embedder, gap.vector = embedder.id, vector.astype("<f4").tobytes()
+    return gap
 
 
 @transaction.atomic
-def _add(
-    gap: Gap,
-    agency: str,
-    language: str,
-    outcome: str,
-    leaders: dict[tuple[str, str], list[Leader]],
-) -> None:
-    """Store a gap in its group, unless its words were erased meanwhile."""
+def _add(gap: Gap, leaders: Mapping[tuple[str, str], list[Leader]]) -> None:
+    """Store a gap in the nearest group or its own, unless its words were erased meanwhile."""
     # Erasing locks the turns first, so it finds whatever is stored before.
     turn = Turn.objects.select_for_update().filter(pk=gap.turn_id, risks=[]).exclude(text="")
     if not turn or Gap.objects.filter(turn=gap.turn_id).exists():
         return
-    others = leaders[agency, language]
-    group_id = nearest(gap, others)
-    if group_id is None:
-        gap.group = GapGroup.objects.create(agency=agency, language=language)
-    else:
+    others = leaders[gap.group.agency, gap.group.language]
+    if (group_id := nearest(gap, others)) is not None:
         GapGroup.objects.filter(pk=group_id).update(release_number=None)
         gap.group_id = group_id
-    gap.outcome = outcome
-    gap.save()
-    if group_id is None:
+        gap.save()
+    else:
+        gap.group.save()
+        gap.group_id = gap.group.pk
+        gap.save()
         others.append(Leader.of(gap))
 
 
@@ -179,11 +169,6 @@ def _measure(group: GapGroup, release: Release) -> None:
 
 def _ranking(text: str, language: str, release: Release) -> Ranking:
     return vectors.prepared_shortlist(release.in_language(language)).rank(Query(text))
-
-
-def monday(day: date) -> date:
-    """Return the Monday of the week of a day."""
-    return day - timedelta(days=day.weekday())
 
 
 def forget(*, session_id: UUID) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
-from django.utils.translation import gettext
+from django.utils.translation import gettext_noop
 
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.vectors import shortlist_for
@@ -18,7 +18,7 @@ from ieim.people.scope import agencies_of, works_for
 from ieim.pipeline.ports import Query
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.labels import language_label
-from ieim.studio.models import Gap, GapAction, GapGroup, Service, Situation
+from ieim.studio.models import Gap, GapAction, GapGroup, Situation
 from ieim.studio.pages.selectors import draft_services
 
 LISTED: Final = "gaps.listed"
@@ -30,13 +30,14 @@ OFFERED: Final = 5
 """Services and situations that are offered for a group."""
 
 _HANDLED = GapAction.objects.filter(group=OuterRef("pk"))
-_NO_GAP = _HANDLED.filter(kind=GapAction.Kind.NO_GAP)
-STATES: Mapping[str, Q] = {
-    "": ~Q(Exists(_HANDLED)),
-    "handled": Q(Exists(_HANDLED)) & ~Q(Exists(_NO_GAP)),
-    "no_gap": Q(Exists(_NO_GAP)),
+_IS_HANDLED = Q(Exists(_HANDLED))
+_IS_NO_GAP = Q(Exists(_HANDLED.filter(kind=GapAction.Kind.NO_GAP)))
+STATES: Mapping[str, tuple[str, Q]] = {
+    "": (gettext_noop("To do"), ~_IS_HANDLED),
+    "handled": (gettext_noop("Something was done"), _IS_HANDLED & ~_IS_NO_GAP),
+    "no_gap": (gettext_noop("No gap"), _IS_NO_GAP),
 }
-"""What was done about a group: nothing, something, or it is none."""
+"""What was done about a group, in words and as a condition."""
 
 
 def visible(user: User) -> QuerySet[GapGroup]:
@@ -53,7 +54,7 @@ def listed(
 
     ``number`` counts these. Blank filters leave nothing out; ``week`` is a day (ISO 8601).
     """
-    groups = visible(user).filter(STATES[state])
+    groups = visible(user).filter(STATES[state][1])
     if agency:
         groups = groups.filter(agency="" if agency == NOBODY else agency)
     if language:
@@ -130,28 +131,7 @@ def options(group: GapGroup, user: User, text: str, search: str) -> dict[str, An
     }
 
 
-def service_of(value: str) -> tuple[str, str] | None:
-    """Return agency and key of a service as a form sends it, None for none."""
-    agency, _, key = value.partition(" ")
-    return (agency, key) if agency and key and "\0" not in value else None
-
-
 def first_gap(group_id: str, user: User) -> Gap | None:
     """Return the first question of a group as an address names it; None without such a group."""
     groups = visible(user).filter(pk=group_id) if group_id.isdecimal() else GapGroup.objects.none()
     return Gap.objects.filter(group__in=groups).select_related("group").first()
-
-
-def change_url_pk(service: tuple[str, str]) -> int | None:
-    """Return the key of the draft's row of a service, None for none."""
-    rows = Service.objects.filter(agency=service[0], key=service[1])
-    return rows.values_list("pk", flat=True).first()
-
-
-def state_choices() -> list[tuple[str, str]]:
-    """Return the values of the filter by what was done, with their labels."""
-    return [
-        ("", gettext("To do")),
-        ("handled", gettext("Something was done")),
-        ("no_gap", gettext("No gap")),
-    ]

@@ -23,12 +23,13 @@ from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.gaps import figures, selectors
 from ieim.studio.gaps.services import handle
 from ieim.studio.labels import language_label
-from ieim.studio.models import Gap, GapAction
+from ieim.studio.models import Gap, GapAction, Service
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.trying.services import GoldenError
 
 PERIODS = ("4", "8", "12", "26")
 """Weeks of the figures, the first where the address says nothing else."""
+_FIELDS = ("action", "text", "service", "situation", "reason")
 
 
 @require_safe
@@ -50,7 +51,7 @@ def home(request: HttpRequest) -> HttpResponse:
             *((str(value), str(label)) for value, label in Gap.Outcome.choices),
         ],
         "week": [("", gettext("All weeks")), *weeks.items()],
-        "state": selectors.state_choices(),
+        "state": [(state, gettext(label)) for state, (label, _) in selectors.STATES.items()],
     }
     active = {name: chosen(query, name, dict(values)) for name, values in entries.items()}
     groups = selectors.listed(user, **active)
@@ -78,32 +79,32 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
 def act(request: HttpRequest, pk: int) -> HttpResponse:
     """Do something about a group, and redirect to what follows; 422 with the reason if refused."""
     stored = get_object_or_404(selectors.visible(member(request)), pk=pk)
-    data = request.POST
-    service = selectors.service_of(data.get("service", ""))
+    data = {name: request.POST.get(name, "") for name in _FIELDS}
+    agency, _, key = data["service"].partition(" ")
     try:
+        if "\0" in "".join(data.values()):
+            message = gettext("The text has a character that cannot be shown. Type it again.")
+            raise GoldenError(message)
+        service = Service.objects.filter(agency=agency, key=key).first()
+        if data["action"] not in GapAction.Kind.values:
+            raise GoldenError(gettext("Press one of the buttons."))
         action = handle(
             group=stored,
-            kind=_kind(data.get("action", "")),
+            kind=GapAction.Kind(data["action"]),
             by=member(request),
-            text=data.get("text", "").strip(),
+            text=data["text"].strip(),
             service=service,
-            situation=data.get("situation", ""),
-            reason=data.get("reason", ""),
+            situation=data["situation"],
+            reason=data["reason"],
         )
     except GoldenError as error:
         return _page(request, pk, error=str(error))
     if action.kind == GapAction.Kind.SERVICE:
         return redirect(f"{reverse('admin:studio_service_add')}?gap={pk}")
     if action.kind == GapAction.Kind.CORRECTION and service:
-        return redirect("admin:studio_service_change", selectors.change_url_pk(service))
+        return redirect("admin:studio_service_change", service.pk)
     messages.success(request, gettext("Done: {action}.").format(action=action.get_kind_display()))
     return redirect("gaps:group", pk)
-
-
-def _kind(value: str) -> GapAction.Kind:
-    if value not in GapAction.Kind.values:
-        raise GoldenError(gettext("Press one of the buttons."))
-    return GapAction.Kind(value)
 
 
 def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:

@@ -147,12 +147,14 @@ def test_no_gap_needs_a_reason_and_leaves_the_list(editor: Client) -> None:
     ("action", "fields", "words"),
     [
         ("example", {"service": ""}, "Choose a service."),
-        ("golden", {"service": f"{AGENCY} gone"}, "no such service any more"),
+        ("golden", {"service": f"{AGENCY} gone"}, "Choose a service."),
         ("example", {"text": "Mail mia@example.org"}, "without anybody"),
         ("example", {"text": ""}, "cannot be kept"),
-        ("example", {"text": "a\0b"}, "cannot be kept"),
+        ("example", {"text": "a\0b"}, "cannot be shown"),
+        ("golden", {"service": "\0 \0"}, "cannot be shown"),
+        ("no_gap", {"reason": "\0"}, "cannot be shown"),
         ("situation", {}, "Choose a situation."),
-        ("situation", {"situation": "\0"}, "cannot be kept"),
+        ("situation", {"situation": "gone"}, "cannot be kept"),
         ("dance", {}, "Press one of the buttons."),
     ],
 )
