@@ -126,6 +126,7 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
         "situation": data.get("situation", ""),
         "reason": data.get("reason", ""),
         "error": error,
+        "field": "reason" if data.get("action") == GapAction.Kind.NO_GAP else "text",
         "current": knowledge.current_number(),
     }
     return render(request, "studio/gaps/group.html", context, status=422 if error else 200)

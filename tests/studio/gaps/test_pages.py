@@ -97,7 +97,7 @@ def test_one_press_makes_an_example_question(editor: Client) -> None:
     question = ExampleQuestion.objects.get(text="May I stay three more weeks?")
     assert (question.service, question.language, question.origin) == (SERVICE, "en", "citizen")
     assert VISA not in page(editor)
-    assert "made an example question, by Edith" in page(editor, "?state=handled")
+    assert "Made an example question, by Edith" in page(editor, "?state=handled")
     event = AuditEvent.objects.get(kind="gap.handled")
     assert (event.actor, "stay" in event.payload) == ("staff:edith", False)
 
@@ -137,7 +137,8 @@ def test_it_leads_to_a_new_service_and_to_a_text(editor: Client) -> None:
 
 def test_no_gap_needs_a_reason_and_leaves_the_list(editor: Client) -> None:
     stored = group()
-    assert "Write why it is no gap." in press(editor, stored.pk, "no_gap", 422, reason=" ")
+    html = press(editor, stored.pk, "no_gap", 422, reason=" ")
+    assert '<a href="#reason">Write why it is no gap.</a>' in html
     press(editor, stored.pk, "no_gap", reason="A test of our own")
     assert VISA not in page(editor)
     assert "A test of our own" in page(editor, "?state=no_gap")
