@@ -16,6 +16,7 @@ from conversations.turns import triage
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING, AWAITED, REPLY
+from ieim.studio.gaps import collecting as gaps
 from ieim.studio.trying import services as golden
 from review import facets, scope
 from review.audited import ITEM
@@ -133,14 +134,15 @@ def erase_items(*, session_id: UUID) -> None:
     """Delete the items of a session that is being erased, decided or not.
 
     Runs inside the caller's transaction, which has written the audit event. The records of
-    decisions go along, and the golden questions that were made of them, because they hold the
-    citizen's words; the audit record says what was decided, in codes.
+    decisions go along, and the golden questions that were made of them and the gaps, because they
+    hold the citizen's words; the audit record says what was decided, in codes.
     """
     items = ReviewItem.objects.filter(turn__session_id=session_id)
     turns = Turn.objects.filter(session_id=session_id).values_list("pk", flat=True)
     golden.forget(
         [*map(case_id, items.values_list("pk", flat=True)), *map(golden.name_for_turn, turns)]
     )
+    gaps.forget(session_id=session_id)
     items.delete()
 
 

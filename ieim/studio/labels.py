@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import get_language_info, gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from ieim.knowledge.bundles.rows import Table
@@ -137,6 +137,14 @@ _CHECKS: Mapping[str, str] = {
 def origin_label(origin: str) -> str:
     """Return who wrote a reply."""
     return gettext(_ORIGINS[origin])
+
+
+def language_label(code: str) -> str:
+    """Return the name of a language by its code; the code itself where it has none."""
+    try:
+        return str(get_language_info(code)["name_translated"])
+    except KeyError:
+        return code or gettext("not known")
 
 
 def stage_label(stage: str) -> str:

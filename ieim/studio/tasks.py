@@ -10,6 +10,7 @@ from ieim.knowledge import crisis
 from ieim.studio import runs
 from ieim.studio.checks import services as checks
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.gaps import collecting as gaps
 from ieim.studio.models import CheckRun, GoldenRun
 from ieim.studio.recall import services as recall
 from ieim.studio.trying import playground
@@ -34,3 +35,8 @@ def train_draft() -> None:
 @shared_task(name=recall.SEND, ignore_result=True)
 def send_corrections(notice_id: str) -> None:
     recall.deliver(notice_id=UUID(notice_id))
+
+
+@shared_task(name=gaps.COLLECT, ignore_result=True)
+def collect_gaps() -> None:
+    gaps.collect()

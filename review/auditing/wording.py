@@ -23,6 +23,8 @@ KINDS: Mapping[str, str] = {
     "correction.confirmed": gettext_noop("A correction of answers was confirmed"),
     "directive.added": gettext_noop("A notice was added"),
     "directive.ended": gettext_noop("A notice was ended"),
+    "gap.handled": gettext_noop("Something was done about a group of questions"),
+    "gaps.listed": gettext_noop("Questions that ended badly were read"),
     "golden.failed": gettext_noop("Asking the golden questions failed"),
     "golden.finished": gettext_noop("The golden questions were asked"),
     "golden.kept": gettext_noop("A golden question was kept"),

@@ -44,6 +44,7 @@ TOKENS = {Role.SUPERVISOR, *READING}
 ROLES = {
     "administration:save": {Role.ADMINISTRATOR},
     "audit:events": {Role.AUDITOR},
+    "gaps:home": {Role.EDITOR},
     "knowledge:home": READING,
     "knowledge:propose": {Role.EDITOR},
     "knowledge:publish": {Role.PUBLISHER},

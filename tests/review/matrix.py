@@ -83,6 +83,7 @@ class Kind(StrEnum):
     PROPOSAL = "proposal, to read"
     DECISION = "proposal, to decide about"
     QUESTION = "golden question"
+    GROUP = "group of questions that ended badly"
     NOTICE = "notice"
     SERVICE = "service whose answers are recalled"
     ENTRY = "entry of the draft"
@@ -100,6 +101,7 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.PROPOSAL: dict.fromkeys(Variant, OK),
     Kind.DECISION: {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
     Kind.QUESTION: {OWN: OK, FOREIGN: NOT_THERE, TWO: OK, NONE: OK},
+    Kind.GROUP: {OWN: OK, FOREIGN: NOT_THERE, NONE: OK},
     Kind.NOTICE: {OWN: OK, FOREIGN: NOT_THERE, NONE: NOT_THERE},
     Kind.SERVICE: SCOPED,
     Kind.ENTRY: SCOPED,
@@ -135,6 +137,7 @@ KINDS: Mapping[str, Kind] = {
         for name in ("publish", "refuse")
     },
     "trying:question_remove": Kind.QUESTION,
+    **{f"gaps:{name}": Kind.GROUP for name in ("group", "act")},
     "notices:end": Kind.NOTICE,
     "knowledge_api:end_notice": Kind.NOTICE,
     **{f"recall:{name}": Kind.SERVICE for name in ("home", "references", "correct", "resume")},

@@ -24,7 +24,16 @@ from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
 from ieim.studio.drafts import editing
-from ieim.studio.models import DRAFT_MODELS, Change, GoldenQuestion, Proposal, RiskExample, Service
+from ieim.studio.models import (
+    DRAFT_MODELS,
+    Change,
+    Gap,
+    GapGroup,
+    GoldenQuestion,
+    Proposal,
+    RiskExample,
+    Service,
+)
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import services as sending
 from ieim.studio.trying import services as trying
@@ -83,6 +92,7 @@ class World:
         self.item = self._item(*STOPPED[variant])
         self.notice = self._notice()
         self.question = self._question()
+        self.group = self._group()
         self.entries = self._entries()
         self.correction = self._correction()
         self.proposal = self._proposal()
@@ -134,6 +144,8 @@ class World:
         if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
+            if name.startswith("gaps"):
+                return self.group.pk
             return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
         return values.get(argument, self.item.pk)
 
@@ -172,6 +184,19 @@ class World:
         }
         result, _ = trying.store_written(text="Where?", expected=expected, note="", by=self.chief)
         return result
+
+    def _group(self) -> GapGroup:
+        """Group the item's question."""
+        turn, (agency, *_) = self.item.turn, (*self.agencies, "")
+        group = GapGroup.objects.create(agency=agency, language="en")
+        group.gaps.create(
+            turn=turn,
+            text="Where?",
+            outcome=Gap.Outcome.HELD,
+            asked_at=turn.created_at,
+            week=turn.created_at.date(),
+        )
+        return group
 
     def _entries(self) -> dict[Table, Any]:
         agency = self.agencies[0] if self.agencies else OTHER

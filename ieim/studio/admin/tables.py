@@ -29,6 +29,7 @@ from ieim.studio.admin.forms import (
 from ieim.studio.admin.questions import lines_of, save_lines
 from ieim.studio.drafts.entries import Problems
 from ieim.studio.drafts.selectors import link_warnings
+from ieim.studio.gaps import selectors as gaps
 from ieim.studio.models import (
     Agency,
     CaseText,
@@ -152,6 +153,17 @@ class ServiceAdmin(AskedAdmin):
         (gettext_lazy("Links"), {"fields": ["path", "url", "next_services"]}),
         (gettext_lazy("How it is found"), {"fields": ["questions"]}),
     ]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what the address gives, and the question of the gap that a service is to fill."""
+        initial = super().get_changeform_initial_data(request)
+        gap = gaps.first_gap(request.GET.get("gap", ""), member(request))
+        if gap is not None:
+            record_listed(gaps.LISTED, "turns", [gap.turn_id], member(request))
+            text, language = " ".join(gap.text.split()), gap.group.language
+            line = f"{language}: {text}" if language else text
+            initial |= {"agency": gap.group.agency, "questions": [line]}
+        return initial
 
     @admin.display(boolean=True, description=gettext_lazy("overview"))
     def has_overview(self, service: Service) -> bool:

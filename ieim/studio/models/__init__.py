@@ -14,6 +14,7 @@ from ieim.studio.models.draft import (
     Situation,
     Translation,
 )
+from ieim.studio.models.gaps import Gap, GapAction, GapGroup
 from ieim.studio.models.work import (
     Change,
     ChangedEntry,
@@ -36,6 +37,9 @@ __all__ = [
     "Comment",
     "DraftEntry",
     "ExampleQuestion",
+    "Gap",
+    "GapAction",
+    "GapGroup",
     "GoldenQuestion",
     "GoldenRun",
     "HelpLine",

@@ -20,17 +20,16 @@ from django.http import (
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils import timezone
-from django.utils.translation import get_language_info, gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from conversations.chat.presenters import CorrectionView
 from conversations.chat.wording import words
-from conversations.models import Citation, CorrectionNotice
+from conversations.models import CorrectionNotice
 from conversations.turns.languages import written_in
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import works_for
-from ieim.studio.labels import origin_label
+from ieim.studio.labels import language_label, origin_label
 from ieim.studio.recall import selectors, services
 
 PAGE_SIZE = 50
@@ -158,7 +157,10 @@ def _page(
         "versions": selectors.versions(agency, key),
         "older": _older(agency, key),
         "page": page,
-        "rows": [(row, _language(row), origin_label(row.reply.origin)) for row in page],
+        "rows": [
+            (row, language_label(row.reply.turn.language), origin_label(row.reply.origin))
+            for row in page
+        ],
         "notices": notices.annotate(delivered=Count("corrections"))[:MAX_NOTICES],
         "sending": notices.filter(sent_at=None).exists(),
         "text": text,
@@ -169,13 +171,6 @@ def _page(
         "wording": words(written_in()),
     }
     return render(request, "studio/recall/home.html", context, status=422 if problem else 200)
-
-
-def _language(citation: Citation) -> str:
-    try:
-        return str(get_language_info(citation.reply.turn.language)["name_translated"])
-    except KeyError:
-        return citation.reply.turn.language or gettext("not known")
 
 
 app_name = "recall"

@@ -168,19 +168,26 @@ def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[C
     no_inquiry, example = gettext("It is not an inquiry"), gettext("Small talk, thanks, a test.")
     return [
         *(
-            Choice(f"service {s.agency} {s.key}", s.name, names[s.agency], _case(s.agency, s.key))
+            Choice(
+                f"service {s.agency} {s.key}",
+                s.name,
+                names[s.agency],
+                expected_case(s.agency, s.key),
+            )
             for s in services
         ),
         *(
-            Choice(f"agency {id_}", any_service.format(agencies=name), agency_only, _case(id_))
+            Choice(
+                f"agency {id_}", any_service.format(agencies=name), agency_only, expected_case(id_)
+            )
             for id_, name in list(names.items())[:3]
         ),
-        Choice("nothing", nothing, by_person, _case()),
-        Choice("no-inquiry", no_inquiry, example, _case(inquiry=False)),
+        Choice("nothing", nothing, by_person, expected_case()),
+        Choice("no-inquiry", no_inquiry, example, expected_case(inquiry=False)),
     ]
 
 
-def _case(*key: str, inquiry: bool = True) -> dict[str, Any]:
+def expected_case(*key: str, inquiry: bool = True) -> dict[str, Any]:
     """Return the ``expected`` of an evaluation case, for an agency and a service or less."""
     agencies, services = [*key[:1]], [*key[1:]]
     return {

@@ -74,19 +74,19 @@ def _lock_turn(turn_id: UUID | None) -> None:
 
 @transaction.atomic
 def add_example(
-    *, text: str, agency: str, service: str, by: User, turn_id: UUID | None = None
+    *, text: str, owner: Mapping[str, str], by: User, turn_id: UUID | None = None
 ) -> None:
-    """Add an example question of a service to the draft, in its detected language.
+    """Add an example question to the draft, in its detected language.
 
-    ``turn_id`` is the turn whose words it began with.
+    ``owner`` has ``agency`` and ``service``, or ``situation``; ``turn_id`` is the turn whose words
+    it began with.
 
     Raises:
         GoldenError: the conversation is erased, or editing refuses the question.
     """
     _lock_turn(turn_id)
     values = {
-        "agency": agency,
-        "service": service,
+        **owner,
         "language": languages.detect(text, knowledge.current_release()) or languages.written_in(),
         "text": " ".join(text.split()),
         "origin": "citizen" if turn_id else "editor",

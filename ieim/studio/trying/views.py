@@ -143,8 +143,8 @@ def _save(
 ) -> str:
     """Store a golden question, or an example question of the draft; return the message."""
     if "example" in data:
-        (agency,), service = expected["agencies"], expected["service"]
-        services.add_example(text=text, agency=agency, service=service, by=user, turn_id=turn_id)
+        owner = {"agency": expected["agencies"][0], "service": expected["service"]}
+        services.add_example(text=text, owner=owner, by=user, turn_id=turn_id)
         return gettext("The question is an example question of the service, in the draft.")
     note = data.get("note", "")[:500]
     _, is_new = services.store_written(
