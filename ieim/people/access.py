@@ -97,6 +97,8 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge", _PROPOSE, "again propose withdraw"),
     **_all("knowledge", _PUBLISH, "publish refuse"),
     **_all("standards", _EDIT, "upload preview"),
+    "translating:translations": _RELEASES,
+    "translating:confirm": _EDIT,
     **_all("trying", _TRY, "playground golden start"),
     **_all("trying", _EDIT, "questions question_add question_remove"),
     **_all("recall", _RECALL, "home references"),

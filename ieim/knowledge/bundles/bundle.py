@@ -90,7 +90,8 @@ class Bundle:
     @property
     def content(self) -> Content:
         """The bundle as JSON values; a threshold is a string with two decimals, or None, and
-        what services and questions have had later is there only where it was written."""
+        what services, translations and questions have had later is there only where it was
+        written."""
         content: Content = {table: list(map(asdict, getattr(self, table))) for table in TABLES}
         for label in content["labels"]:
             label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
@@ -99,6 +100,9 @@ class Bundle:
             for name in ("next_services", "deadline_days"):
                 if not service[name]:
                     del service[name]
+        for translation in content["translations"]:
+            if not translation["stale"]:
+                del translation["stale"]
         for question in content["questions"]:
             if not question["situation"]:
                 del question["situation"]

@@ -301,6 +301,18 @@ def different_figures(bundle: Bundle) -> Iterator[Remark]:
             yield from _figures("help_lines", line, {"text": (label.description, line.text)})
 
 
+def stale_translations(bundle: Bundle) -> Iterator[Remark]:
+    """Yield translations with texts whose original has changed since."""
+    for text in bundle.translations:
+        if text.stale:
+            names = ", ".join(name.replace("_", " ") for name in text.stale)
+            sentence = (
+                f"The original has changed since these texts were translated: {names}. Citizens "
+                "are not shown them: change them, or say that they are still right."
+            )
+            yield warning("translation.stale", "translations", text, sentence)
+
+
 def _figures(table: Table, row: Any, pairs: Mapping[str, tuple[_Text, _Text]]) -> Iterator[Remark]:
     differences = []
     for column, both in pairs.items():

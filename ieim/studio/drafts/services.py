@@ -11,6 +11,7 @@ from django.db import transaction
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.bundle import Bundle, Entry
+from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
 from ieim.studio.drafts.entries import Entries, Values
@@ -92,7 +93,7 @@ class _Plan:
 
     def __init__(self, table: Table, rows: Sequence[Entry], by: User | None) -> None:
         self._by = by
-        contents = [_columns(row) for row in rows]
+        contents = [_columns(table, row) for row in rows]
         self.entries = Entries(table, contents, whole_table=True)
         self.changes: list[Change] = []
         surplus = dict(self.entries.stored)
@@ -136,6 +137,6 @@ class _Plan:
             self.entries.model._default_manager.filter(pk__in=keys).delete()
 
 
-def _columns(row: Entry) -> Values:
-    values = asdict(row)
+def _columns(table: Table, row: Entry) -> Values:
+    values = {name: getattr(row, name) for name in COLUMNS[table]}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

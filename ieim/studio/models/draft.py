@@ -260,7 +260,8 @@ class Translation(DraftEntry):
     """The texts of one agency, dictionary entry or service in one more language.
 
     ``category`` or ``service`` is the key within the agency; with neither it is the agency itself.
-    A blank column is not translated: the original stands in for it.
+    A blank column is not translated: the original stands in for it. ``sources`` has the digest of
+    each original text that a column was made from (:mod:`ieim.studio.drafts.translations`).
     """
 
     table = "translations"
@@ -283,6 +284,9 @@ class Translation(DraftEntry):
     processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
     how_to_apply = models.JSONField(default=list, blank=True)
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    sources = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), editable=False
+    )
 
     class Meta(DraftEntry.Meta):
         constraints = [

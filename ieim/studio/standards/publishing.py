@@ -141,7 +141,7 @@ class _Writer:
         self._translations: dict[tuple[str, str, str], list[Translation]] = {}
         for translation in release.translations:
             key = (translation.agency, translation.category, translation.service)
-            self._translations.setdefault(key, []).append(translation)
+            self._translations.setdefault(key, []).append(translation.current)
         self._situations: dict[tuple[str, str], list[str]] = {}
         for situation in release.situations.values():
             for step in situation.steps:
