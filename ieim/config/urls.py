@@ -67,6 +67,7 @@ urlpatterns = [
     path("", include("ieim.administration.views")),
     path("knowledge/standards/", include("ieim.studio.standards.views")),
     path("knowledge/try/", include("ieim.studio.trying.views")),
+    path("knowledge/drafting/", include("ieim.studio.drafting.views")),
     path("knowledge/translations/", include("ieim.studio.translating.views")),
     path("knowledge/recall/", include("ieim.studio.recall.views")),
     path("knowledge/notices/", include("ieim.knowledge.notices.views")),

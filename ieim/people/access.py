@@ -97,6 +97,7 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge", _PROPOSE, "again propose withdraw"),
     **_all("knowledge", _PUBLISH, "publish refuse"),
     **_all("standards", _EDIT, "upload preview"),
+    **_all("drafting", _EDIT, "home start run accept"),
     "translating:translations": _RELEASES,
     "translating:confirm": _EDIT,
     **_all("trying", _TRY, "playground golden start"),

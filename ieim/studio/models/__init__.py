@@ -14,6 +14,7 @@ from ieim.studio.models.draft import (
     Situation,
     Translation,
 )
+from ieim.studio.models.drafting import DraftingRun
 from ieim.studio.models.work import Change, CheckRun, GoldenQuestion, GoldenRun, Proposal, Run
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Change",
     "CheckRun",
     "DraftEntry",
+    "DraftingRun",
     "ExampleQuestion",
     "GoldenQuestion",
     "GoldenRun",
