@@ -50,7 +50,7 @@ def may_help(turn: Turn, words: Words, flagged: Sequence[Turn]) -> tuple[CardVie
     if not keys:
         return ()
     refused = _refused_services(turn)
-    release = knowledge.loaded(publication).in_language(turn.language)
+    release = languages.in_language(knowledge.loaded(publication), turn.language)
     remaining = [key for key in keys if key in release.services and key not in refused]
     return tuple(_help_card(key, release, words) for key in remaining[:MOST])
 

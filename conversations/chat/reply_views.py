@@ -103,7 +103,7 @@ def _situation(
     checklist = reply.situation
     if checklist is None:
         return None
-    translated = release.in_language(reply.language)
+    translated = languages.in_language(release, reply.language)
     cards = []
     for line in checklist.lines:
         service = translated.services[line.source.agency_id, line.source.service_key]

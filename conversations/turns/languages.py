@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from conversations.models import Turn
+from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import language
@@ -66,4 +67,10 @@ def release_of(turn: Turn) -> Release:
 
     Raises as :func:`written_release`.
     """
-    return written_release(turn).in_language(turn.language)
+    return in_language(written_release(turn), turn.language)
+
+
+def in_language(release: Release, code: str) -> Release:
+    """Return a release as citizens read it in ``code``: what becomes of stale translations is a
+    setting of the administration."""
+    return release.in_language(code, omit_stale=administration.current().omits_stale)

@@ -7,7 +7,7 @@ stores nothing more.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
@@ -122,9 +122,7 @@ class TurnStore:
         """Return the tokens that the session, and the day (UTC) where it has a limit, have used."""
         if not self._count_day:
             return Spent(self._tokens)
-        today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        of_today = (kind.objects.filter(created_at__gte=today) for kind in (Attempt, Unused))
-        return Spent(self._tokens, sum(map(_tokens, of_today)))
+        return Spent(self._tokens, spent_today())
 
     @transaction.atomic
     def choose(
@@ -372,6 +370,17 @@ def last_output(row: Stage) -> dict[str, Any] | None:
 
 def _codes(findings: Sequence[Finding]) -> list[str]:
     return [finding.code.value for finding in findings]
+
+
+def start_of_day() -> datetime:
+    """Return when the day (UTC) began whose tokens are counted together."""
+    return timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def spent_today() -> int:
+    """Return the tokens that all turns have used since :func:`start_of_day`."""
+    today = start_of_day()
+    return sum(_tokens(kind.objects.filter(created_at__gte=today)) for kind in (Attempt, Unused))
 
 
 def _tokens(calls: QuerySet[Any]) -> int:

@@ -332,6 +332,15 @@ class AnswersForm(SectionForm):
         ),
         "switch",
     )
+    omit_stale = SettingField(
+        checks.switch,
+        _("Leave out a translated text whose original has changed"),
+        _(
+            "Until its translation is up to date. Otherwise the original stands in its place, with "
+            "a note that it is not translated."
+        ),
+        "switch",
+    )
 
 
 class PersonaForm(SectionForm):

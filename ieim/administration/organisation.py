@@ -166,6 +166,11 @@ class Administration:
         """Whether a model's own words are shown where they pass every check."""
         return bool(self.get("answers", "own_words"))
 
+    @property
+    def omits_stale(self) -> bool:
+        """Whether a translated text is left out while its original is newer."""
+        return bool(self.get("answers", "omit_stale"))
+
     def is_off(self, channel: Literal["chat", "api", "model"]) -> bool:
         """Whether an administrator has switched it off."""
         return bool(self.get("switches", channel))

@@ -19,6 +19,7 @@ from jsonschema.validators import extend
 
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.stages.base import Stage
+from ieim.pipeline.stages.drafting import DRAFTS
 from ieim.pipeline.topology import STAGES
 
 _HERE = Path(__file__).parent
@@ -69,7 +70,7 @@ def load(contract_id: str, own_persona: str = "") -> Contract:
     ``own_persona`` is what the administration says of the persona. It stands behind the rules that
     come with the software, in every call the same.
     """
-    stage = STAGES[contract_id]
+    stage = STAGES.get(contract_id) or DRAFTS[contract_id]
     schema = json.loads(_read("contracts", f"{contract_id}.schema.json"))
     Validator.check_schema(schema)
     persona = _read("prompts", "base_system.md")

@@ -98,7 +98,8 @@ class Translation:
     ``category`` or ``service`` is a key within the agency; with neither it is the agency itself.
     Of a ``situation``, by its key, agency and both keys are empty; ``conditions`` are lines,
     ``agency/key | condition``, of its services. ``name`` is a category's ``value``. An empty text
-    is not translated.
+    is not translated. ``stale`` are the fields whose original has changed since they were
+    translated.
     """
 
     language: str
@@ -117,6 +118,12 @@ class Translation:
     contact: str = ""
     situation: str = ""
     conditions: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> Translation:
+        """The translation without its stale texts."""
+        return replace(self, **{name: type(getattr(self, name))() for name in self.stale})
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +258,7 @@ SERVICE_TEXTS: tuple[str, ...] = (
     "contact",
 )
 """The fields of a service that can be translated."""
+_AGENCY_TEXTS = ("name", "description")
 
 
 @dataclass(frozen=True)
@@ -302,20 +310,21 @@ class Release:
         """The languages that something is translated into."""
         return frozenset(translation.language for translation in self.translations)
 
-    def in_language(self, code: str) -> Release:
+    def in_language(self, code: str, *, omit_stale: bool = False) -> Release:
         """Return the release with the texts that there are in ``code``, one object a language.
 
-        Where there is none at all, that is the release as it was written.
+        Where there is none at all, that is the release as it was written. A stale text is as it
+        was written; with ``omit_stale`` it is left out, names excepted.
         """
         written = self.original or self
         if code not in written.languages:
             return written
-        views = written._views
+        views, key = written._views, (code, omit_stale)
         # Two threads may both make one: the first that is done is the one that everybody gets.
-        return views.get(code) or views.setdefault(code, _view(written, code))
+        return views.get(key) or views.setdefault(key, _view(written, code, omit_stale))
 
     @cached_property
-    def _views(self) -> dict[str, Release]:
+    def _views(self) -> dict[tuple[str, bool], Release]:
         return {}
 
     @cached_property
@@ -346,7 +355,7 @@ class Release:
 Entry = TypeVar("Entry", Agency, Service, Situation)
 
 
-def _view(written: Release, code: str) -> Release:
+def _view(written: Release, code: str, omit_stale: bool) -> Release:
     translations = {
         (translation.agency, translation.category, translation.service): translation
         for translation in written.translations
@@ -358,14 +367,14 @@ def _view(written: Release, code: str) -> Release:
         if words.language == code and words.situation
     }
     translated = {
-        (agency, service): frozenset(_texts(entry, SERVICE_TEXTS))
+        (agency, service): frozenset(_texts(entry.current, SERVICE_TEXTS))
         for (agency, _, service), entry in translations.items()
         if service
     }
     return replace(
         written,
         agencies={
-            id_: _in_words_of(agency, translations.get((id_, "", "")), ("name", "description"))
+            id_: _in_words_of(agency, translations.get((id_, "", "")), _AGENCY_TEXTS, omit_stale)
             for id_, agency in written.agencies.items()
         },
         categories={
@@ -373,7 +382,9 @@ def _view(written: Release, code: str) -> Release:
             for (agency, key), category in written.categories.items()
         },
         services={
-            (agency, key): _in_words_of(service, translations.get((agency, "", key)), SERVICE_TEXTS)
+            (agency, key): _in_words_of(
+                service, translations.get((agency, "", key)), SERVICE_TEXTS, omit_stale
+            )
             for (agency, key), service in written.services.items()
         },
         situations={
@@ -386,8 +397,16 @@ def _view(written: Release, code: str) -> Release:
     )
 
 
-def _in_words_of(entry: Entry, words: Translation | None, fields: tuple[str, ...]) -> Entry:
-    return entry if words is None else replace(entry, **_texts(words, fields))
+def _in_words_of(
+    entry: Entry, words: Translation | None, fields: tuple[str, ...], omit_stale: bool
+) -> Entry:
+    if words is None:
+        return entry
+    texts = _texts(words.current, fields)
+    if omit_stale:
+        omitted = (name for name in words.stale if name != "name")
+        texts |= {name: type(getattr(entry, name))() for name in omitted}
+    return replace(entry, **texts)
 
 
 def _category(category: Category, words: Translation | None) -> Category:
@@ -395,7 +414,7 @@ def _category(category: Category, words: Translation | None) -> Category:
         return category
     # Keywords only help to find: people mix languages, and what is not translated has its own.
     keywords = dict.fromkeys((*words.keywords, *category.keywords))
-    value = _texts(words, ("name",)).get("name", category.value)
+    value = _texts(words.current, ("name",)).get("name", category.value)
     return replace(category, value=value, keywords=tuple(keywords))
 
 
@@ -408,7 +427,7 @@ def _situation(situation: Situation, words: Translation | None) -> Situation:
         replace(step, condition=conditions.get(f"{step.agency}/{step.service}") or step.condition)
         for step in situation.steps
     )
-    return replace(_in_words_of(situation, words, ("name", "description")), steps=steps)
+    return replace(_in_words_of(situation, words, ("name", "description"), False), steps=steps)
 
 
 def _texts(words: Translation, fields: tuple[str, ...]) -> dict[str, Any]:

@@ -77,23 +77,23 @@ def build(
     payload |= slots
     by_meaning = any(slots.values()) and inputs.ranking.by_meaning
     retrieval = inputs.shortlist.embedder if by_meaning else WORDS if any(slots.values()) else ""
-    first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
+    first = of_payload(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if max_input_bytes is not None and bound(first) > max_input_bytes:
         payload = _with_slices(contract, payload)
-        first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
+        first = of_payload(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     while max_input_bytes is not None and bound(first) > max_input_bytes:
         fewer = _without_worst(payload, excess=bound(first) - max_input_bytes)
         if fewer is None:
             break
         payload = fewer
-        first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
+        first = of_payload(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if inputs.context.attempt == 1:
         return replace(first, retrieval=retrieval)
     short = _shorten(_with_slices(contract, payload), previous)
     findings = [{"code": f.code.value, "path": f.path} for f in previous]
     while True:
         short["previous_findings"] = findings
-        second = _request(contract, short, contract.short_directive, 0.0, max_output_tokens, 2)
+        second = of_payload(contract, short, contract.short_directive, 0.0, max_output_tokens, 2)
         if second.size < first.size or not findings:
             return replace(second, retrieval=retrieval)
         findings = findings[:-1]
@@ -251,7 +251,7 @@ def _groups(candidates: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, A
     return [sorted(group, key=lambda candidate: candidate["rank"]) for group in groups.values()]
 
 
-def _request(
+def of_payload(
     contract: Contract,
     payload: Mapping[str, Any],
     directive: str,
@@ -259,6 +259,7 @@ def _request(
     max_output_tokens: int,
     attempt: int,
 ) -> ModelRequest:
+    """Return the request whose per-call JSON is ``payload``."""
     return ModelRequest(
         contract=contract.id,
         attempt=attempt,

@@ -53,6 +53,7 @@ COLUMNS: Mapping[str, StrPromise] = {
     "services": _("services"),
     "set": _("set"),
     "situation": _("situation"),
+    "stale": _("texts that are out of date"),
     "text": _("text"),
     "threshold": _("threshold"),
     "url": _("url"),
@@ -124,6 +125,7 @@ _CHECKS: Mapping[str, str] = {
     "link.form": gettext_noop("Links that do not open or are not encrypted"),
     "text.markup": gettext_noop("Texts with markup in them"),
     "link.duplicate": gettext_noop("Links that several services have"),
+    "translation.stale": gettext_noop("Translations whose original has changed"),
     "translation.figures": gettext_noop(
         "Translations and help lines with other figures than the original"
     ),

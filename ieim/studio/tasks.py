@@ -9,9 +9,10 @@ from celery import shared_task
 from ieim.knowledge import crisis
 from ieim.studio import runs
 from ieim.studio.checks import services as checks
+from ieim.studio.drafting import services as drafting
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.gaps import collecting as gaps
-from ieim.studio.models import CheckRun, GoldenRun
+from ieim.studio.models import CheckRun, DraftingRun, GoldenRun
 from ieim.studio.recall import services as recall
 from ieim.studio.trying import playground
 from ieim.studio.trying import services as trying
@@ -25,6 +26,11 @@ def run_checks(run_id: int) -> None:
 @shared_task(name=runs.TASKS[GoldenRun], ignore_result=True)
 def run_golden(run_id: int) -> None:
     trying.run_golden(run_id=run_id)
+
+
+@shared_task(name=runs.TASKS[DraftingRun], ignore_result=True)
+def run_drafting(run_id: int) -> None:
+    drafting.run_drafting(run_id=run_id)
 
 
 @shared_task(name=playground.TRAIN, ignore_result=True)

@@ -103,6 +103,8 @@ class Bundle:
             if not row["situation"]:
                 del row["situation"]
                 row.pop("conditions", None)
+            if not row.get("stale"):
+                row.pop("stale", None)
         always = ("agencies", "dictionary", "services", "labels")
         return {table: rows for table, rows in content.items() if rows or table in always}
 

@@ -15,7 +15,7 @@ from ieim.pipeline.facts import dates, money, phones, web
 from ieim.pipeline.facts.reading import Hit, Kind, read
 from ieim.pipeline.facts.web import url_value
 
-__all__ = ["Fact", "Kind", "facts", "matches", "url_value"]
+__all__ = ["Fact", "Kind", "facts", "figures", "matches", "url_value"]
 
 _DIGITS = re.compile(r"\d+")
 
@@ -59,6 +59,14 @@ def facts(text: str, *, currencies: Collection[str] = ()) -> list[Fact]:
         begin, stop = reading.where[start], reading.where[end - 1] + 1
         result.append(Fact(kind, begin, stop, text[begin:stop], value))
     return result
+
+
+def figures(text: str) -> list[str]:
+    """Return the groups of digits of ``text``, which are the same in every language.
+
+    They are no numbers: 1,250.00 is 1 250,00 elsewhere.
+    """
+    return _DIGITS.findall(text)
 
 
 def matches(fact: Fact, published: Iterable[Fact]) -> bool:

@@ -90,7 +90,7 @@ def ungrounded(
     reply: str, texts: Iterable[str], release: Release, cited: Iterable[Service] = ()
 ) -> list[Finding]:
     """Return ``reply.ungrounded`` for every fact that no text and no cited service gives."""
-    currencies = _currencies(release)
+    currencies = currencies_of(release)
     published = _release_facts(cited, release, currencies)
     for text in texts:
         published += _contact_facts(text, currencies)
@@ -266,7 +266,7 @@ def _addresses(*texts: str) -> Iterator[Fact]:
 
 
 @per_release
-def _currencies(release: Release) -> frozenset[str]:
+def currencies_of(release: Release) -> frozenset[str]:
     """Return the currency codes that the release's own fees use, listed by ISO 4217 or not."""
     return frozenset(
         code for service in release.services.values() for code in money.codes(service.fees)

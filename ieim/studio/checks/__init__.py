@@ -39,6 +39,7 @@ def at_once(bundle: Bundle, *, budget: int | None, languages: Sequence[str] = ()
         *rules.empty_overviews(bundle),
         *rules.links(bundle),
         *rules.markup(bundle),
+        *rules.stale_translations(bundle),
         *rules.different_figures(bundle),
         *rules.missing_texts(bundle, languages),
         *rules.too_long(bundle, budget),

@@ -17,6 +17,7 @@ from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.canonical import dumps
+from ieim.pipeline.facts import figures
 from ieim.pipeline.knowledge import NO_NEXT, Agency, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance
@@ -41,9 +42,6 @@ select slot small source span strike strong style sub summary sup svg table tbod
 textarea tfoot th thead time title tr track tt u ul var video wbr
 """
 _ELEMENTS = frozenset(_NAMES.split())
-# Groups of digits, not numbers: 1,250.00 is 1 250,00 elsewhere.
-_DIGITS = re.compile(r"\d+")
-
 _Text: TypeAlias = str | tuple[str, ...]
 
 
@@ -322,10 +320,22 @@ def different_figures(bundle: Bundle) -> Iterator[Remark]:
             yield from _figures("help_lines", line, {"text": (label.description, line.text)})
 
 
+def stale_translations(bundle: Bundle) -> Iterator[Remark]:
+    """Yield translations with texts whose original has changed since."""
+    for text in bundle.translations:
+        if text.stale:
+            names = ", ".join(name.replace("_", " ") for name in text.stale)
+            sentence = (
+                f"The original has changed since these texts were translated: {names}. Citizens "
+                "are not shown them: change them, or say that they are still right."
+            )
+            yield warning("translation.stale", "translations", text, sentence)
+
+
 def _figures(table: Table, row: Any, pairs: Mapping[str, tuple[_Text, _Text]]) -> Iterator[Remark]:
     differences = []
     for column, both in pairs.items():
-        original, translation = (_DIGITS.findall("\n".join(_lines(text))) for text in both)
+        original, translation = (figures("\n".join(_lines(text))) for text in both)
         # A text that is not translated is no difference: citizens read the original.
         if "".join(_lines(both[1])) and set(original) != set(translation):
             differences.append(

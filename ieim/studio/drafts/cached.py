@@ -17,6 +17,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.drafts.history import agency_of
 from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.drafts.translations import with_stale
 from ieim.studio.models import DRAFT_MODELS
 
 _CHANGES = ("knowledge.changed", "knowledge.imported", "knowledge.merged")
@@ -70,5 +71,5 @@ def _read() -> Draft:
     if not content["services"]:
         sentence = "The draft has no services: add some."
         broken.append(Remark("draft.empty", Severity.ERROR, "services", "", "", sentence))
-    bundle = Bundle.from_content(content)
+    bundle = with_stale(Bundle.from_content(content))
     return Draft(bundle, bundle.release(), tuple(broken))

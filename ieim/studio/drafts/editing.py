@@ -24,13 +24,15 @@ from ieim.studio.drafts.entries import (
     Problem,
     Problems,
     Values,
+    column_values,
     dependants,
     removal_problem,
 )
 from ieim.studio.drafts.history import agency_of, change, stale_message
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.drafts.sets import store_changes
-from ieim.studio.models import Change, DraftEntry
+from ieim.studio.drafts.translations import current_sources, stale_fields
+from ieim.studio.models import Change, DraftEntry, Translation
 
 Identity: TypeAlias = Mapping[str, str]
 """The columns of ``IDENTITY[table]`` and their values."""
@@ -165,6 +167,35 @@ def remove(
             removed += [removal] if removal else []
             stored.delete()
         record_changes(group.table, removed, by, source)
+
+
+@transaction.atomic
+def confirm_translation(
+    *, translation: Translation, by: User, expected_version: int, source: Change.Source
+) -> None:
+    """Count every text of a translation as made from the original as it is now.
+
+    Raises :class:`Stale` and :class:`OutOfScope`; then nothing has changed.
+    """
+    lock_head(SYSTEM_CHAIN)
+    if not works_for(by, translation.agency_id):
+        raise OutOfScope(gettext("You do not work for that agency."))
+    values = column_values(translation)
+    stored = Translation.objects.filter(pk=translation.pk, version=expected_version).first()
+    if stored is None:
+        raise Stale(stale_message("translations", entry_name("translations", values)))
+    current = current_sources(stored)
+    if stale := stale_fields(stored.sources, current):
+        stored.sources, stored.version = current, expected_version + 1
+        stored.save(update_fields=["sources", "version"])
+        confirmed = change(
+            table="translations",
+            before={**values, "stale": stale},
+            after={**values, "stale": ()},
+            by=by,
+            source=source,
+        )
+        record_changes("translations", [confirmed] if confirmed else [], by, source)
 
 
 def _checked(entries: Entries, edits: Sequence[Edit]) -> tuple[dict[int, Problems], list[Values]]:

@@ -17,6 +17,7 @@ from ieim.knowledge.bundles.situations import parts
 from ieim.people.models import User
 from ieim.studio.drafts.history import change, last_change
 from ieim.studio.drafts.selectors import golden_texts
+from ieim.studio.drafts.translations import set_sources
 from ieim.studio.models import (
     DRAFT_MODELS,
     Agency,
@@ -200,6 +201,9 @@ class Entries:
         """Store what was put; ``progress`` is called with how many more entries are done."""
         names = [attribute(n) for n in COLUMNS[self.table] if n not in IDENTITY[self.table]]
         rows = list(self._put.values())
+        if self.table == "translations":
+            names.append("sources")
+            set_sources(rows, self.stored.values())
         progress(len(self.identities) - len(rows))
         for start in range(0, len(rows), _BATCH):
             batch = rows[start : start + _BATCH]

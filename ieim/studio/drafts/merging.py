@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from ieim.knowledge.bundles.bundle import Bundle, Entry
+from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 
 Name: TypeAlias = tuple[str, str]
@@ -36,9 +37,9 @@ def name_of(table: Table, row: Entry) -> str:
     return " ".join(filter(None, (str(getattr(row, column)) for column in IDENTITY[table])))
 
 
-def values_of(row: Entry) -> dict[str, Any]:
+def values_of(table: Table, row: Entry) -> dict[str, Any]:
     """Return the columns of an entry as a bundle's row has them, lists as lists."""
-    values = asdict(row)
+    values = {name: getattr(row, name) for name in COLUMNS[table]}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
@@ -113,6 +114,8 @@ def merge_values(
             continue
         if name in old and theirs.get(name) == old[name]:
             values[name] = value
+        elif name == "stale":  # nobody wrote it: what either original has made stale is so
+            values[name] = tuple(dict.fromkeys((*value, *theirs[name])))
         else:
             conflicts.append(name)
     return values, conflicts

@@ -12,6 +12,7 @@ from ieim.knowledge.bundles.bundle import Bundle, bundle_of
 from ieim.knowledge.bundles.columns import COLUMNS, opens
 from ieim.knowledge.bundles.questions import folded
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
+from ieim.studio.drafts.translations import with_stale
 from ieim.studio.models import DRAFT_MODELS, Agency, DraftEntry, ExampleQuestion, GoldenQuestion
 
 _SHOWN = 5
@@ -23,9 +24,8 @@ def draft() -> Bundle:
     Raises :class:`ieim.knowledge.bundles.bundle.BundleError`, whose errors name entries where those
     of a bundle name files.
     """
-    return bundle_of(
-        {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}, file="draft"
-    )
+    tables = {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}
+    return with_stale(bundle_of(tables, file="draft"))
 
 
 def agency_names() -> Mapping[str, str]:

@@ -94,7 +94,7 @@ class _Plan:
 
     def __init__(self, table: Table, rows: Sequence[Entry], by: User | None) -> None:
         self._by = by
-        contents = [values_of(row) for row in rows]
+        contents = [values_of(table, row) for row in rows]
         self.entries = Entries(table, contents, whole_table=True)
         self.changes: list[Change] = []
         surplus = dict(self.entries.stored)

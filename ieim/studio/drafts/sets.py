@@ -21,6 +21,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.studio.checks import Remark
 from ieim.studio.drafts import cached
 from ieim.studio.drafts.merging import Name, named, put_together, values_of
+from ieim.studio.drafts.translations import stale_in, without_stale
 from ieim.studio.models import Change, ChangedEntry, Proposal
 
 _BATCH = 500
@@ -98,7 +99,7 @@ def in_no_set() -> dict[Name, str]:
     for table in TABLES:
         for entry in before[table] | after[table]:
             old, new = before[table].get(entry), after[table].get(entry)
-            if old != new:
+            if without_stale(old) != without_stale(new):
                 column = "id" if table == "agencies" else "agency"
                 changed[table, entry] = str(getattr(new or old, column, ""))
     for name in ChangedEntry.objects.values_list("table", "entry"):
@@ -146,7 +147,8 @@ def assembled(names: Collection[Name]) -> Assembled:
     """
     draft = cached.draft()
     faults = tuple(fault for fault in draft.faults if (fault.table, fault.entry) in names)
-    bundle = put_together(current_bundle(), draft.bundle, names)
+    current = current_bundle()
+    bundle = stale_in(put_together(current, draft.bundle, names), current, draft.bundle)
     if not faults:
         bundle_of(rows_of(bundle), file="draft")
     return Assembled(bundle, bundle.release(), faults)
@@ -155,7 +157,7 @@ def assembled(names: Collection[Name]) -> Assembled:
 def rows_of(bundle: Bundle) -> dict[Table, list[Row]]:
     """Return a bundle as unchecked rows, each with its name in the place of a file's."""
     return {
-        table: [Row(f"{table} {entry}", None, values_of(row)) for entry, row in rows.items()]
+        table: [Row(f"{table} {entry}", None, values_of(table, row)) for entry, row in rows.items()]
         for table, rows in named(bundle).items()
         if rows or table not in OPTIONAL
     }

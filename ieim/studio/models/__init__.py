@@ -14,6 +14,7 @@ from ieim.studio.models.draft import (
     Situation,
     Translation,
 )
+from ieim.studio.models.drafting import DraftingRun
 from ieim.studio.models.gaps import Gap, GapAction, GapGroup
 from ieim.studio.models.work import (
     Change,
@@ -36,6 +37,7 @@ __all__ = [
     "CheckRun",
     "Comment",
     "DraftEntry",
+    "DraftingRun",
     "ExampleQuestion",
     "Gap",
     "GapAction",

@@ -261,7 +261,8 @@ class Translation(DraftEntry):
 
     ``category`` or ``service`` is the key within the agency; with neither it is the agency itself.
     One of a situation has none of them. A blank column is not translated: the original stands in
-    for it.
+    for it. ``sources`` has the digest of each original text that a column was made from
+    (:mod:`ieim.studio.drafts.translations`).
     """
 
     table = "translations"
@@ -295,6 +296,9 @@ class Translation(DraftEntry):
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
     conditions = models.JSONField(
         default=list, db_default=models.Value([], models.JSONField()), blank=True
+    )
+    sources = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), editable=False
     )
 
     class Meta(DraftEntry.Meta):

@@ -41,6 +41,7 @@ from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences as compared
 from ieim.studio.proposals.selectors import agencies_outside_scope, golden_state, help_numbers
 from ieim.studio.proposals.services import MAY_PUBLISH, BeyondScope, ProposalError
+from ieim.studio.translating.selectors import coverage
 
 app_name = "knowledge"
 
@@ -62,6 +63,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "counts": presenters.kind_counts(changes),
         "changed": len(changes),
         "mine": sum(change.agency in scope for change in changes) if scope else None,
+        "languages": coverage(drafts.draft().bundle),
         "sets": _set_rows(request),
         "free": len(sets.in_no_set()),
         "waiting": proposals_of.proposals().filter(state__in=_UNDECIDED),

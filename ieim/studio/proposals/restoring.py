@@ -52,7 +52,7 @@ def write(release: Bundle, names: Collection[Name], *, by: User) -> None:
         wanted = [
             rows[table][entry] for name, entry in names if name == table and entry in rows[table]
         ]
-        contents = list(map(values_of, wanted))
+        contents = [values_of(table, row) for row in wanted]
         stored = Entries(table, contents)
         edits = []
         for identity, values in zip(stored.identities, contents, strict=True):

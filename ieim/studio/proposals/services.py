@@ -294,7 +294,7 @@ def _bring_up_to_date(proposal: Proposal) -> None:
             ]
         )
     try:
-        merged = bundle_of(sets.rows_of(merged), file="release")
+        bundle_of(sets.rows_of(merged), file="release")
     except BundleError as error:
         raise ProposalError([str(problem) for problem in error.errors]) from error
     proposal.content, proposal.sha256 = merged.content, merged.release().sha256

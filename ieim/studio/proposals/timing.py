@@ -72,7 +72,7 @@ def _end(pk: int) -> None:
         _say(proposal, message, entries)
         return
     try:
-        merged = bundle_of(sets.rows_of(merged), file="release")
+        bundle_of(sets.rows_of(merged), file="release")
     except BundleError as error:
         reason = " ".join(map(str, error.errors))
         _say(proposal, gettext("It was to end, but something still needs it. {why}"), reason)

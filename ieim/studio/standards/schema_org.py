@@ -60,7 +60,7 @@ class _Writer:
         self._translations: dict[tuple[str, str, str, str], list[Translation]] = {}
         for t in release.translations:
             key = (t.agency, t.category, t.service, t.situation)
-            self._translations.setdefault(key, []).append(t)
+            self._translations.setdefault(key, []).append(t.current)
         self._situations: dict[tuple[str, str], list[str]] = {}
         for situation in release.situations.values():
             for step in situation.steps:

@@ -1,0 +1,1 @@
+"""What a model drafts for editors: it goes nowhere before a person takes it."""

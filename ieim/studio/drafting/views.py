@@ -1,0 +1,145 @@
+"""The pages of a model's drafts: ask for one, and take what is right of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from ieim.people.access import member
+from ieim.people.scope import works_for
+from ieim.studio.drafting import services
+from ieim.studio.drafting.requests import texts_of
+from ieim.studio.drafting.services import DraftingError
+from ieim.studio.drafts import cached as drafts
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.history import shown
+from ieim.studio.drafts.translations import Owner
+from ieim.studio.labels import column_label
+from ieim.studio.models import DraftingRun
+from ieim.studio.translating.selectors import language_name, target_languages
+
+app_name = "drafting"
+
+
+def _owner(request: HttpRequest, data: Mapping[str, str]) -> tuple[Owner, str]:
+    """Return what an address or a form is about, and its name.
+
+    Raises:
+        Http404: there is no such entry, or it belongs to another agency.
+    """
+    owner = (data.get("agency", ""), data.get("category", ""), data.get("service", ""))
+    try:
+        texts = texts_of(drafts.draft().release, owner, DraftingRun.Kind.TRANSLATION)
+    except KeyError as error:
+        raise Http404 from error
+    if not works_for(member(request), owner[0]):
+        raise Http404
+    return owner, shown(texts.get("name"))
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Offer what can be drafted about an agency, category or service."""
+    owner, name = _owner(request, request.GET)
+    codes = target_languages(drafts.draft().bundle)
+    context = {
+        "owner": owner,
+        "name": name,
+        "has_model": services.has_model(),
+        "languages": [(code, language_name(code)) for code in codes],
+    }
+    return render(request, "studio/drafting/home.html", context)
+
+
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Ask for a draft, or say why not."""
+    owner, _ = _owner(request, request.POST)
+    kind, language = request.POST.get("kind", ""), request.POST.get("language", "")
+    try:
+        run = services.start(kind=kind, owner=owner, language=language, by=member(request))
+    except DraftingError as error:
+        messages.error(request, str(error))
+        query = urlencode(dict(zip(("agency", "category", "service"), owner, strict=True)))
+        return redirect(f"{reverse('drafting:home')}?{query}")
+    return redirect("drafting:run", run.pk)
+
+
+@require_safe
+def run(request: HttpRequest, run: int) -> HttpResponse:
+    """Show a draft beside its original; htmx polls while a worker is at it."""
+    return _page(request, _run(request, run))
+
+
+@require_POST
+def accept(request: HttpRequest, run: int) -> HttpResponse:
+    """Save what is ticked, as it was edited; 422 with what is wrong with it."""
+    stored = _run(request, run)
+    names = [name for name, *_ in _lines(stored, {})]
+    ticked = set(request.POST.getlist("take"))
+    taken = {name: request.POST.get(f"text-{name}", "") for name in names if name in ticked}
+    try:
+        services.accept(run=stored, taken=taken, by=member(request))
+    except (DraftingError, editing.Stale, editing.OutOfScope) as error:
+        return _page(request, stored, problems=[str(error)])
+    except editing.ManyInvalid as error:
+        columns = (column for row in error.rows.values() for column in row.values())
+        problems = [problem.text for column in columns for problem in column]
+        return _page(request, stored, problems=problems)
+    messages.success(request, gettext("It is in the draft. It is public once it is published."))
+    return redirect("drafting:run", stored.pk)
+
+
+def _run(request: HttpRequest, pk: int) -> DraftingRun:
+    stored = get_object_or_404(DraftingRun.objects.select_related("created_by"), pk=pk)
+    if not works_for(member(request), stored.agency):
+        raise Http404
+    return stored
+
+
+def _page(
+    request: HttpRequest, stored: DraftingRun, *, problems: Sequence[str] = ()
+) -> HttpResponse:
+    is_under_way = stored.state in (DraftingRun.State.QUEUED, DraftingRun.State.RUNNING)
+    context = {
+        "run": stored,
+        "name": shown(stored.seen["texts"].get("name", stored.service)),
+        "language": language_name(stored.language) if stored.language else "",
+        "lines": list(_lines(stored, request.POST)),
+        "is_under_way": is_under_way,
+        "problems": problems,
+    }
+    return render(request, "studio/drafting/run.html", context, status=422 if problems else 200)
+
+
+def _lines(stored: DraftingRun, typed: Mapping[str, str]) -> list[tuple[str, str, str, str, bool]]:
+    """Return name, label, original, text and whether it is ticked, of each line of a draft."""
+    result, originals = stored.result, stored.seen["texts"]
+    questions = [
+        (str(i), language_name(question["language"]), "", question["text"])
+        for i, question in enumerate(result.get("questions", ()))
+    ]
+    fields = [
+        (name, column_label(name), shown(originals[name]), shown(text))
+        for name, text in result.get("fields", {}).items()
+    ]
+    ticked = typed.getlist("take") if hasattr(typed, "getlist") else []
+    return [
+        (name, label, original, typed.get(f"text-{name}", text), name in ticked)
+        for name, label, original, text in (*questions, *fields)
+    ]
+
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("start/", start, name="start"),
+    path("<int:run>/", run, name="run"),
+    path("<int:run>/accept/", accept, name="accept"),
+]
