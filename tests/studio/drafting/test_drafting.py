@@ -13,6 +13,7 @@ from django.test import Client
 from conversations.turns import running
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafting import services as drafting
@@ -67,8 +68,7 @@ def ask(page: Client, kind: str, language: str = "") -> DraftingRun:
 def fields(**texts: str | list[str]) -> dict[str, Any]:
     """An answer with these fields, and the others as they are written."""
     service = Service.objects.get(key="renew")
-    names = ("name", "overview", "applicability_summary", "requirements", "fees")
-    names += ("processing_time", "how_to_apply", "contact")
+    names = TRANSLATED["service"]
     written = {name: getattr(service, name) for name in names if getattr(service, name)}
     lines = {n: t.splitlines() if isinstance(t, str) else t for n, t in (written | texts).items()}
     return {"fields": [{"field": name, "lines": text} for name, text in lines.items()]}
