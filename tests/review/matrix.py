@@ -157,6 +157,8 @@ KINDS: Mapping[str, Kind] = {
         for name in ("draft_service", "service", "release", "again")
     },
     "knowledge_api:release": Kind.PUBLIC,
+    **{f"drafting:{name}": Kind.SERVICE for name in ("home", "start", "run", "accept")},
+    "translating:confirm": Kind.ENTRY,
     "audit:chain": Kind.CHAIN,
     "tokens:revoke": Kind.TOKEN,
     "administration:save": Kind.PUBLIC,

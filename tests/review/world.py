@@ -27,6 +27,7 @@ from ieim.studio.drafts import editing
 from ieim.studio.models import (
     DRAFT_MODELS,
     Change,
+    DraftingRun,
     Gap,
     GapGroup,
     GoldenQuestion,
@@ -95,6 +96,7 @@ class World:
         self.group = self._group()
         self.entries = self._entries()
         self.correction = self._correction()
+        self.drafting = self._drafting()
         self.proposal = self._proposal()
         # It belongs to every agency: with it the proposal would be nobody's of one.
         self.entries["risk_examples"] = self._example()
@@ -108,7 +110,7 @@ class World:
             query = "?" + urlencode(
                 {n: value for n, value in self.identity(table).items() if value}
             )
-        elif name.startswith("recall:"):
+        elif name.startswith(("recall:", "drafting:")):
             service = self.identity("services")
             query = "?" + urlencode({"agency": service["agency"], "service": service["key"]})
         elif name == "admin:autocomplete":
@@ -134,6 +136,8 @@ class World:
             "proposal": self.proposal.pk,
             "notice": self.correction.pk if name == "recall:resume" else self.notice.pk,
             "token": self.token.pk,
+            "run": self.drafting.pk,
+            "translation": self._stored("studio_translation", me) if self.agencies else 1,
             "name": self.question.name,
             "chain": self.item.turn.session_id,
             "section_name": "contacts",
@@ -230,6 +234,14 @@ class World:
         agency, key = source["agency_id"], source["service_key"]
         self.entries["services"] = Service.objects.get(agency=agency, key=key)
         return sending.confirm(agency=agency, service=key, text="The fee is 45.", by=self.chief)
+
+    def _drafting(self) -> DraftingRun:
+        """Return what a model drafted about the service of the entries."""
+        service = self.identity("services")
+        about = {"agency": service["agency"], "service": service["key"]}
+        state = {"state": DraftingRun.State.DONE, "seen": {"version": 1, "texts": {}}}
+        kind = DraftingRun.Kind.QUESTIONS
+        return DraftingRun.objects.create(kind=kind, created_by=self.chief, **about, **state)
 
     def _proposal(self) -> Proposal:
         """Propose another name for a service of each agency; of none, for a label."""

@@ -28,13 +28,21 @@ from ieim.studio.translating.selectors import language_name, target_languages
 app_name = "drafting"
 
 
-def _owner(request: HttpRequest, data: Mapping[str, str]) -> tuple[Owner, str]:
-    """Return what an address or a form is about, and its name.
+_OWNER = ("agency", "category", "service")
+
+
+def _query(owner: Owner) -> str:
+    return urlencode(dict(zip(_OWNER, owner, strict=True)))
+
+
+def _owner(request: HttpRequest) -> tuple[Owner, str]:
+    """Return what an address is about, and its name.
 
     Raises:
         Http404: there is no such entry, or it belongs to another agency.
     """
-    owner = (data.get("agency", ""), data.get("category", ""), data.get("service", ""))
+    agency, category, service = (request.GET.get(name, "") for name in _OWNER)
+    owner = (agency, category, service)
     try:
         texts = texts_of(drafts.draft().release, owner, DraftingRun.Kind.TRANSLATION)
     except KeyError as error:
@@ -47,10 +55,11 @@ def _owner(request: HttpRequest, data: Mapping[str, str]) -> tuple[Owner, str]:
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Offer what can be drafted about an agency, category or service."""
-    owner, name = _owner(request, request.GET)
+    owner, name = _owner(request)
     codes = target_languages(drafts.draft().bundle)
     context = {
         "owner": owner,
+        "query": _query(owner),
         "name": name,
         "has_model": services.has_model(),
         "languages": [(code, language_name(code)) for code in codes],
@@ -61,14 +70,13 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 def start(request: HttpRequest) -> HttpResponse:
     """Ask for a draft, or say why not."""
-    owner, _ = _owner(request, request.POST)
+    owner, _ = _owner(request)
     kind, language = request.POST.get("kind", ""), request.POST.get("language", "")
     try:
         run = services.start(kind=kind, owner=owner, language=language, by=member(request))
     except DraftingError as error:
         messages.error(request, str(error))
-        query = urlencode(dict(zip(("agency", "category", "service"), owner, strict=True)))
-        return redirect(f"{reverse('drafting:home')}?{query}")
+        return redirect(f"{reverse('drafting:home')}?{_query(owner)}")
     return redirect("drafting:run", run.pk)
 
 
@@ -110,6 +118,7 @@ def _page(
     is_under_way = stored.state in (DraftingRun.State.QUEUED, DraftingRun.State.RUNNING)
     context = {
         "run": stored,
+        "query": _query(stored.owner),
         "name": shown(stored.seen["texts"].get("name", stored.service)),
         "language": language_name(stored.language) if stored.language else "",
         "lines": list(_lines(stored, request.POST)),

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext, gettext_noop
@@ -79,6 +79,8 @@ def _row(entry: Entry, stored: Translation | None, language: str, user: User) ->
 def confirm(request: HttpRequest, translation: int) -> HttpResponse:
     """Count the texts of a translation as current; show the list again, at the same place."""
     stored = get_object_or_404(Translation, pk=translation)
+    if not works_for(member(request), stored.agency_id):
+        raise Http404
     seen = request.POST.get("version", "")
     try:
         editing.confirm_translation(
@@ -87,7 +89,7 @@ def confirm(request: HttpRequest, translation: int) -> HttpResponse:
             expected_version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0,
             source=Change.Source.ADMIN,
         )
-    except (editing.Stale, editing.OutOfScope) as error:
+    except editing.Stale as error:
         messages.error(request, str(error))
     else:
         messages.success(request, gettext("These texts count as up to date."))

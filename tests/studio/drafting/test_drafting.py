@@ -13,6 +13,7 @@ from django.test import Client
 from conversations.turns import running
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafting import services as drafting
@@ -24,7 +25,7 @@ from tests.studio.proposals.proposing import change
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/knowledge/drafting/"
-OWNER = {"agency": "passports", "category": "", "service": "renew"}
+SERVICE = "?agency=passports&service=renew"
 Script = Callable[..., Any]
 
 
@@ -57,7 +58,7 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
 
 def ask(page: Client, kind: str, language: str = "") -> DraftingRun:
     """Ask for a draft, and let the worker do it."""
-    sent = page.post(f"{ADDRESS}start/", {**OWNER, "kind": kind, "language": language})
+    sent = page.post(f"{ADDRESS}start/{SERVICE}", {"kind": kind, "language": language})
     run = DraftingRun.objects.latest("pk")
     assert sent["Location"] == f"{ADDRESS}{run.pk}/"
     drafting.run_drafting(run_id=run.pk)
@@ -67,8 +68,7 @@ def ask(page: Client, kind: str, language: str = "") -> DraftingRun:
 def fields(**texts: str | list[str]) -> dict[str, Any]:
     """An answer with these fields, and the others as they are written."""
     service = Service.objects.get(key="renew")
-    names = ("name", "overview", "applicability_summary", "requirements", "fees")
-    names += ("processing_time", "how_to_apply", "contact")
+    names = TRANSLATED["service"]
     written = {name: getattr(service, name) for name in names if getattr(service, name)}
     lines = {n: t.splitlines() if isinstance(t, str) else t for n, t in (written | texts).items()}
     return {"fields": [{"field": name, "lines": text} for name, text in lines.items()]}
@@ -221,9 +221,8 @@ def test_an_outage_is_said(page: Client, says: Script) -> None:
 
 def test_without_a_model_it_says_how_to_configure_one(page: Client, settings: Any) -> None:
     settings.IEIM_MODEL = {**settings.IEIM_MODEL, "BASE_URL": ""}
-    query = "?agency=passports&service=renew"
-    assert "IEIM_MODEL_BASE_URL" in text(page.get(f"{ADDRESS}{query}"))
-    page.post(f"{ADDRESS}start/", {**OWNER, "kind": "questions"})
+    assert "IEIM_MODEL_BASE_URL" in text(page.get(f"{ADDRESS}{SERVICE}"))
+    page.post(f"{ADDRESS}start/{SERVICE}", {"kind": "questions"})
     assert not DraftingRun.objects.exists()
 
 
@@ -231,6 +230,6 @@ def test_it_is_for_the_editors_of_the_agency(page: Client, says: Script) -> None
     says("draft_translation_v1", fields())
     run = ask(page, "translation", "fr")
     other = browser(person("pat", Role.EDITOR, "taxes"))
-    for address in (f"{ADDRESS}?agency=passports&service=renew", f"{ADDRESS}{run.pk}/"):
+    for address in (f"{ADDRESS}{SERVICE}", f"{ADDRESS}{run.pk}/"):
         assert (page.get(address).status_code, other.get(address).status_code) == (200, 404)
     assert page.get(f"{ADDRESS}?agency=passports&service=none").status_code == 404

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
@@ -132,3 +134,13 @@ def test_a_release_reads_as_the_setting_says(eve: User) -> None:
     assert shown.services[key].name == left_out.services[key].name == "Renew your passport"
     assert shown.translated[key] == left_out.translated[key] == {"contact"}
     assert left_out.services[key].contact == "Écrivez-nous"
+
+
+def test_the_migration_counts_what_is_there_as_current(eve: User) -> None:
+    save(eve, "translations", None, language="fr", agency="passports", category="travel", name="V")
+    before = dict(Translation.objects.values_list("pk", "sources"))
+    Translation.objects.update(sources={})
+    migration = import_module("ieim.studio.migrations.0011_translation_sources")
+    migration.set_sources(apps, None)
+    assert dict(Translation.objects.values_list("pk", "sources")) == before
+    assert all(before.values())

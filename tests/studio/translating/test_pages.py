@@ -62,7 +62,8 @@ def test_a_reader_of_another_agency_sees_it_and_changes_nothing(eve: User) -> No
     change(eve, fees="90 crowns")
     other = browser(person("pat", Role.EDITOR, "visas"))
     assert "still right" not in text(other.get(f"{LIST}&state=stale"))
-    other.post(f"/knowledge/translations/{row.pk}/confirm/", {"version": "1"})
+    refused = other.post(f"/knowledge/translations/{row.pk}/confirm/", {"version": "1"})
+    assert refused.status_code == 404
     assert row.sources == Translation.objects.get().sources
     assert browser(person("ann", Role.AUDITOR)).get(LIST).status_code == 403
 
