@@ -129,6 +129,8 @@ def test_it_says_what_the_current_release_would_do() -> None:
     collected()
     answered, outside = GapGroup.objects.order_by("pk")
     assert (answered.would_answer, outside.would_answer) == (1, 0)
+    collected(turn(AWAY, state="needs_review"))
+    assert GapGroup.objects.get(agency=AGENCY).would_answer == 2
 
 
 def test_what_is_too_much_for_one_task_is_left_to_the_next(
