@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -100,10 +100,7 @@ def _changed(now: datetime) -> QuerySet[Turn]:
 
 
 def _store(turns: Sequence[Any], release: Release) -> None:
-    leaders: dict[tuple[str, str], list[Leader]] = defaultdict(list)
-    first = GapGroup.objects.annotate(first=Min("gaps__pk")).values("first")
-    for gap in Gap.objects.filter(pk__in=first).select_related("group"):
-        leaders[gap.group.agency, gap.group.language].append(Leader.of(gap))
+    leaders = functools.cache(_leaders)
     for turn in turns:
         if not turn.stored:
             _add(_gap(turn, release), leaders)
@@ -111,6 +108,12 @@ def _store(turns: Sequence[Any], release: Release) -> None:
             Gap.objects.filter(turn=turn).update(outcome=turn.outcome)
         else:
             _delete(Gap.objects.filter(turn=turn))
+
+
+def _leaders(agency: str, language: str) -> list[Leader]:
+    groups = GapGroup.objects.filter(agency=agency, language=language)
+    first = groups.annotate(first=Min("gaps__pk")).values("first")
+    return [Leader.of(gap) for gap in Gap.objects.filter(pk__in=first).order_by("pk")]
 
 
 def _gap(turn: Any, release: Release) -> Gap:
@@ -137,13 +140,13 @@ def _gap(turn: Any, release: Release) -> Gap:
 
 
 @transaction.atomic
-def _add(gap: Gap, leaders: Mapping[tuple[str, str], list[Leader]]) -> None:
+def _add(gap: Gap, leaders: Callable[[str, str], list[Leader]]) -> None:
     """Store a gap in the nearest group or its own, unless its words were erased meanwhile."""
     # Erasing locks the turns first, so it finds whatever is stored before.
     turn = Turn.objects.select_for_update().filter(pk=gap.turn_id, risks=[]).exclude(text="")
     if not turn or Gap.objects.filter(turn=gap.turn_id).exists():
         return
-    others = leaders[gap.group.agency, gap.group.language]
+    others = leaders(gap.group.agency, gap.group.language)
     if (group_id := nearest(gap, others)) is not None:
         GapGroup.objects.filter(pk=group_id).update(release_number=None)
         gap.group_id = group_id

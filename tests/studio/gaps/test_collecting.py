@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
+from django.utils import timezone
 
 from conversations.models import Rating, Replacement, ReplyOrigin, Turn
 from conversations.turns import erasing
@@ -126,6 +129,8 @@ def test_it_says_what_the_current_release_would_do() -> None:
     collected()
     answered, outside = GapGroup.objects.order_by("pk")
     assert (answered.would_answer, outside.would_answer) == (1, 0)
+    collected(turn(AWAY, state="needs_review"))
+    assert GapGroup.objects.get(agency=AGENCY).would_answer == 2
 
 
 def test_what_is_too_much_for_one_task_is_left_to_the_next(
@@ -140,3 +145,25 @@ def test_what_is_too_much_for_one_task_is_left_to_the_next(
     assert (Gap.objects.count(), queued) == (2, [collecting.COLLECT])
     collected()
     assert (Gap.objects.count(), len(queued)) == (3, 1)
+
+
+def test_only_what_happened_lately_is_looked_at() -> None:
+    useless, long_ago = rated(), timezone.now() - collecting.RECENT - timedelta(hours=1)
+    Turn.objects.update(updated_at=long_ago)
+    Rating.objects.update(at=long_ago)
+    assert collected(useless) == [""]
+    Rating.objects.update(at=timezone.now())
+    assert collected(useless) == ["not_useful"]
+
+
+def test_a_look_is_queued_every_few_minutes_and_at_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queued: list[str] = []
+    monkeypatch.setattr(collecting, "queue_after_commit", queued.append)
+    cache.clear()
+    for _ in range(2):
+        collecting.sweep(at_start=False)
+    assert queued == [collecting.COLLECT]
+    collecting.sweep(at_start=True)
+    assert len(queued) == 2
