@@ -178,7 +178,7 @@ def confirm_translation(
     Raises :class:`Stale` and :class:`OutOfScope`; then nothing has changed.
     """
     lock_head(SYSTEM_CHAIN)
-    if not works_for(by, translation.agency_id):
+    if not works_for(by, translation.agency_id or ""):
         raise OutOfScope(gettext("You do not work for that agency."))
     values = column_values(translation)
     stored = Translation.objects.filter(pk=translation.pk, version=expected_version).first()

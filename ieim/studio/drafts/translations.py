@@ -51,7 +51,7 @@ def set_sources(rows: Iterable[Any], before: Iterable[DraftEntry]) -> None:
     """
     rows = [row for row in rows if isinstance(row, Translation)]
     stored = {row.pk: row for row in before if isinstance(row, Translation)}
-    originals = _originals({row.agency_id for row in rows})
+    originals = _originals({row.agency_id or "" for row in rows})
     for row in rows:
         current, old = originals.get(_owner(row), {}), stored.get(row.pk)
         kept = old.sources if old else {}
@@ -133,7 +133,7 @@ def stale_fields(made_from: Mapping[str, str], current: Mapping[str, str]) -> tu
 
 def current_sources(row: Translation) -> Digests:
     """Return the digests of the originals of a translation as they are now."""
-    current = _originals({row.agency_id}).get(_owner(row), {})
+    current = _originals({row.agency_id or ""}).get(_owner(row), {})
     return {name: value for name, value in current.items() if getattr(row, name)}
 
 
@@ -152,4 +152,4 @@ def _originals(agencies: Iterable[str]) -> dict[Owner, Digests]:
 
 
 def _owner(row: Translation) -> Owner:
-    return row.agency_id, row.category, row.service
+    return row.agency_id or "", row.category, row.service

@@ -79,7 +79,7 @@ def _row(entry: Entry, stored: Translation | None, language: str, user: User) ->
 def confirm(request: HttpRequest, translation: int) -> HttpResponse:
     """Count the texts of a translation as current; show the list again, at the same place."""
     stored = get_object_or_404(Translation, pk=translation)
-    if not works_for(member(request), stored.agency_id):
+    if not works_for(member(request), stored.agency_id or ""):
         raise Http404
     seen = request.POST.get("version", "")
     try:
