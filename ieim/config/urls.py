@@ -68,6 +68,7 @@ urlpatterns = [
     path("knowledge/standards/", include("ieim.studio.standards.views")),
     path("knowledge/try/", include("ieim.studio.trying.views")),
     path("knowledge/recall/", include("ieim.studio.recall.views")),
+    path("knowledge/fresh/", include("ieim.studio.fresh.views")),
     path("knowledge/notices/", include("ieim.knowledge.notices.views")),
     path("knowledge/", include("ieim.studio.pages.views")),
     path("admin/", admin.site.urls),

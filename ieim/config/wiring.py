@@ -6,6 +6,7 @@ from conversations import ports, sweeper
 from ieim.people.scope import wire_agencies
 from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
+from ieim.studio.fresh import services as fresh
 from review import services
 from review.queue.selectors import due_of_turns
 
@@ -29,3 +30,4 @@ def wire() -> None:
     wire_agencies(agency_names)
     ports.wire(Reviews())
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
+    sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)

@@ -10,7 +10,9 @@ from ieim.knowledge import crisis
 from ieim.studio import runs
 from ieim.studio.checks import services as checks
 from ieim.studio.drafts import selectors as drafts
-from ieim.studio.models import CheckRun, GoldenRun
+from ieim.studio.fresh import links
+from ieim.studio.fresh import services as fresh
+from ieim.studio.models import CheckRun, GoldenRun, LinkRun
 from ieim.studio.recall import services as recall
 from ieim.studio.trying import playground
 from ieim.studio.trying import services as trying
@@ -34,3 +36,13 @@ def train_draft() -> None:
 @shared_task(name=recall.SEND, ignore_result=True)
 def send_corrections(notice_id: str) -> None:
     recall.deliver(notice_id=UUID(notice_id))
+
+
+@shared_task(name=runs.TASKS[LinkRun], ignore_result=True)
+def run_link_check(run_id: int) -> None:
+    links.run_link_check(run_id=run_id)
+
+
+@shared_task(name=fresh.REMIND, ignore_result=True)
+def send_reminders() -> None:
+    fresh.send_reminders()

@@ -14,6 +14,7 @@ from ieim.studio.models.draft import (
     Situation,
     Translation,
 )
+from ieim.studio.models.fresh import ContentReview, LinkRun
 from ieim.studio.models.work import Change, CheckRun, GoldenQuestion, GoldenRun, Proposal, Run
 
 __all__ = [
@@ -23,12 +24,14 @@ __all__ = [
     "Category",
     "Change",
     "CheckRun",
+    "ContentReview",
     "DraftEntry",
     "ExampleQuestion",
     "GoldenQuestion",
     "GoldenRun",
     "HelpLine",
     "Label",
+    "LinkRun",
     "Proposal",
     "RiskExample",
     "Run",
