@@ -10,13 +10,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.people.models import AgencyScope
+from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
+from ieim.studio.drafts import editing as drafts
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.models import Agency, Service
+from ieim.studio.models import Agency, Category, Change, Service
 from ieim.studio.standards import views
 from tests.review.people import browser, person
-from tests.studio.standards.samples.samples import HSDS, SCHEMA_ORG
+from tests.studio.standards.samples.samples import HSDS, PASSPORTS, RENEW, SCHEMA_ORG
 
 UPLOAD, PREVIEW = "/knowledge/standards/", "/knowledge/standards/preview/"
 
@@ -133,3 +134,52 @@ def test_an_import_of_one_person_is_not_another_s(editing: Client) -> None:
     upload(editing, HSDS)
     other = browser(person("emil", Role.EDITOR))
     assert other.get(PREVIEW).headers["Location"] == UPLOAD
+
+
+def change(**values: Any) -> None:
+    service = Service.objects.get(key=RENEW)
+    drafts.save(
+        table="services",
+        values={"agency": PASSPORTS, "key": RENEW, **values},
+        by=User.objects.get(username="edna"),
+        expected_version=service.version,
+        source=Change.Source.ADMIN,
+    )
+
+
+def test_what_a_person_changed_stays_unless_it_is_chosen(editing: Client) -> None:
+    def again(**form: Any) -> Any:
+        upload(editing, SCHEMA_ORG)
+        page = editing.get(PREVIEW)
+        answer = editing.post(PREVIEW, {"fingerprint": fingerprint(page), **form})
+        return page.content.decode(), answer
+
+    upload(editing, SCHEMA_ORG)
+    editing.post(PREVIEW, {"fingerprint": fingerprint(editing.get(PREVIEW))})
+    before = Service.objects.get(key=RENEW)
+    change(name="New passport", categories=[])
+    category = Category.objects.get(key="Travel")
+    drafts.remove(
+        table="dictionary",
+        identity={"agency": PASSPORTS, "key": "Travel"},
+        by=User.objects.get(username="edna"),
+        expected_version=category.version,
+        source=Change.Source.ADMIN,
+    )
+    page, _ = again()
+    choices = re.findall(r'name="take" value="([^"]*)"', page)
+    assert choices == [
+        f"dictionary key {PASSPORTS} Travel",
+        f"services name {PASSPORTS} {RENEW}",
+        f"services categories {PASSPORTS} {RENEW}",
+    ]
+    assert " checked" not in page
+    renewed = Service.objects.get(key=RENEW)
+    assert (renewed.name, renewed.categories) == ("New passport", [])
+    # The category of the service is gone, and nobody chose to have it back.
+    _, answer = again(take=choices[2])
+    assert answer.status_code == 422
+    assert "Other rows need an entry that somebody removed" in answer.content.decode()
+    again(take=choices)
+    renewed = Service.objects.get(key=RENEW)
+    assert (renewed.name, renewed.categories) == (before.name, before.categories)
