@@ -70,8 +70,8 @@ def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) ->
     Raises: DeliveryError for everything but a status of 200 to 299.
     """
     try:
-        parts = parse(url)
-        response = request("POST", parts, private=private, headers=headers, body=body)
+        post = request("POST", parse(url), private=private, headers=headers, body=body)
+        response = asyncio.run(post)
     except ForbiddenAddress as error:
         raise DeliveryError("address") from error
     except (TimeoutError, httpx2.TimeoutException) as error:
@@ -82,7 +82,7 @@ def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) ->
         raise DeliveryError(f"status-{response.status_code}")
 
 
-def request(
+async def request(
     method: str,
     parts: httpx2.URL,
     *,
@@ -91,26 +91,14 @@ def request(
     headers: Mapping[str, str],
     body: bytes = b"",
 ) -> httpx2.Response:
-    """Return the closed response to one request: no redirect is followed, no body read.
+    """Return the closed response; no redirect is followed, and no body is read.
 
     ``private`` allows hosts in the operator's own network, ``plain`` also http:// to public ones.
 
     Raises:
         ForbiddenAddress: The host has no address that is allowed.
-        OSError, httpx2.HTTPError, httpx2.InvalidURL: There is no response; a deadline that has
-            passed is TimeoutError or httpx2.TimeoutException.
+        OSError, httpx2.HTTPError, httpx2.InvalidURL: There is no response.
     """
-    return asyncio.run(_request(method, parts, private, plain, headers, body))
-
-
-async def _request(
-    method: str,
-    parts: httpx2.URL,
-    private: bool,
-    plain: bool,
-    headers: Mapping[str, str],
-    body: bytes,
-) -> httpx2.Response:
     # The deadline also covers a receiver that sends a byte now and then.
     async with asyncio.timeout(DEADLINE):
         proxy = _proxy(parts)
@@ -163,27 +151,19 @@ async def _resolve(parts: httpx2.URL, *, private: bool, plain: bool) -> list[str
     host, loop = parts.raw_host.decode(), asyncio.get_running_loop()
     infos = await loop.getaddrinfo(host, _port(parts), type=socket.SOCK_STREAM)
     addresses = dict.fromkeys(str(info[4][0]) for info in infos)
-    is_plain = parts.scheme != "https"
-    allowed = [
-        text
-        for text in addresses
-        if (is_plain and _is_local(text))
-        or ((plain or not is_plain) and _is_allowed(text, private=private))
-    ]
+    allowed = [t for t in addresses if _is_allowed(t, parts.scheme, private=private, plain=plain)]
     if not allowed:
         raise ForbiddenAddress(f"{parts.host} has no address that may be sent to.")
     return allowed
 
 
-def _is_local(text: str) -> bool:
-    """Whether an IP address is this machine's own, which http:// may lead to in development."""
-    return not settings.PRODUCTION and ipaddress.ip_address(text.partition("%")[0]).is_loopback
-
-
-def _is_allowed(text: str, *, private: bool) -> bool:
+def _is_allowed(text: str, scheme: str, *, private: bool, plain: bool) -> bool:
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
+    is_local = address.is_loopback and not settings.PRODUCTION
+    if scheme != "https" and (is_local or not plain):
+        return is_local
     # Link-local addresses tell a cloud's machines secrets.
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return False

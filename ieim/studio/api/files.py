@@ -251,7 +251,8 @@ def _planned(entry: Planned) -> dict[str, Any]:
         "entry": entry.name,
         "change": "added" if entry.is_new else "changed",
         "differences": [
-            {"field": name, "before": before, "after": after} for name, before, after in entry.shown
+            {"field": name, "before": before, "after": after}
+            for name, before, after, *_ in entry.shown
         ],
     }
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -17,8 +16,8 @@ from django.utils.translation import gettext
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.columns import COLUMNS, Values
-from ieim.knowledge.bundles.formats import DIGITS, LIST_COLUMNS, NUMBER_COLUMNS, Reader
-from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Table, Value
+from ieim.knowledge.bundles.formats import Reader
+from ieim.knowledge.bundles.rows import BundleProblem, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
@@ -36,18 +35,14 @@ class Moved(Exception):
     """The draft is no longer what the preview was made from."""
 
 
-class Incomplete(Exception):
-    """Other rows need an entry that a person removed, and that was not chosen."""
-
-
 @dataclass(frozen=True, slots=True)
 class Planned:
     """An entry that would be added or changed; ``fields`` is ``{column: [before, after]}``.
 
     ``values`` is what it would become, ``version`` the one that the draft has, 0 for none, and
     ``index`` that of its row in its table.
-    ``edits`` are the changes by which people wrote a field since the last import, by column; of an
-    entry that they removed, by the last column of its natural id.
+    ``edits`` are the newest changes by which people wrote its fields since an import last changed
+    the entry, by column.
     """
 
     table: Table
@@ -63,20 +58,15 @@ class Planned:
         return self.version == 0
 
     @property
-    def shown(self) -> list[tuple[str, str, str]]:
-        """``(column, before, after)`` as people read them."""
-        return readable(self.fields)
-
-    @property
-    def chosen_fields(self) -> list[tuple[str, str, str, Change | None, str]]:
-        """``shown``, each with the edit that it would undo, and the name of the choice to do so."""
+    def shown(self) -> list[tuple[str, str, str, Change | None, str]]:
+        """``(column, before, after)`` as people read them, the edit that it would undo, and how a
+        form names the choice to do so."""
         return [
-            (column, before, after, self.edits.get(column), self.choice(column))
-            for column, before, after in self.shown
+            (name, before, after, self.edits.get(name), self.choice(name))
+            for name, before, after in readable(self.fields)
         ]
 
     def choice(self, column: str) -> str:
-        """Return how a form names a field that is chosen although a person changed it."""
         return f"{self.table} {column} {self.name}"
 
 
@@ -138,7 +128,6 @@ def write_import(
     Raises:
         Moved: The plan is another one by now.
         OutOfScope: ``by`` does not work for one of the agencies.
-        Incomplete: Rows need an entry that a person removed and that is not chosen.
     """
     lock_head(SYSTEM_CHAIN)
     plan, checked = _plan(tables, by)
@@ -150,9 +139,6 @@ def write_import(
         raise OutOfScope(gettext("You do not work for that agency."))
     if chosen is not None and any(entry.edits for entry in plan.entries):
         plan, checked = _plan(_without_edited(tables, plan, chosen), by)
-        if any(plan.problems.values()):
-            message = gettext("Other rows need an entry that somebody removed: choose it as well.")
-            raise Incomplete(message)
     changes = {
         entries.table: entries.apply(merged, by=by, source=Change.Source.FILE)
         for entries, merged in checked
@@ -204,74 +190,46 @@ def _plan(
             version = before.version if before else 0
             name = entry_name(table, values)
             plan.entries.append(Planned(table, name, values, fields, version, index))
-    edits = {table: edits_since_import(table, plan.entries) for table in tables}
+    edits = {table: _edits(table, plan.entries) for table in tables}
     plan.entries[:] = [replace(e, edits=edits[e.table].get(e.name, {})) for e in plan.entries]
     # A page lists the first ones only.
     plan.entries.sort(key=lambda entry: not entry.edits)
     return plan, checked
 
 
-def edits_since_import(table: Table, entries: Iterable[Planned]) -> dict[str, dict[str, Change]]:
-    """Return the newest edit of each planned field that people wrote since an import last changed
-    the entry, by entry and column (see :attr:`Planned.edits`)."""
-    fields = {entry.name: entry.fields.keys() for entry in entries if entry.table == table}
+def _edits(table: Table, entries: Iterable[Planned]) -> dict[str, dict[str, Change]]:
+    """Return :attr:`Planned.edits` by entry."""
+    fields = {e.name: e.fields for e in entries if e.table == table and not e.is_new}
     names, edits, imported = list(fields), dict[str, dict[str, Change]](), set[str]()
     for start in range(0, len(names), _BATCH):
         changes = Change.objects.filter(table=table, entry__in=names[start : start + _BATCH])
         for change in changes.select_related("by").order_by("-id"):
             if change.source in _IMPORTS:
                 imported.add(change.entry)
-            if change.entry in imported:
-                continue
-            is_removal = change.kind == Change.Kind.REMOVED
-            columns = [IDENTITY[table][-1]] if is_removal else _written(change)
-            for column in fields[change.entry] & set(columns):
-                edits.setdefault(change.entry, {}).setdefault(column, change)
-            if is_removal:
-                # What was before it does not matter any more.
-                imported.add(change.entry)
+            for column, (_, after) in change.fields.items():
+                # The blank fields of a new entry nobody has written.
+                is_written = after or change.kind != Change.Kind.ADDED
+                if change.entry not in imported and is_written and column in fields[change.entry]:
+                    edits.setdefault(change.entry, {}).setdefault(column, change)
     return edits
-
-
-def _written(change: Change) -> list[str]:
-    """Return the columns that a change wrote: a new entry's blank ones nobody has written."""
-    is_new = change.kind == Change.Kind.ADDED
-    return [name for name, (_, after) in change.fields.items() if after or not is_new]
 
 
 def _without_edited(
     tables: Mapping[Table, Sequence[Values]], plan: Plan, chosen: Collection[str]
 ) -> dict[Table, list[Values]]:
     """Return the rows without the edited fields that are not chosen."""
-    left = {
-        (entry.table, entry.index): {c for c in entry.edits if entry.choice(c) not in chosen}
-        for entry in plan.entries
-    }
-    result: dict[Table, list[Values]] = {table: [] for table in tables}
-    for table, rows in tables.items():
-        for index, row in enumerate(rows):
-            columns = left.get((table, index), set())
-            # Without a part of its natural id nothing is left of a row.
-            if columns.isdisjoint(IDENTITY[table]):
-                result[table].append({c: value for c, value in row.items() if c not in columns})
+    result = {table: [dict(row) for row in rows] for table, rows in tables.items()}
+    for entry in plan.entries:
+        for column in entry.edits:
+            if entry.choice(column) not in chosen:
+                del result[entry.table][entry.index][column]
     return result
 
 
 def table_rows(table: Table, source: Reader) -> dict[Table, list[Values]]:
-    """Return the rows of a file of one table, without columns that are unknown. A number in a
-    column of text is its text."""
+    """Return the rows of a file of one table, without columns that are unknown."""
     columns = COLUMNS[table]
-    return {
-        table: [
-            {n: _as_text(n, v) for n, v in row.values.items() if n in columns}
-            for row in source.rows
-        ]
-    }
-
-
-def _as_text(column: str, value: Value) -> Value:
-    is_text = column not in LIST_COLUMNS | NUMBER_COLUMNS | DIGITS
-    return f"{value:f}" if is_text and isinstance(value, Decimal) else value
+    return {table: [{n: v for n, v in r.values.items() if n in columns} for r in source.rows]}
 
 
 def table_problems(table: Table, source: Reader, plan: Plan, file: str) -> list[BundleProblem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import time
 from collections import defaultdict
@@ -108,7 +109,8 @@ class _Browser:
         time.sleep(max(0.0, pause))
         try:
             headers = {"User-Agent": f"IEIM-link-check (+{settings.IEIM_PUBLIC_URL})"}
-            return request(method, parts, private=False, plain=True, headers=headers)
+            answer = request(method, parts, private=False, plain=True, headers=headers)
+            return asyncio.run(answer)
         finally:
             self._asked_at[parts.host] = time.monotonic()
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -26,33 +25,15 @@ AGAIN = timedelta(days=7)
 _WEB = ("http://", "https://")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A service of the draft; ``review`` is not stored where nothing is planned."""
-
-    agency: str
-    agency_name: str
-    key: str
-    name: str
-    review: ContentReview
-
-    @property
-    def is_overdue(self) -> bool:
-        return self.review.review_by is not None and self.review.review_by <= timezone.localdate()
-
-
-def rows(*, owner: User | None = None) -> list[Row]:
-    """Return the services of the draft, the earliest date first; with ``owner`` only theirs."""
-    reviews = ContentReview.objects.filter(table="services").select_related("owner")
-    plans = {review.entry: review for review in reviews}
-    services = Service.objects.values_list("agency_id", "agency__name", "key", "name")
-    result = [
-        Row(agency, agency_name, key, name, plans.get(f"{agency} {key}") or ContentReview())
-        for agency, agency_name, key, name in services
-    ]
-    if owner is not None:
-        result = [row for row in result if row.review.owner == owner]
-    return sorted(result, key=lambda row: row.review.review_by or date.max)
+def reviewed_services(*, owner: User | None = None) -> list[tuple[Service, ContentReview]]:
+    """Return the draft's services, of ``owner`` or all, with their reviews, the earliest first; a
+    review that nobody planned is blank and not stored."""
+    stored = ContentReview.objects.filter(table="services").select_related("owner")
+    reviews = {review.entry: review for review in stored}
+    services = Service.objects.select_related("agency").only("key", "name", "agency__name")
+    pairs = [(s, reviews.get(f"{s.agency_id} {s.key}") or ContentReview()) for s in services]
+    pairs = [pair for pair in pairs if owner is None or pair[1].owner == owner]
+    return sorted(pairs, key=lambda pair: pair[1].review_by or date.max)
 
 
 def owners(agency: str) -> QuerySet[User]:
@@ -65,7 +46,7 @@ def owners(agency: str) -> QuerySet[User]:
 
 
 def due(now: datetime) -> QuerySet[ContentReview]:
-    """Return the dates that have come of which their owners are to be reminded now."""
+    """Return the reviews of which their owners are to be reminded now."""
     reviews = ContentReview.objects.filter(review_by__lte=timezone.localdate(now))
     reviews = reviews.filter(owner__is_active=True).exclude(owner__email="")
     return reviews.filter(Q(reminded_at=None) | Q(reminded_at__lte=now - AGAIN))
@@ -74,44 +55,37 @@ def due(now: datetime) -> QuerySet[ContentReview]:
 def links() -> dict[str, list[Remark]]:
     """Return every link of the draft and of the current release, with the entries that have it."""
     contents: list[Mapping[str, Any]] = [drafts.draft().bundle.content]
-    newest = Publication.objects.select_related("release").first()
-    if newest is not None:
+    if newest := Publication.objects.select_related("release").first():
         contents.append(newest.release.content)
     result: dict[str, dict[Remark, None]] = defaultdict(dict)
     for content in contents:
         for table in TABLES:
             for values in content.get(table, ()):
-                texts = [v for value in values.values() for v in _texts(value) if "://" in v]
-                if not texts:
-                    continue
-                name, agency = entry_name(table, values), agency_of(table, values)
-                remark = Remark("", Severity.WARNING, table, name, agency, "")
-                for link in [link for text in texts for link in _links(text)]:
-                    result[link][remark] = None
+                for link in [link for value in values.values() for link in _links(value)]:
+                    entry, agency = entry_name(table, values), agency_of(table, values)
+                    result[link][Remark("", Severity.WARNING, table, entry, agency, "")] = None
     return {link: list(remarks) for link, remarks in result.items()}
 
 
-def _texts(value: object) -> list[str]:
-    values = value if isinstance(value, list | tuple) else [value]
-    return [item for item in values if isinstance(item, str)]
-
-
-def _links(text: str) -> list[str]:
-    if text.lower().startswith(_WEB) and not any(map(str.isspace, text)):
-        return [text]
-    urls = [fact.text for fact in facts(text) if fact.kind == "url"]
-    return [url for url in urls if url.lower().startswith(_WEB)]
+def _links(value: object) -> Iterator[str]:
+    for text in value if isinstance(value, list | tuple) else [value]:
+        if not isinstance(text, str) or "://" not in text:
+            continue
+        is_link = text.lower().startswith(_WEB) and not any(map(str.isspace, text))
+        urls = [text] if is_link else [fact.text for fact in facts(text) if fact.kind == "url"]
+        yield from (url for url in urls if url.lower().startswith(_WEB))
 
 
 def faults(run: LinkRun | None) -> list[tuple[str, LinkRun.Outcome, str, list[Remark]]]:
-    """Return ``(link, outcome, target, entries)`` of a run: what still stands in the knowledge, and
-    of sites that did not answer only what did not twice in a row."""
-    if run is None:
-        return []
-    entries = links()
+    """Return ``(link, outcome, target, entries)`` of a run, without links that are there no more
+    and sites that were not reached only once."""
+    entries = links() if run else {}
+    rows = [
+        (link, LinkRun.Outcome(fault["outcome"]), fault["failures"], fault["target"])
+        for link, fault in sorted(run.faults.items() if run else ())
+    ]
     return [
-        (link, LinkRun.Outcome(fault["outcome"]), fault["target"], entries[link])
-        for link, fault in sorted(run.faults.items())
-        if link in entries
-        and (fault["outcome"] != LinkRun.Outcome.UNREACHABLE or fault["failures"] > 1)
+        (link, outcome, target, entries[link])
+        for link, outcome, failures, target in rows
+        if link in entries and (outcome != LinkRun.Outcome.UNREACHABLE or failures > 1)
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from django.conf import settings
@@ -13,7 +12,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
 from conversations.queueing import queue_after_commit
-from ieim.audit.services import record_system
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
 from ieim.people import post
 from ieim.people.models import User
 from ieim.people.scope import works_for
@@ -42,32 +42,21 @@ def plan_review(
         raise Service.DoesNotExist
     entry = f"{service.agency_id} {service.key}"
     stored, _ = ContentReview.objects.get_or_create(table="services", entry=entry)
-    if (stored.owner, stored.review_by, stored.source) == (owner, review_by, source):
-        return
     if (stored.owner, stored.review_by) != (owner, review_by):
         stored.reminded_at = None
     stored.owner, stored.review_by, stored.source = owner, review_by, source
     stored.save()
-    record_system(
-        kind="knowledge.review_planned",
-        payload={
-            "table": "services",
-            "entry": entry,
-            "owner": owner.get_username() if owner else None,
-            "review_by": review_by.isoformat() if review_by else None,
-            "source": source,
-        },
-        actor=by.actor,
-    )
+    payload = {"table": "services", "entry": entry, "source": source}
+    payload |= {"owner": owner.get_username() if owner else "", "review_by": str(review_by or "")}
+    record_system(kind="knowledge.review_planned", payload={**payload}, actor=by.actor)
 
 
 def sweep(*, now: datetime) -> None:
     """Begin the nightly check of links, and queue the reminders that are due."""
     hour = timezone.localtime(now).hour
     if hour in NIGHT and settings.IEIM_LINK_CHECK:
-        today = timezone.localdate(now)
         newest = LinkRun.objects.values_list("created_at", flat=True).first()
-        if newest is None or timezone.localdate(newest) < today:
+        if newest is None or timezone.localdate(newest) < timezone.localdate(now):
             begin_link_check()
     elif hour in DAY and settings.IEIM_MAIL["HOST"] and selectors.due(now).exists():
         queue_after_commit(REMIND)
@@ -76,7 +65,8 @@ def sweep(*, now: datetime) -> None:
 @transaction.atomic
 def begin_link_check() -> None:
     """Queue a check of the links, unless one is unfinished or links are not checked."""
-    unfinished = LinkRun.objects.select_for_update().filter(state__in=runs.UNFINISHED_STATES)
+    lock_head(SYSTEM_CHAIN)  # of two that begin at once, one does
+    unfinished = LinkRun.objects.filter(state__in=runs.UNFINISHED_STATES)
     if not settings.IEIM_LINK_CHECK or unfinished.exists():
         return
     run = LinkRun.objects.create()
@@ -90,40 +80,35 @@ def send_reminders() -> None:
     now = timezone.now()
     for owner in User.objects.filter(pk__in=selectors.due(now).values("owner")):
         # One update claims them: of two workers one sends.
-        mine = selectors.due(now).filter(owner=owner)
-        if not ContentReview.objects.filter(pk__in=mine.values("pk")).update(reminded_at=now):
+        if not selectors.due(now).filter(owner=owner).update(reminded_at=now):
             continue
-        overdue = [row for row in selectors.rows(owner=owner) if row.is_overdue]
-        claimed = ContentReview.objects.filter(owner=owner, reminded_at__isnull=False)
-        claimed = claimed.filter(review_by__lte=timezone.localdate(now))
+        over = ContentReview.objects.filter(owner=owner, review_by__lte=timezone.localdate(now))
         try:
-            if overdue:
-                _remind(owner, overdue)
-            claimed.update(reminded_at=now)
+            _remind(owner)
+            over.update(reminded_at=now)
         except post.NotSent:
-            claimed.filter(reminded_at=now).update(reminded_at=now - selectors.AGAIN + _RETRY)
+            over.filter(reminded_at=now).update(reminded_at=now - selectors.AGAIN + _RETRY)
 
 
-def _remind(owner: User, overdue: Sequence[selectors.Row]) -> None:
+def _remind(owner: User) -> None:
+    pairs = [pair for pair in selectors.reviewed_services(owner=owner) if pair[1].is_due]
+    if not pairs:
+        return
     with translation.override(settings.LANGUAGE_CODE):
-        count = len(overdue)
         sentence = ngettext(
             "{number} service of yours is due for review:",
             "{number} services of yours are due for review:",
-            count,
+            len(pairs),
         )
-        days = [(row, row.review.review_by) for row in overdue if row.review.review_by]
-        lines = [f"{row.name} ({row.agency_name}), {date_format(day)}" for row, day in days]
-        post.send(
-            subject=gettext("Services to review"),
-            paragraphs=(
-                sentence.format(number=count),
-                "\n".join(lines),
-                gettext(
-                    "Compare each with its source, put right what has changed, and set the next "
-                    "date. You are reminded every week until then."
-                ),
-                f"{settings.IEIM_PUBLIC_URL}{reverse('fresh:services')}?owner=me",
-            ),
-            to=[owner.email],
+        advice = gettext(
+            "Compare each with its source, put right what has changed, and set the next date. You "
+            "are reminded every week until then."
         )
+        lines = [
+            f"{service.name} ({service.agency.name}), {date_format(review.review_by)}"
+            for service, review in pairs
+            if review.review_by
+        ]
+        address = f"{settings.IEIM_PUBLIC_URL}{reverse('fresh:services')}?owner=me"
+        parts = (sentence.format(number=len(pairs)), "\n".join(lines), advice, address)
+        post.send(subject=gettext("Services to review"), paragraphs=parts, to=[owner.email])

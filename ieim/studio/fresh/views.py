@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -11,25 +11,19 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ieim.knowledge.bundles.columns import LINK_LIMIT
+from ieim.knowledge.bundles.rows import Table
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of, works_for
+from ieim.studio.checks import Remark
 from ieim.studio.fresh import selectors, services
-from ieim.studio.fresh.selectors import owners
 from ieim.studio.models import ContentReview, LinkRun, Service
-from ieim.studio.pages.presenters import (
-    agency_choices,
-    choices,
-    chosen,
-    edit_urls,
-    filtered_page,
-    of_agency,
-)
+from ieim.studio.pages import presenters
+from ieim.studio.pages.presenters import choices, chosen, filtered_page
 
 ME = "me"
 _ADVICE = {
@@ -43,30 +37,9 @@ _ADVICE = {
 }
 
 
-if TYPE_CHECKING:
-    OfUser = forms.ModelChoiceField[User]
-else:
-    OfUser = forms.ModelChoiceField
-
-
-class OwnerField(OfUser):
-    """A choice of accounts, by the names of their owners."""
-
-    def label_from_instance(self, obj: User) -> str:
-        return obj.display_name
-
-
 class ReviewForm(forms.Form):
-    """The owner, the review date and the source of a service."""
+    """The review date, the source and the owner of a service; ``editors`` may own it."""
 
-    owner = OwnerField(
-        User.objects.none(),
-        required=False,
-        label=gettext_lazy("Owner"),
-        help_text=gettext_lazy("Gets an e-mail on the day, and every week after it."),
-        empty_label=gettext_lazy("Nobody"),
-        widget=forms.Select({"class": "govuk-select"}),
-    )
     review_by = forms.DateField(
         required=False,
         label=gettext_lazy("Review by"),
@@ -83,32 +56,33 @@ class ReviewForm(forms.Form):
         widget=forms.URLInput({"class": "govuk-input", "type": "text"}),
     )
 
-    def __init__(self, agency: str, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, editors: Iterable[User], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["owner"]
-        assert isinstance(field, OwnerField)  # noqa: S101  # declared so
-        field.queryset = owners(agency)
+        names = [(str(user.pk), user.display_name) for user in editors]
+        self.fields["owner"] = forms.ChoiceField(
+            required=False,
+            label=gettext("Owner"),
+            help_text=gettext("Gets an e-mail on the day, and every week after it."),
+            choices=[("", gettext("Nobody")), *names],
+            widget=forms.Select({"class": "govuk-select"}),
+        )
 
 
 @require_safe
 def service_list(request: HttpRequest) -> HttpResponse:
     """List the services of the draft, overdue ones first."""
-    scope, user = agencies_of(request.user), member(request)
-    owner = chosen(request.GET, "owner", [ME])
-    rows = selectors.rows(owner=user if owner else None)
-    agencies = agency_choices(
-        (row.agency for row in rows), {row.agency: row.agency_name for row in rows}, scope
-    )
+    scope, owner = agencies_of(request.user), chosen(request.GET, "owner", [ME])
+    pairs = selectors.reviewed_services(owner=member(request) if owner else None)
+    names = {service.agency_id: service.agency.name for service, _ in pairs}
+    agencies = presenters.agency_choices(names, names, scope)
     agency = chosen(request.GET, "agency", (value for value, _ in agencies))
-    matches = [row for row in rows if of_agency(row.agency, agency, scope)]
-    owner_choices = [("", gettext("Everybody")), (ME, gettext("Me"))]
+    pairs = [pair for pair in pairs if presenters.of_agency(pair[0].agency_id, agency, scope)]
+    active = {"agency": agency, "owner": owner}
     context = {
-        "list": filtered_page(
-            matches, request.GET, {"agency": agency, "owner": owner}, total=len(rows)
-        ),
-        "overdue": sum(row.is_overdue for row in matches),
+        "list": filtered_page(pairs, request.GET, active, total=len(pairs)),
+        "due": sum(review.is_due for _, review in pairs),
         "agencies": choices(agencies, agency),
-        "owners": choices(owner_choices, owner),
+        "owners": choices([("", gettext("Everybody")), (ME, gettext("Me"))], owner),
         "scope": scope,
     }
     return render(request, "studio/fresh/services.html", context)
@@ -117,57 +91,54 @@ def service_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest) -> HttpResponse:
     """Show and change the owner, date and source of one service; 422 with what is wrong."""
-    query = request.POST if request.method == "POST" else request.GET
-    agency, key = query.get("agency", ""), query.get("key", "")
+    data = request.POST if request.method == "POST" else None
+    agency, key = ((data or request.GET).get(name, "") for name in ("agency", "key"))
     service = None
     if "\0" not in agency + key and works_for(request.user, agency):
         service = Service.objects.filter(agency=agency, key=key).first()
     if service is None:
         raise Http404
-    stored = ContentReview.objects.filter(table="services", entry=f"{agency} {key}").first()
-    values = stored or ContentReview(review_by=timezone.localdate() + timedelta(days=365))
-    initial = {"owner": values.owner, "review_by": values.review_by, "source": values.source}
-    data = request.POST if request.method == "POST" else None
-    form = ReviewForm(agency, data, initial=initial, auto_id="%s")
-    if request.method == "POST" and form.is_valid():
-        services.plan_review(service=service, by=member(request), **form.cleaned_data)
+    rows = ContentReview.objects.filter(table="services", entry=f"{agency} {key}")
+    initial = rows.values("owner", "review_by", "source").first()
+    editors = {str(user.pk): user for user in selectors.owners(agency)}
+    form = ReviewForm(editors.values(), data, initial=initial, auto_id="%s")
+    if data is not None and form.is_valid():
+        values = {**form.cleaned_data, "owner": editors.get(form.cleaned_data["owner"])}
+        services.plan_review(service=service, by=member(request), **values)
         messages.success(request, gettext("The owner and the date are saved."))
         return redirect("fresh:services")
     context = {"form": form, "service": service}
-    status = 422 if request.method == "POST" else 200
+    status = 200 if data is None else 422
     return render(request, "studio/fresh/entry.html", context, status=status)
 
 
 @require_safe
 def link_list(request: HttpRequest) -> HttpResponse:
     """List the links with something wrong, and what to do."""
-    scope = agencies_of(request.user)
+    scope, newest = agencies_of(request.user), LinkRun.objects.first()
     finished = LinkRun.objects.filter(state=LinkRun.State.DONE).first()
-    newest = LinkRun.objects.first()
-    matches = [
+    faults = [
         fault
         for fault in selectors.faults(finished)
         if scope is None or any(remark.agency in scope for remark in fault[3])
     ]
-    page = filtered_page(matches, request.GET, {}, total=len(matches))
-    urls = edit_urls([r for fault in page.page.object_list for r in fault[3]], scope)
+    pages = filtered_page(faults, request.GET, {}, total=len(faults))
+    urls = presenters.edit_urls([r for fault in pages.page.object_list for r in fault[3]], scope)
     context = {
-        "list": page,
+        "list": pages,
         "rows": [
-            {
-                "link": link,
-                "outcome": outcome,
-                "advice": _ADVICE[outcome],
-                "target": target,
-                "entries": [(r.entry, urls.get((r.table, r.entry), "")) for r in remarks],
-            }
-            for link, outcome, target, remarks in page.page.object_list
+            (link, outcome, target, _ADVICE[outcome], [_edit(remark, urls) for remark in remarks])
+            for link, outcome, target, remarks in pages.page.object_list
         ],
         "finished": finished,
         "run": newest if newest != finished else None,
         "is_on": settings.IEIM_LINK_CHECK,
     }
     return render(request, "studio/fresh/links.html", context)
+
+
+def _edit(remark: Remark, urls: Mapping[tuple[Table, str], str]) -> tuple[str, str]:
+    return remark.entry, urls.get((remark.table, remark.entry), "")
 
 
 @require_POST

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from ieim.knowledge.bundles.columns import ID_LIMIT, LINK_LIMIT
@@ -33,6 +34,10 @@ class ContentReview(models.Model):
 
     def __str__(self) -> str:
         return f"{self.table} {self.entry}"
+
+    @property
+    def is_due(self) -> bool:
+        return self.review_by is not None and self.review_by <= timezone.localdate()
 
 
 class LinkRun(Run):

@@ -119,7 +119,6 @@ def merge(
     For ``chosen`` see :func:`ieim.studio.exchange.importing.write_import`.
 
     Raises:
-        Incomplete: Rows need an entry that a person removed and that is not chosen.
         Moved: The fingerprint of the plan is not ``expected_fingerprint``.
         OutOfScope: ``by`` does not work for one of the agencies.
         StandardError: For what the draft could not have.

@@ -27,7 +27,7 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
-from ieim.studio.exchange.importing import Incomplete, Moved, Plan, Planned
+from ieim.studio.exchange.importing import Moved, Plan, Planned
 from ieim.studio.labels import column_label
 from ieim.studio.models import Agency
 from ieim.studio.standards.report import Note, Problem, StandardError
@@ -138,7 +138,7 @@ def preview(request: HttpRequest) -> HttpResponse:
                 messages.success(request, _success_message(imported))
                 return redirect("standards:upload")
         planned = plan(pending.mapped)
-    except (StandardError, OutOfScope, Incomplete) as error:
+    except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
         return _upload_page(request, UploadForm(member(request)), pending.file, problems)
     context = {
@@ -188,7 +188,7 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
 
 
 def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [(column_label(name), *texts) for name, *texts in entry.chosen_fields]
+    fields = [(column_label(name), *texts) for name, *texts in entry.shown]
     title = entry.values.get("name") or entry.values.get("value") or entry.name
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields} | {
         "is_edited": bool(entry.edits)

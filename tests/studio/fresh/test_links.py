@@ -111,7 +111,7 @@ def test_a_site_that_does_not_answer_is_listed_from_the_second_time(
 def test_a_silent_host_is_left_alone(chief: User, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def refuse(_method: str, parts: object, **_options: object) -> None:
+    async def refuse(_method: str, parts: object, **_options: object) -> None:
         asked.append(str(parts))
         raise ConnectionRefusedError
 
@@ -126,9 +126,7 @@ def test_a_bad_certificate_is_said_to_be_one(
     chief: User, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running_receiver(server_context(tmp_path, monkeypatch, "other.example.org")) as receiver:  # type: ignore[arg-type]  # pytest's path
-        monkeypatch.setattr(
-            "conversations.webhooks.sending._is_allowed", lambda _text, private: not private
-        )
+        monkeypatch.setattr("conversations.webhooks.sending._is_allowed", lambda *_, **__: True)
         link(chief, receiver.url.replace("localhost", "127.0.0.1"))
         assert check() == {"ieim": ("certificate", "")}
 
