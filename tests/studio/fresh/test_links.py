@@ -79,10 +79,22 @@ def test_each_fault_has_its_outcome(site: Site, chief: User) -> None:
         "/half": (301, "/twice"),
         "/twice": (302, "/form"),
         "/shy": (403, ""),
+        "/today": (307, "/moved"),
         "/inside": (302, "https://10.0.0.1/"),
         "/loop": (302, "/loop"),
     }
-    paths = ("fine", "gone", "moved", "login", "half", "shy", "inside", "loop", "has-no-head")
+    paths = (
+        "fine",
+        "gone",
+        "moved",
+        "login",
+        "half",
+        "shy",
+        "today",
+        "inside",
+        "loop",
+        "has-no-head",
+    )
     link(chief, *(f"{site.url}/{path}" for path in paths))
     assert check() == {
         "gone": ("gone", ""),
