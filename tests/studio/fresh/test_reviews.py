@@ -182,3 +182,17 @@ def test_a_date_is_of_the_offices_day(eve: User) -> None:
     zone = timezone.get_default_timezone()
     assert selectors.due(datetime(2026, 11, 23, 0, 30, tzinfo=zone)).exists()
     assert not selectors.due(datetime(2026, 11, 22, 23, 30, tzinfo=zone)).exists()
+
+
+def test_of_two_workers_one_sends(eve: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan(visas()[0], eve, timezone.localdate())
+    sent: list[object] = []
+
+    def send(**message: object) -> None:
+        sent.append(message["to"])
+        if len(sent) < 3:
+            tasks.send_reminders()
+
+    monkeypatch.setattr("ieim.people.post.send", send)
+    tasks.send_reminders()
+    assert sent == [["eve@example.org"]]
