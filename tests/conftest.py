@@ -48,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.WHITENOISE_AUTOREFRESH = True
     # Words alone: what needs meaning says so, and has a small embedder of its own.
     settings.IEIM_EMBEDDINGS = {**settings.IEIM_EMBEDDINGS, "KIND": "none"}
+    settings.IEIM_LINK_CHECK = False  # a sweep at night would open the links of the demo
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 

@@ -29,6 +29,7 @@ def base_environment(folder: Path) -> dict[str, str]:
     """This process's environment for a child that keeps its data in ``folder``."""
     return {
         **os.environ,
+        "IEIM_LINK_CHECK": "false",
         "IEIM_EMBEDDINGS": "none",  # a second at the start of each process
         "DJANGO_SETTINGS_MODULE": "ieim.config.settings",
         "IEIM_DATA_DIR": str(folder),

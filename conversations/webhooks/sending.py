@@ -1,4 +1,4 @@
-"""HTTP client of webhooks: it sends to allowed addresses only."""
+"""HTTP client of webhooks and of the link check: it sends to allowed addresses only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.conf import settings
 MAX_LENGTH = 500
 """Characters of an address."""
 DEADLINE = 10.0
-"""Seconds for an attempt, from the lookup of the host to the status."""
+"""Seconds for a request, from the lookup of the host to the status."""
 
 _FORBIDDEN = [
     ipaddress.ip_network(network)
@@ -33,7 +33,7 @@ _SITE_LOCAL = ipaddress.ip_network("fec0::/10")
 
 
 class ForbiddenAddress(Exception):
-    """An address that webhooks must not have; the message says why."""
+    """An address that nothing is sent to; the message says why."""
 
 
 class DeliveryError(Exception):
@@ -70,24 +70,40 @@ def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) ->
     Raises: DeliveryError for everything but a status of 200 to 299.
     """
     try:
-        status = asyncio.run(_send(url, private=private, headers=headers, body=body))
+        post = request("POST", parse(url), private=private, headers=headers, body=body)
+        response = asyncio.run(post)
     except ForbiddenAddress as error:
         raise DeliveryError("address") from error
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise DeliveryError("timeout") from error
     except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise DeliveryError("connection") from error
-    if not 200 <= status <= 299:
-        raise DeliveryError(f"status-{status}")
+    if not response.is_success:
+        raise DeliveryError(f"status-{response.status_code}")
 
 
-async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) -> int:
-    parts = parse(url)
+async def request(
+    method: str,
+    parts: httpx2.URL,
+    *,
+    private: bool,
+    plain: bool = False,
+    headers: Mapping[str, str],
+    body: bytes = b"",
+) -> httpx2.Response:
+    """Return the closed response; no redirect is followed, and no body is read.
+
+    ``private`` allows hosts in the operator's own network, ``plain`` also http:// to public ones.
+
+    Raises:
+        ForbiddenAddress: The host has no address that is allowed.
+        OSError, httpx2.HTTPError, httpx2.InvalidURL: There is no response.
+    """
     # The deadline also covers a receiver that sends a byte now and then.
     async with asyncio.timeout(DEADLINE):
         proxy = _proxy(parts)
         try:
-            addresses = await _resolve(parts, private=private)
+            addresses = await _resolve(parts, private=private, plain=plain)
         except OSError:
             if proxy is None:
                 raise
@@ -104,7 +120,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
             for number, address in enumerate(addresses, start=1):
                 # The checked address is called; the name is for certificate and virtual host.
                 request = client.build_request(
-                    "POST",
+                    method,
                     parts.copy_with(host=address),
                     headers={**headers, "Host": parts.netloc.decode()},
                     content=body,
@@ -117,7 +133,7 @@ async def _send(url: str, *, private: bool, headers: Mapping[str, str], body: by
                         raise
                     continue
                 await response.aclose()  # the body is not read
-                return response.status_code
+                return response
     raise AssertionError("_resolve returns at least one address")
 
 
@@ -127,7 +143,7 @@ def _proxy(parts: httpx2.URL) -> str | None:
     return None if is_direct else settings.IEIM_PROXY_URL
 
 
-async def _resolve(parts: httpx2.URL, *, private: bool) -> list[str]:
+async def _resolve(parts: httpx2.URL, *, private: bool, plain: bool) -> list[str]:
     """Return the allowed IP addresses of a host, the preferred one first.
 
     Raises: ForbiddenAddress without any, OSError for an unknown host.
@@ -135,18 +151,19 @@ async def _resolve(parts: httpx2.URL, *, private: bool) -> list[str]:
     host, loop = parts.raw_host.decode(), asyncio.get_running_loop()
     infos = await loop.getaddrinfo(host, _port(parts), type=socket.SOCK_STREAM)
     addresses = dict.fromkeys(str(info[4][0]) for info in infos)
-    allowed = [text for text in addresses if _is_allowed(text, parts.scheme, private=private)]
+    allowed = [t for t in addresses if _is_allowed(t, parts.scheme, private=private, plain=plain)]
     if not allowed:
         raise ForbiddenAddress(f"{parts.host} has no address that may be sent to.")
     return allowed
 
 
-def _is_allowed(text: str, scheme: str, *, private: bool) -> bool:
+def _is_allowed(text: str, scheme: str, *, private: bool, plain: bool) -> bool:
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
-    if scheme != "https":
-        return address.is_loopback and not settings.PRODUCTION
+    is_local = address.is_loopback and not settings.PRODUCTION
+    if scheme != "https" and (is_local or not plain):
+        return is_local
     # Link-local addresses tell a cloud's machines secrets.
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return False

@@ -225,6 +225,10 @@ class Environment(BaseSettings):
     them, 0 to 1."""
     OTEL_TRACES_SAMPLER_ARG: float = Field(1, ge=0, le=1)
 
+    IEIM_LINK_CHECK: bool = True
+    """Whether a worker opens every link of the knowledge each night, and when an editor asks for
+    it: at most one request a second to a host. false where nothing may connect to the internet."""
+
     # --- The model --------------------------------------------------------------------------------
 
     IEIM_MODEL_BASE_URL: variables.WebAddress = Field(

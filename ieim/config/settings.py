@@ -206,6 +206,7 @@ IEIM_METRICS_TOKEN = env.IEIM_METRICS_TOKEN
 # How many worker processes there should be, 0 where nobody says; whether backups are made.
 IEIM_WORKERS = env.IEIM_WORKERS
 IEIM_BACKED_UP = env.IEIM_BACKED_UP
+IEIM_LINK_CHECK = env.IEIM_LINK_CHECK
 # Where spans are sent; empty for nowhere. OpenTelemetry's SDK reads its variables by itself.
 IEIM_TRACES = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or env.OTEL_EXPORTER_OTLP_ENDPOINT
 # Whether the audit record is sealed beside this site, so that a seal that never came is missed.

@@ -71,6 +71,7 @@ urlpatterns = [
     path("knowledge/drafting/", include("ieim.studio.drafting.views")),
     path("knowledge/translations/", include("ieim.studio.translating.views")),
     path("knowledge/recall/", include("ieim.studio.recall.views")),
+    path("knowledge/fresh/", include("ieim.studio.fresh.views")),
     path("knowledge/notices/", include("ieim.knowledge.notices.views")),
     path("knowledge/", include("ieim.studio.pages.views")),
     path("admin/", admin.site.urls),

@@ -6,6 +6,7 @@ from conversations import ports, sweeper
 from ieim.people.scope import wire_agencies
 from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
+from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
 from review import services
@@ -35,3 +36,4 @@ def wire() -> None:
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
+    sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)

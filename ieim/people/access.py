@@ -106,6 +106,8 @@ ACCESS: Mapping[str, str] = {
     **_all("trying", _TRY, "playground golden start"),
     **_all("trying", _EDIT, "questions question_add question_remove"),
     **_all("gaps", _EDIT, "home group act services"),
+    **_all("fresh", _READ, "services links"),
+    **_all("fresh", _EDIT, "entry check_links"),
     **_all("recall", _RECALL, "home references"),
     **_all("recall", _CORRECT, "correct resume"),
     "notices:notices": "knowledge.view_directive",

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from conversations.queueing import queue_after_commit
 from ieim.knowledge.heartbeat import process_heartbeat
-from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, Run
+from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, LinkRun, Run
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +27,7 @@ TASKS: Mapping[type[Run], str] = {
     GoldenRun: "ieim.studio.tasks.run_golden",
     CheckRun: "ieim.studio.tasks.run_checks",
     DraftingRun: "ieim.studio.tasks.run_drafting",
+    LinkRun: "ieim.studio.tasks.run_link_check",
 }
 LEASE = timedelta(seconds=15)
 """Without a heartbeat for so long a run counts as abandoned."""

@@ -11,8 +11,10 @@ from ieim.studio import runs
 from ieim.studio.checks import services as checks
 from ieim.studio.drafting import services as drafting
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.fresh import links
+from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
-from ieim.studio.models import CheckRun, DraftingRun, GoldenRun
+from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, LinkRun
 from ieim.studio.recall import services as recall
 from ieim.studio.trying import playground
 from ieim.studio.trying import services as trying
@@ -46,3 +48,13 @@ def send_corrections(notice_id: str) -> None:
 @shared_task(name=gaps.COLLECT, ignore_result=True)
 def collect_gaps() -> None:
     gaps.collect()
+
+
+@shared_task(name=runs.TASKS[LinkRun], ignore_result=True)
+def run_link_check(run_id: int) -> None:
+    links.run_link_check(run_id=run_id)
+
+
+@shared_task(name=fresh.REMIND, ignore_result=True)
+def send_reminders() -> None:
+    fresh.send_reminders()

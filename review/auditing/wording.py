@@ -41,6 +41,7 @@ KINDS: Mapping[str, str] = {
     "knowledge.proposal_withdrawn": gettext_noop("A proposal was withdrawn"),
     "knowledge.proposed": gettext_noop("Knowledge was proposed for publication"),
     "knowledge.published": gettext_noop("A release was published"),
+    "knowledge.review_planned": gettext_noop("The owner or review date of an entry was changed"),
     "knowledge.vectors_made": gettext_noop("Vectors for the search were made"),
     "mail.asked": gettext_noop("The citizen asked to be told by e-mail"),
     "mail.confirmed": gettext_noop("The citizen confirmed the e-mail address"),

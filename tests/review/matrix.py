@@ -141,6 +141,7 @@ KINDS: Mapping[str, Kind] = {
     "notices:end": Kind.NOTICE,
     "knowledge_api:end_notice": Kind.NOTICE,
     **{f"recall:{name}": Kind.SERVICE for name in ("home", "references", "correct", "resume")},
+    "fresh:entry": Kind.SERVICE,
     **{f"knowledge_api:{name}": Kind.SERVICE for name in ("versions", "answers")},
     **{
         f"knowledge_api:{name}_entry": Kind.ENTRY

@@ -74,6 +74,7 @@ OF_SERVICE = frozenset(
     {
         "knowledge:draft_service",
         "knowledge:service",
+        "fresh:entry",
         "knowledge_api:answers",
         "knowledge_api:versions",
     }

@@ -30,6 +30,7 @@ from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
 from ieim.studio.exchange.importing import (
     Moved,
+    ignored_columns,
     plan_import,
     service_warnings,
     table_problems,
@@ -106,7 +107,8 @@ class FilesAdmin(DraftAdmin):
         token = uuid4()
         cache.set(self._cache_key(request, token), rows, _KEEP_SECONDS)
         confirm = ConfirmForm(initial={"token": token, "seen": plan.fingerprint})
-        context = {"plan": plan, "rows": len(source.rows), "warnings": service_warnings(plan)}
+        warnings = [*ignored_columns(self.table, source), *service_warnings(plan)]
+        context = {"plan": plan, "rows": len(source.rows), "warnings": warnings}
         return self._import_page(request, form=form, confirm_form=confirm, **context)
 
     def confirm_view(self, request: HttpRequest) -> HttpResponse:
@@ -122,7 +124,10 @@ class FilesAdmin(DraftAdmin):
         plan = None
         with suppress(Moved, OutOfScope):
             plan = write_import(
-                rows, by=member(request), expected_fingerprint=form.cleaned_data["seen"]
+                rows,
+                by=member(request),
+                expected_fingerprint=form.cleaned_data["seen"],
+                chosen=request.POST.getlist("take"),
             )
         if plan is None or plan.problems[self.table]:
             problem = "somebody changed these entries after the preview: look at it again"

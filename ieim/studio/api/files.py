@@ -34,6 +34,7 @@ from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
 from ieim.studio.exchange.importing import (
     Plan,
     Planned,
+    ignored_columns,
     plan_import,
     service_warnings,
     table_problems,
@@ -184,7 +185,7 @@ def table_files(table: Table) -> type[FileViewSet]:
             _check(table_problems(table, source, planned, _FILE))
             seen = planned.fingerprint
             fingerprint = digest([table, kind, seen, sha256(file.data).hexdigest()])
-            warnings = service_warnings(planned)
+            warnings = [*ignored_columns(table, source), *service_warnings(planned)]
             if confirmed is not None:
                 if confirmed != fingerprint:
                     raise Changed(MOVED)
@@ -250,7 +251,8 @@ def _planned(entry: Planned) -> dict[str, Any]:
         "entry": entry.name,
         "change": "added" if entry.is_new else "changed",
         "differences": [
-            {"field": name, "before": before, "after": after} for name, before, after in entry.shown
+            {"field": name, "before": before, "after": after}
+            for name, before, after, *_ in entry.shown
         ],
     }
 

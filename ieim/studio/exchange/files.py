@@ -257,11 +257,14 @@ def _cell_value(cell: Any) -> Value:
 
 
 def _number(value: Decimal, shown_as: str) -> Value:
-    """Return a number, or its digits where it is whole and the sheet shows nothing else: so people
-    write ids. ``shown_as`` is the format of the cell, "00000" for leading zeros."""
-    if value != value.to_integral_value() or not re.fullmatch("General|@|0+", shown_as):
+    """Return a number as the text that the sheet shows, without thousands separators; as it is
+    where the sheet shows more than digits, such as a currency or a percent sign. ``shown_as`` is
+    the format of the cell, "00000" for leading zeros."""
+    if not (shape := re.fullmatch(r"General|@|[#,]*(0*)(?:\.(0+))?", shown_as)):
         return value
-    return f"{int(value):0{len(shown_as)}}" if shown_as.startswith("0") else str(int(value))
+    whole, _, decimals = f"{value:f}".removesuffix(".0").partition(".")
+    decimals = decimals.ljust(len(shape[2] or ""), "0")
+    return ".".join(filter(None, (whole.zfill(len(shape[1] or "")), decimals)))
 
 
 def _column_value(name: str, value: Value) -> Value:

@@ -1,12 +1,13 @@
 """Importing rows into the draft, of one table or of several: what would change, and changing it.
 
-Entries that are not among the rows, and columns that a row does not have, stay as they are.
+Entries that are not among the rows, and columns that a row does not have, stay as they are. So do
+fields that a person has changed since the last import, unless they are chosen one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
@@ -27,6 +28,9 @@ from ieim.studio.drafts.selectors import entry_name, link_warnings
 from ieim.studio.drafts.sets import store_changes
 from ieim.studio.models import Change, Service
 
+_IMPORTS = (Change.Source.FILE, Change.Source.BUNDLE)
+_BATCH = 500
+
 
 class Moved(Exception):
     """The draft is no longer what the preview was made from."""
@@ -36,7 +40,10 @@ class Moved(Exception):
 class Planned:
     """An entry that would be added or changed; ``fields`` is ``{column: [before, after]}``.
 
-    ``values`` is what it would become, ``version`` the one that the draft has, 0 for none.
+    ``values`` is what it would become, ``version`` the one that the draft has, 0 for none, and
+    ``index`` that of its row in its table.
+    ``edits`` are the newest changes by which people wrote its fields since an import last changed
+    the entry, by column.
     """
 
     table: Table
@@ -44,15 +51,24 @@ class Planned:
     values: Values
     fields: Mapping[str, Sequence[Any]]
     version: int
+    index: int
+    edits: Mapping[str, Change] = field(default_factory=dict)
 
     @property
     def is_new(self) -> bool:
         return self.version == 0
 
     @property
-    def shown(self) -> list[tuple[str, str, str]]:
-        """``(column, before, after)`` as people read them."""
-        return readable(self.fields)
+    def shown(self) -> list[tuple[str, str, str, Change | None, str]]:
+        """``(column, before, after)`` as people read them, the edit that it would undo, and how a
+        form names the choice to do so."""
+        return [
+            (name, before, after, self.edits.get(name), self.choice(name))
+            for name, before, after in readable(self.fields)
+        ]
+
+    def choice(self, column: str) -> str:
+        return f"{self.table} {column} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +116,12 @@ def write_import(
     by: User | None,
     expected_fingerprint: str | None,
     standard: str = "",
+    chosen: Collection[str] | None = None,
 ) -> Plan:
     """Import rows, all or nothing, and return what was done.
+
+    ``chosen`` are the fields (:meth:`Planned.choice`) to take although a person changed them since
+    the last import; None takes all.
 
     ``expected_fingerprint`` is that of the plan that ``by`` agreed to; None agrees to any. A plan
     with problems is not written. ``standard`` is that of the file, "" for a table.
@@ -118,6 +138,8 @@ def write_import(
         return plan
     if plan.out_of_scope:
         raise OutOfScope(gettext("You do not work for that agency."))
+    if chosen is not None and any(entry.edits for entry in plan.entries):
+        plan, checked = _plan(_without_edited(tables, plan, chosen), by)
     changes = {
         entries.table: entries.apply(merged, by=by, source=Change.Source.FILE)
         for entries, merged in checked
@@ -168,8 +190,41 @@ def _plan(
                 plan.out_of_scope.append((table, index, owner))
             version = before.version if before else 0
             name = entry_name(table, values)
-            plan.entries.append(Planned(table, name, values, fields, version))
+            plan.entries.append(Planned(table, name, values, fields, version, index))
+    edits = {table: _edits(table, plan.entries) for table in tables}
+    plan.entries[:] = [replace(e, edits=edits[e.table].get(e.name, {})) for e in plan.entries]
+    # A page lists the first ones only.
+    plan.entries.sort(key=lambda entry: not entry.edits)
     return plan, checked
+
+
+def _edits(table: Table, entries: Iterable[Planned]) -> dict[str, dict[str, Change]]:
+    """Return :attr:`Planned.edits` by entry."""
+    fields = {e.name: e.fields for e in entries if e.table == table and not e.is_new}
+    names, edits, imported = list(fields), dict[str, dict[str, Change]](), set[str]()
+    for start in range(0, len(names), _BATCH):
+        changes = Change.objects.filter(table=table, entry__in=names[start : start + _BATCH])
+        for change in changes.select_related("by").order_by("-id"):
+            if change.source in _IMPORTS:
+                imported.add(change.entry)
+            for column, (_, after) in change.fields.items():
+                # The blank fields of a new entry nobody has written.
+                is_written = after or change.kind != Change.Kind.ADDED
+                if change.entry not in imported and is_written and column in fields[change.entry]:
+                    edits.setdefault(change.entry, {}).setdefault(column, change)
+    return edits
+
+
+def _without_edited(
+    tables: Mapping[Table, Sequence[Values]], plan: Plan, chosen: Collection[str]
+) -> dict[Table, list[Values]]:
+    """Return the rows without the edited fields that are not chosen."""
+    result = {table: [dict(row) for row in rows] for table, rows in tables.items()}
+    for entry in plan.entries:
+        for column in entry.edits:
+            if entry.choice(column) not in chosen:
+                del result[entry.table][entry.index][column]
+    return result
 
 
 def table_rows(table: Table, source: Reader) -> dict[Table, list[Values]]:
@@ -180,7 +235,7 @@ def table_rows(table: Table, source: Reader) -> dict[Table, list[Values]]:
 
 def table_problems(table: Table, source: Reader, plan: Plan, file: str) -> list[BundleProblem]:
     """Return everything that is wrong with a ``file`` of one table, by line."""
-    problems = [*source.problems, *_unknown_columns(table, source)]
+    problems = list(source.problems)
     for index, columns in plan.problems[table].items():
         row = source.rows[index]
         problems.extend(
@@ -215,12 +270,8 @@ def service_warnings(plan: Plan) -> list[str]:
     return list(link_warnings(links, others if links else ()))
 
 
-def _unknown_columns(table: Table, source: Reader) -> Iterator[BundleProblem]:
-    """Yield each unknown column once, on the line of the first row that has it."""
-    noted = set[str]()
-    names = ", ".join(COLUMNS[table])
-    for row in source.rows:
-        for name in row.values.keys() - COLUMNS[table].keys() - noted:
-            noted.add(name)
-            message = f"the column {name[:80]!r} is unknown: {table} have {names}"
-            yield BundleProblem(row.file, row.line_of(name), message)
+def ignored_columns(table: Table, source: Reader) -> list[str]:
+    """Return what to say of the columns of a file that its table does not have."""
+    names = {name: None for row in source.rows for name in row.values if name not in COLUMNS[table]}
+    message = gettext("The column {name} is unknown and was ignored.")
+    return [message.format(name=name[:80]) for name in names]

@@ -15,6 +15,7 @@ from ieim.studio.models.draft import (
     Translation,
 )
 from ieim.studio.models.drafting import DraftingRun
+from ieim.studio.models.fresh import ContentReview, LinkRun
 from ieim.studio.models.gaps import Gap, GapAction, GapGroup
 from ieim.studio.models.work import (
     Change,
@@ -36,6 +37,7 @@ __all__ = [
     "ChangedEntry",
     "CheckRun",
     "Comment",
+    "ContentReview",
     "DraftEntry",
     "DraftingRun",
     "ExampleQuestion",
@@ -46,6 +48,7 @@ __all__ = [
     "GoldenRun",
     "HelpLine",
     "Label",
+    "LinkRun",
     "Proposal",
     "RiskExample",
     "Run",

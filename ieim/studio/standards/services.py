@@ -6,7 +6,7 @@ Nothing is ever removed.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -107,8 +107,16 @@ def plan(mapped: Mapped, by: User | None = None) -> Plan:
 
 
 @transaction.atomic
-def merge(*, mapped: Mapped, by: User | None, expected_fingerprint: str | None = None) -> Plan:
+def merge(
+    *,
+    mapped: Mapped,
+    by: User | None,
+    expected_fingerprint: str | None = None,
+    chosen: Collection[str] | None = None,
+) -> Plan:
     """Import ``mapped`` into the draft, all or nothing, and return what was done.
+
+    For ``chosen`` see :func:`ieim.studio.exchange.importing.write_import`.
 
     Raises:
         Moved: The fingerprint of the plan is not ``expected_fingerprint``.
@@ -118,7 +126,11 @@ def merge(*, mapped: Mapped, by: User | None, expected_fingerprint: str | None =
     tables = _tables(mapped)
     return _checked(
         write_import(
-            tables, by=by, expected_fingerprint=expected_fingerprint, standard=mapped.standard
+            tables,
+            by=by,
+            expected_fingerprint=expected_fingerprint,
+            standard=mapped.standard,
+            chosen=chosen,
         ),
         mapped,
     )

@@ -124,7 +124,10 @@ def preview(request: HttpRequest) -> HttpResponse:
             try:
                 fingerprint = request.POST.get("fingerprint", "")
                 imported = merge(
-                    mapped=pending.mapped, by=member(request), expected_fingerprint=fingerprint
+                    mapped=pending.mapped,
+                    by=member(request),
+                    expected_fingerprint=fingerprint,
+                    chosen=request.POST.getlist("take"),
                 )
             except Moved:
                 notice = gettext(
@@ -187,7 +190,9 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
 def _entry(entry: Planned) -> dict[str, Any]:
     fields = [(column_label(name), *texts) for name, *texts in entry.shown]
     title = entry.values.get("name") or entry.values.get("value") or entry.name
-    return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
+    return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields} | {
+        "is_edited": bool(entry.edits)
+    }
 
 
 def _success_message(imported: Plan) -> str:

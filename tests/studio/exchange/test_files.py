@@ -234,9 +234,19 @@ def test_it_reads_a_workbook_as_people_write_it(title: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown_as", "digits"),
-    [(7, "00000", "00007"), (7.0, "General", "7"), (7, '0.00 "EUR"', None), (7.5, "General", None)],
+    [
+        (7, "00000", "00007"),
+        (7.0, "General", "7"),
+        (7.5, "General", "7.5"),
+        (7, "0.00", "7.00"),
+        (7.125, "0.00", "7.125"),
+        (1250, "#,##0.00", "1250.00"),
+        (1e21, "General", "1000000000000000000000"),
+        (7, '0.00 "EUR"', None),
+        (0.07, "0%", None),
+    ],
 )
-def test_a_whole_number_is_the_digits_that_the_sheet_shows(
+def test_a_number_is_the_digits_that_the_sheet_shows(
     value: float, shown_as: str, digits: str | None
 ) -> None:
     book = Workbook()

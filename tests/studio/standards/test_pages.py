@@ -10,13 +10,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.people.models import AgencyScope
+from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
+from ieim.studio.drafts import editing as drafts
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.models import Agency, Service
+from ieim.studio.models import Agency, Change, Service
 from ieim.studio.standards import views
 from tests.review.people import browser, person
-from tests.studio.standards.samples.samples import HSDS, SCHEMA_ORG
+from tests.studio.standards.samples.samples import HSDS, PASSPORTS, RENEW, SCHEMA_ORG
 
 UPLOAD, PREVIEW = "/knowledge/standards/", "/knowledge/standards/preview/"
 
@@ -133,3 +134,38 @@ def test_an_import_of_one_person_is_not_another_s(editing: Client) -> None:
     upload(editing, HSDS)
     other = browser(person("emil", Role.EDITOR))
     assert other.get(PREVIEW).headers["Location"] == UPLOAD
+
+
+def change(**values: Any) -> None:
+    service = Service.objects.get(key=RENEW)
+    drafts.save(
+        table="services",
+        values={"agency": PASSPORTS, "key": RENEW, **values},
+        by=User.objects.get(username="edna"),
+        expected_version=service.version,
+        source=Change.Source.ADMIN,
+    )
+
+
+def test_what_a_person_changed_stays_unless_it_is_chosen(editing: Client) -> None:
+    def again(**form: Any) -> Any:
+        upload(editing, SCHEMA_ORG)
+        page = editing.get(PREVIEW)
+        answer = editing.post(PREVIEW, {"fingerprint": fingerprint(page), **form})
+        return page.content.decode(), answer
+
+    upload(editing, SCHEMA_ORG)
+    editing.post(PREVIEW, {"fingerprint": fingerprint(editing.get(PREVIEW))})
+    before = Service.objects.get(key=RENEW)
+    change(name="New passport", categories=[])
+    page, _ = again()
+    choices = re.findall(r'name="take" value="([^"]*)"', page)
+    assert choices == [
+        f"services {column} {PASSPORTS} {RENEW}" for column in ("name", "categories")
+    ]
+    assert " checked" not in page
+    renewed = Service.objects.get(key=RENEW)
+    assert (renewed.name, renewed.categories) == ("New passport", [])
+    again(take=choices[0])
+    renewed = Service.objects.get(key=RENEW)
+    assert (renewed.name, renewed.categories) == (before.name, [])

@@ -1,0 +1,1 @@
+"""Owners and review dates of services, reminders, and the check of links."""

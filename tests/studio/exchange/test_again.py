@@ -1,0 +1,128 @@
+"""A file imported again: what people changed meanwhile is theirs, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Change, Service
+from tests.review.people import browser, person
+from tests.studio.admin.admin_pages import address, said
+from tests.studio.exchange.files import confirm, preview, workbook
+
+pytestmark = pytest.mark.django_db
+FILE = b"agency,key,name,fees,contact\npassports,renew,Renew a passport,90 crowns,Counter 1\n"
+TAKE = "services {} passports renew"
+
+
+@pytest.fixture
+def edith(bundle: Bundle) -> User:
+    import_bundle(bundle=bundle, by=None)
+    return person("edith", Role.EDITOR, name="Edith Ek")
+
+
+@pytest.fixture
+def client(edith: User) -> Client:
+    return browser(edith)
+
+
+def renewed() -> Service:
+    return Service.objects.get(key="renew")
+
+
+def edit(by: User, source: Change.Source = Change.Source.ADMIN, **values: Any) -> None:
+    editing.save(
+        table="services",
+        values={"agency": "passports", "key": "renew", **values},
+        by=by,
+        expected_version=renewed().version,
+        source=source,
+    )
+
+
+def edited(page: Any) -> dict[str, set[str]]:
+    return {entry.name: set(entry.edits) for entry in page.context["plan"].entries if entry.edits}
+
+
+def take(client: Client, page: Any, *choices: str) -> Any:
+    form = {bound.html_name: bound.value() for bound in page.context["confirm_form"]}
+    return client.post(address("service", "process_import"), {**form, "take": choices})
+
+
+def test_an_edited_field_stays_and_the_others_are_taken(client: Client, edith: User) -> None:
+    edit(edith, fees="85 crowns")
+    page = preview(client, "service", "csv", FILE)
+    assert edited(page) == {"passports renew": {"fees"}}
+    assert "Take this, although Edith Ek changed it on" in said(page)
+    assert take(client, page).status_code == 302
+    assert (renewed().fees, renewed().contact) == ("85 crowns", "Counter 1")
+    # It is theirs still when the file comes once more.
+    assert edited(preview(client, "service", "csv", FILE)) == {}
+    edit(edith, fees="86 crowns", contact="Counter 2")
+    page = preview(client, "service", "csv", FILE)
+    assert edited(page) == {"passports renew": {"fees", "contact"}}
+    take(client, page, TAKE.format("fees"))
+    assert (renewed().fees, renewed().contact) == ("90 crowns", "Counter 2")
+
+
+def test_what_an_import_wrote_is_not_a_persons(client: Client, edith: User) -> None:
+    edit(edith, Change.Source.FILE, fees="85 crowns")
+    page = preview(client, "service", "csv", FILE)
+    assert edited(page) == {}
+    take(client, page)
+    assert renewed().fees == "90 crowns"
+
+
+def test_what_a_person_emptied_stays_empty(client: Client, edith: User) -> None:
+    edit(edith, fees="")
+    page = preview(client, "service", "csv", FILE)
+    assert edited(page) == {"passports renew": {"fees"}}
+    take(client, page)
+    assert renewed().fees == ""
+
+
+def test_what_a_person_wrote_anew_is_theirs_but_for_blank_fields(
+    client: Client, edith: User
+) -> None:
+    editing.save(
+        table="services",
+        values={"agency": "passports", "key": "lost", "name": "Lost passport"},
+        by=edith,
+        expected_version=None,
+        source=Change.Source.API,
+    )
+    data = b"agency,key,name,fees\npassports,lost,Passport lost,free\n"
+    page = preview(client, "service", "csv", data)
+    assert edited(page) == {"passports lost": {"name"}}
+    take(client, page)
+    service = Service.objects.get(key="lost")
+    assert (service.name, service.fees) == ("Lost passport", "free")
+
+
+def test_edited_entries_come_first(client: Client, edith: User) -> None:
+    edit(edith, fees="85 crowns")
+    data = b"agency,key,fees\ntax,return,free\npassports,renew,90 crowns\n"
+    page = preview(client, "service", "csv", data)
+    names = [entry.name for entry in page.context["plan"].entries]
+    assert names == ["passports renew", "tax return"]
+
+
+def test_an_unknown_column_is_ignored_and_named(client: Client) -> None:
+    data = b"agency,key,fees,colour\npassports,renew,90 crowns,blue\n"
+    page = preview(client, "service", "csv", data)
+    assert "The column colour is unknown and was ignored." in said(page)
+    confirm(client, "service", page)
+    assert renewed().fees == "90 crowns"
+
+
+def test_a_number_in_a_column_of_text_is_its_text(client: Client) -> None:
+    data = workbook([["agency", "key", "fees"], ["passports", "renew", 7.5]])
+    confirm(client, "service", preview(client, "service", "xlsx", data))
+    assert renewed().fees == "7.5"
