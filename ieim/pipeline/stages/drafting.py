@@ -40,8 +40,8 @@ def _fields(output: Output, context: Context) -> Iterator[Finding]:
             message = f"The field {name} has not as many lines as the original."
             yield Finding(Code.REPLY_UNCOVERED, f"{path}/lines", message)
         original, draft = "\n".join(originals[name]), "\n".join(entry["lines"])
-        for finding in _facts(original, draft, context.release, is_translation):
-            yield Finding(finding[0], f"{path}/lines", f"The field {name} {finding[1]}.")
+        for code, message in _facts(original, draft, context.release, is_translation):
+            yield Finding(code, f"{path}/lines", f"The field {name} {message}.")
         if name != "name":
             for code, message in _names(original, draft, request, context.release):
                 yield Finding(code, f"{path}/lines", f"The field {name} {message}.")

@@ -50,7 +50,8 @@ def payload(run: DraftingRun, bundle: Bundle, release: Release) -> dict[str, Any
     about = {"agency": run.agency, "service": run.service}
     if run.kind == DraftingRun.Kind.QUESTIONS:
         languages = question_languages(bundle)
-        existing = [q.text for q in bundle.questions if (q.agency, q.service) == (*about.values(),)]
+        of_service = (q for q in bundle.questions if (q.agency, q.service) == run.owner[::2])
+        existing = [question.text for question in of_service]
         return {**about, "service_texts": texts, "languages": languages, "existing": existing}
     fields = [
         {"field": name, "lines": text.splitlines() if isinstance(text, str) else text}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext
@@ -90,9 +91,7 @@ def run(request: HttpRequest, run: int) -> HttpResponse:
 def accept(request: HttpRequest, run: int) -> HttpResponse:
     """Save what is ticked, as it was edited; 422 with what is wrong with it."""
     stored = _run(request, run)
-    names = [name for name, *_ in _lines(stored, {})]
-    ticked = set(request.POST.getlist("take"))
-    taken = {name: request.POST.get(f"text-{name}", "") for name in names if name in ticked}
+    taken = {line.name: line.text for line in _lines(stored, request.POST) if line.is_ticked}
     try:
         services.accept(run=stored, taken=taken, by=member(request))
     except (DraftingError, editing.Stale, editing.OutOfScope) as error:
@@ -128,22 +127,30 @@ def _page(
     return render(request, "studio/drafting/run.html", context, status=422 if problems else 200)
 
 
-def _lines(stored: DraftingRun, typed: Mapping[str, str]) -> list[tuple[str, str, str, str, bool]]:
-    """Return name, label, original, text and whether it is ticked, of each line of a draft."""
-    result, originals = stored.result, stored.seen["texts"]
-    questions = [
-        (str(i), language_name(question["language"]), "", question["text"])
-        for i, question in enumerate(result.get("questions", ()))
+class Line(NamedTuple):
+    """A text of a draft beside its original, as it is in the form; ``name`` is the field's, or the
+    number of a question, which has no original."""
+
+    name: str
+    label: str
+    original: str
+    text: str
+    is_ticked: bool
+
+
+def _lines(stored: DraftingRun, typed: QueryDict) -> Iterator[Line]:
+    """Yield the lines of a draft, as they were ``typed`` where the form was sent."""
+    questions: Sequence[Mapping[str, str]] = stored.result.get("questions", ())
+    texts = [
+        (str(number), language_name(question["language"]), "", question["text"])
+        for number, question in enumerate(questions)
     ]
-    fields = [
-        (name, column_label(name), shown(originals[name]), shown(text))
-        for name, text in result.get("fields", {}).items()
-    ]
-    ticked = typed.getlist("take") if hasattr(typed, "getlist") else []
-    return [
-        (name, label, original, typed.get(f"text-{name}", text), name in ticked)
-        for name, label, original, text in (*questions, *fields)
-    ]
+    originals = stored.seen["texts"]
+    for name, text in stored.result.get("fields", {}).items():
+        texts.append((name, column_label(name), shown(originals[name]), shown(text)))
+    for name, label, original, text in texts:
+        is_ticked = name in typed.getlist("take")
+        yield Line(name, label, original, typed.get(f"text-{name}", text), is_ticked)
 
 
 urlpatterns = [
