@@ -70,5 +70,6 @@ urlpatterns = [
     path("knowledge/recall/", include("ieim.studio.recall.views")),
     path("knowledge/notices/", include("ieim.knowledge.notices.views")),
     path("knowledge/", include("ieim.studio.pages.views")),
+    path("knowledge/", include("ieim.studio.editor.views")),
     path("admin/", admin.site.urls),
 ]

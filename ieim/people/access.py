@@ -96,6 +96,8 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge", _RELEASES, "draft_service differences releases release service proposal"),
     **_all("knowledge", _PROPOSE, "again propose withdraw"),
     **_all("knowledge", _PUBLISH, "publish refuse"),
+    **_all("editor", _READ, "agency category service situation"),
+    **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
     **_all("standards", _EDIT, "upload preview"),
     **_all("trying", _TRY, "playground golden start"),
     **_all("trying", _EDIT, "questions question_add question_remove"),
@@ -120,6 +122,7 @@ ACCESS: Mapping[str, str] = {
 CHANGES: Mapping[str, str] = {
     "knowledge_api:notices": "knowledge.add_directive",
     "knowledge_api:proposals": _PROPOSE,
+    **_all("editor", _EDIT, "agency category service situation"),
     **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},
 }
 """The permission for changes at an address that more roles may read."""

@@ -90,6 +90,7 @@ class Kind(StrEnum):
     AGENCY = "agency of the draft"
     LABEL = "label, help line, example or text of the draft"
     TOKEN = "token of somebody else"
+    PAGE = "page of an entry of the draft, which anybody reads"
     PUBLIC = "what everybody who may open the address sees"
 
 
@@ -105,6 +106,7 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.ENTRY: SCOPED,
     Kind.AGENCY: SCOPED,
     Kind.LABEL: {NONE: OK},
+    Kind.PAGE: {OWN: OK, FOREIGN: OK},
     Kind.CHAIN: {OWN: OK, FOREIGN: OK},
     Kind.TOKEN: {OWN: OK},
     Kind.PUBLIC: {OWN: OK},
@@ -123,6 +125,7 @@ EXCEPT: Mapping[tuple[Kind, str], Row] = {
     (Kind.AGENCY, "PUT"): {OWN: OK, FOREIGN: NOT_YOURS},
     (Kind.AGENCY, "DELETE"): {OWN: NOT_YOURS, FOREIGN: NOT_THERE},
     (Kind.LABEL, "PUT"): {NONE: NOT_YOURS},
+    (Kind.PAGE, "POST"): {OWN: OK, FOREIGN: NOT_YOURS},
     (Kind.LABEL, "DELETE"): {NONE: NOT_YOURS},
 }
 KINDS: Mapping[str, Kind] = {
@@ -158,6 +161,7 @@ KINDS: Mapping[str, Kind] = {
     "tokens:revoke": Kind.TOKEN,
     "administration:save": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
+    **{f"editor:{name}": Kind.PAGE for name in ("agency", "category", "service")},
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""

@@ -27,7 +27,8 @@ from ieim.pipeline import knowledge
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
 from ieim.studio.drafts import cached as drafts
-from ieim.studio.models import Agency, Proposal, Service
+from ieim.studio.editor.addresses import edit_url
+from ieim.studio.models import Agency, Proposal, Service, Situation
 from ieim.studio.pages import presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.proposals import services as proposals
@@ -136,8 +137,16 @@ def services(request: HttpRequest) -> HttpResponse:
     active = {"q": text, "agency": agency}
     page = filtered_page(matches, request.GET, active, total=Service.objects.count())
     user = member(request)
+    if user.has_perm("studio.change_service"):
+        page.page.object_list = [
+            {**row, "url": edit_url("services", [row["agency"], row["key"]])}
+            if works_for(user, row["agency"])
+            else row
+            for row in page.page.object_list
+        ]
     sees_situations = works_for(user, "") and user.has_perm("studio.view_situation")
-    context = {**filters, "list": page, "situations": sees_situations}
+    context = {**filters, "list": page, "agency": agency}
+    context["situations"] = Situation.objects.all() if sees_situations else None
     return render(request, "studio/pages/services.html", context)
 
 
