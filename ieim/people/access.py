@@ -93,7 +93,7 @@ ACCESS: Mapping[str, str] = {
     **_all("review_api", _SEE, "items item"),
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
-    **_all("knowledge", _RELEASES, "draft_service differences releases release service proposal"),
+    **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _PROPOSE, "again propose withdraw"),
     **_all("knowledge", _PUBLISH, "publish refuse"),
     **_all("editor", _READ, "agency category service situation"),

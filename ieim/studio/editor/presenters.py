@@ -70,12 +70,11 @@ def field_views(
 
 def card(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entry of these columns as citizens see it; empty for what they do not see alone."""
-    if table == "services" and not values["name"]:
-        return {"reply": None}
     if table == "services":
         columns = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         filled = {name: v for name, v in columns.items() if v and name != "position"}
-        service = ServiceValue(**{"agency": "", "key": "", "name": "", **filled})  # type: ignore[arg-type]  # as the form has them, lists as tuples
+        blank = {"agency": "", "key": "", "name": gettext("Without a name yet")}
+        service = ServiceValue(**{**blank, **filled})  # type: ignore[arg-type]  # as the form has them, lists as tuples
         agency = Agency.objects.filter(pk=values["agency"]).first()
         value = AgencyValue(**column_values(agency)) if agency else AgencyValue("", "")
         return {"reply": answer(service, value)}

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 Login = Callable[..., Page]
 SERVICE = "Extend a tourist visa"
 WIDE, NARROW = 1440, 375
-USUAL = {200, 302, 304, 422}
+USUAL = {200, 302, 303, 304, 422}
 
 
 @pytest.fixture(scope="module")

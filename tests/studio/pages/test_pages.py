@@ -117,7 +117,7 @@ def test_only_ones_own_agencies_are_linked_to_edit(edith: User) -> None:
     html = text(tax.get("/knowledge/checks/?agency=*mine"))
     assert 'href="/knowledge/services/tax/return/"' in html
     assert "Passport Office" not in html.split("<ul")[-1]
-    service = text(tax.get("/knowledge/service/?agency=passports&key=renew"))
+    service = text(tax.get("/knowledge/releases/1/service/?agency=passports&key=renew"))
     assert "Renew a passport" in service
     assert "Edit in the draft" not in service
 
