@@ -74,5 +74,6 @@ urlpatterns = [
     path("knowledge/fresh/", include("ieim.studio.fresh.views")),
     path("knowledge/notices/", include("ieim.knowledge.notices.views")),
     path("knowledge/", include("ieim.studio.pages.views")),
+    path("knowledge/", include("ieim.studio.editor.views")),
     path("admin/", admin.site.urls),
 ]

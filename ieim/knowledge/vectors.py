@@ -71,7 +71,7 @@ def configured_embedder() -> CheckedEmbedder | None:
     return build_embedder(settings.IEIM_EMBEDDINGS)
 
 
-def shortlist_for(release: Release) -> Shortlist:
+def shortlist_for(release: Release) -> Search:
     """Return the search over ``release``: by words and meaning where its vectors are kept and
     messages are read.
 
@@ -121,7 +121,7 @@ def prepare_reading() -> None:
             logger.info("Messages are read by meaning, with %s", embedder.id)
 
 
-def prepared_shortlist(release: Release) -> Shortlist:
+def prepared_shortlist(release: Release) -> Search:
     """Return the search over ``release`` once its vectors are made: for drafts and evaluations,
     where somebody waits anyway."""
     prepare_reading()

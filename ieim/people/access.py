@@ -94,11 +94,13 @@ ACCESS: Mapping[str, str] = {
     **_all("review_api", _SEE, "items item"),
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
-    **_all("knowledge", _RELEASES, "draft_service differences releases release service proposal"),
+    **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _RELEASES, "comment"),
     **_all("knowledge", _PROPOSE, "again propose withdraw propose_set begin_set take take_into"),
     **_all("knowledge", _PROPOSE, "restore"),
     **_all("knowledge", _PUBLISH, "publish refuse alone"),
+    **_all("editor", _READ, "agency category service situation"),
+    **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
     **_all("standards", _EDIT, "upload preview"),
     **_all("drafting", _EDIT, "home start run accept"),
     "translating:translations": _RELEASES,
@@ -129,6 +131,7 @@ ACCESS: Mapping[str, str] = {
 CHANGES: Mapping[str, str] = {
     "knowledge_api:notices": "knowledge.add_directive",
     "knowledge_api:proposals": _PROPOSE,
+    **_all("editor", _EDIT, "agency category service situation"),
     **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},
 }
 """The permission for changes at an address that more roles may read."""

@@ -10,10 +10,11 @@ docs/decisions/0073-one-ranking.md.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,14 @@ from numpy.typing import NDArray
 
 from ieim.pipeline.facts import facts
 from ieim.pipeline.kinds import CORRECTION, FOLLOW_UP, INQUIRY
-from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation
+from ieim.pipeline.knowledge import (
+    Agency,
+    Category,
+    ExampleQuestion,
+    Release,
+    Service,
+    Situation,
+)
 from ieim.pipeline.ports import (
     DEADLINE,
     Embedder,
@@ -43,6 +51,7 @@ from ieim.search.kinds import Kinds, kind_of_words
 from ieim.search.life_events import LifeEvents
 from ieim.search.linking import Links
 from ieim.search.requests import segments
+from ieim.search.weights import MEANING, WORDS, Weights
 from ieim.search.words import BM25Index, service_texts
 
 Numbers = NDArray[np.float64]
@@ -60,51 +69,6 @@ _CACHE_SIZE: Final = 4
 """Releases whose indexes (one a language) are kept in a process: the current one and those of turns
 that began before it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each likeness counts, in the order of :meth:`Search.features`, for a service that has
-    example questions and for one that has none; ``none`` is what "none of them" starts with,
-    ``background`` what its likeness to the background counts.
-
-    In a talk ``before`` is the share of the questions before, and ``unanswered`` that share where
-    no service was answered or offered: they alone say then what it is about. ``about`` is what the
-    talk's services get, and ``going_on`` what they get for each e-fold of the odds that the message
-    goes on and does not ask anew, or correct, which counts ``correcting``; ``outside`` is what
-    "none of them" gets.
-    """
-
-    asked: tuple[float, ...]
-    unasked: tuple[float, ...]
-    none: float
-    background: float = 0.0
-    before: float = 0.2
-    unanswered: float = 0.8
-    about: float = 4.0
-    going_on: float = 0.0
-    correcting: float = 4.0
-    outside: float = 0.0
-
-
-MEANING: Final = Weights(
-    asked=(14.46, 11.67, -4.87, 0.0, 3.73, 3.74, 0.0),
-    unasked=(17.25, 0.0, 0.0, 1.96, 2.9, 2.54, 1.77),
-    none=2.6,
-    background=11.11,
-    before=0.2,
-    about=6.0,
-    going_on=2.04,
-    outside=0.2,
-)
-WORDS: Final = Weights(
-    asked=(0.0, 0.0, 0.0, 0.0, 0.0, 5.01, 2.25),
-    unasked=(0.0, 0.0, 0.0, 0.0, 0.0, 4.42, 3.37),
-    none=2.0,
-    background=16.0,
-    about=7.0,
-    going_on=1.0,
-)
-"""Without an embedder."""
 
 _NOTHING: Final = 50.0
 """The score of "none of them" where words alone rank and no service has any."""
@@ -214,9 +178,25 @@ class Search:
         self._asked = np.array([self.places.get(key, -1) for key in question_keys], dtype=np.int64)
         self._has_questions = np.zeros(len(self.services), dtype=bool)
         self._has_questions[self._asked[self._asked >= 0]] = True
+        self._left_out: tuple[int, float] | None = None
         self._groups: dict[str, Matrix] = {}
         if vectors is not None:
             self._divide(_layout(release), vectors)
+
+    def without(self, question: ExampleQuestion) -> Search:
+        """Return the search for the text of an example question of a service as if the release did
+        not have it; for that text alone. How rare a word is stays that of the whole release."""
+        place = self.places[question.agency, question.service]
+        kept = tuple(other for other in self.release.questions if other != question)
+        rest = replace(self.release, questions=kept)
+        search = copy.copy(self)
+        search._lock, search._rankings = threading.Lock(), OrderedDict()
+        questions = [q for q in self.release.questions if not q.situation]
+        search._asked = np.where([q == question for q in questions], -1, self._asked)
+        search._has_questions = self._has_questions.copy()
+        search._has_questions[place] = place in search._asked
+        search._left_out = (place, self._words.share(question.text, service_texts(rest)[place]))
+        return search
 
     def _divide(self, layout: _Layout, vectors: Matrix) -> None:
         if len(vectors) != len(layout.texts):
@@ -317,6 +297,8 @@ class Search:
         best one. Without a ``vector`` only the last two say something.
         """
         shares = self._words.shares(text)
+        if self._left_out is not None:
+            place, shares[place] = self._left_out
         features = np.zeros((len(self.services), len(MEANING.asked)))
         features[:, 2] = 1.0
         features[:, 5], features[:, 6] = shares, shares / (shares.max(initial=0.0) or 1.0)

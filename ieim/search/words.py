@@ -43,13 +43,12 @@ class BM25Index:
         fields = [[Counter(stems(text)) for text in texts] for texts in entries]
         self._size = len(fields)
         lengths = np.array([[count.total() for count in counts] for counts in fields], dtype=float)
-        averages = np.maximum(lengths.mean(axis=0), 1.0) if fields else lengths
+        self._averages = np.maximum(lengths.mean(axis=0), 1.0) if fields else lengths
         frequency = Counter(stem for counts in fields for stem in set().union(*counts))
         self._rarity = {stem: self._idf(many) for stem, many in frequency.items()}
         postings: dict[str, list[tuple[int, float]]] = {}
         for index, counts in enumerate(fields):
-            damping = _SATURATION * (1 - _LENGTH + _LENGTH * lengths[index] / averages)
-            for stem, impact in _impacts(counts, damping.tolist()).items():
+            for stem, impact in self._impacts(counts).items():
                 postings.setdefault(stem, []).append((index, impact * self._rarity[stem]))
         self._postings = {
             stem: (np.array([p for p, _ in rows]), np.array([s for _, s in rows]))
@@ -81,6 +80,20 @@ class BM25Index:
                 scores[places] += impacts
             weight += self._weight(stem)
         return scores / (weight + _LITTLE)
+
+    def share(self, text: str, fields: Sequence[str]) -> float:
+        """Return the share of the weight of ``text`` in an entry of these fields, which the index
+        need not have: words are as rare as in those that it has."""
+        words = list(dict.fromkeys(stems(text)))[:_MOST]
+        impacts = self._impacts([Counter(stems(field)) for field in fields])
+        score = sum(impacts.get(stem, 0.0) * self._weight(stem) for stem in words)
+        return score / (sum(map(self._weight, words)) + _LITTLE)
+
+    def _impacts(self, counts: Sequence[Counter[str]]) -> Mapping[str, float]:
+        """Return what each word of an entry's fields adds when it is asked for, rarity aside."""
+        lengths = np.array([count.total() for count in counts], dtype=float)
+        damping = _SATURATION * (1 - _LENGTH + _LENGTH * lengths / self._averages)
+        return _impacts(counts, damping.tolist())
 
     def _weight(self, stem: str) -> float:
         """Return what a word weighs: one that no service has is rarer than any; a date or a

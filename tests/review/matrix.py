@@ -91,6 +91,9 @@ class Kind(StrEnum):
     AGENCY = "agency of the draft"
     LABEL = "label, help line, example or text of the draft"
     TOKEN = "token of somebody else"
+    PAGE = "page of an entry of the draft, which anybody reads"
+    SHARED = "page of an entry that belongs to every agency"
+    ADDED = "page that adds what belongs to every agency"
     PUBLIC = "what everybody who may open the address sees"
 
 
@@ -107,6 +110,9 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.ENTRY: SCOPED,
     Kind.AGENCY: SCOPED,
     Kind.LABEL: {NONE: OK},
+    Kind.PAGE: {OWN: OK, FOREIGN: OK},
+    Kind.SHARED: {NONE: OK},
+    Kind.ADDED: dict.fromkeys(Variant, NOT_YOURS),
     Kind.CHAIN: {OWN: OK, FOREIGN: OK},
     Kind.TOKEN: {OWN: OK},
     Kind.PUBLIC: {OWN: OK},
@@ -125,6 +131,8 @@ EXCEPT: Mapping[tuple[Kind, str], Row] = {
     (Kind.AGENCY, "PUT"): {OWN: OK, FOREIGN: NOT_YOURS},
     (Kind.AGENCY, "DELETE"): {OWN: NOT_YOURS, FOREIGN: NOT_THERE},
     (Kind.LABEL, "PUT"): {NONE: NOT_YOURS},
+    (Kind.PAGE, "POST"): {OWN: OK, FOREIGN: NOT_YOURS},
+    (Kind.SHARED, "POST"): {NONE: NOT_YOURS},
     (Kind.LABEL, "DELETE"): {NONE: NOT_YOURS},
 }
 KINDS: Mapping[str, Kind] = {
@@ -153,10 +161,7 @@ KINDS: Mapping[str, Kind] = {
     "knowledge_api:risk_examples_entry": Kind.LABEL,
     "knowledge_api:texts_entry": Kind.LABEL,
     "knowledge_api:situations_entry": Kind.LABEL,
-    **{
-        f"knowledge:{name}": Kind.PUBLIC
-        for name in ("draft_service", "service", "release", "again")
-    },
+    **{f"knowledge:{name}": Kind.PUBLIC for name in ("service", "release", "again")},
     "knowledge_api:release": Kind.PUBLIC,
     **{f"drafting:{name}": Kind.SERVICE for name in ("home", "start", "run", "accept")},
     "translating:confirm": Kind.ENTRY,
@@ -164,6 +169,9 @@ KINDS: Mapping[str, Kind] = {
     "tokens:revoke": Kind.TOKEN,
     "administration:save": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
+    **{f"editor:{name}": Kind.PAGE for name in ("agency", "category", "service")},
+    "editor:situation": Kind.SHARED,
+    **{f"editor:new_{name}": Kind.ADDED for name in ("agency", "situation")},
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""

@@ -24,6 +24,7 @@ from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
 from ieim.studio.drafts import editing
+from ieim.studio.editor.addresses import NAMES
 from ieim.studio.models import (
     DRAFT_MODELS,
     Change,
@@ -72,7 +73,6 @@ STOPPED = {
 """A question, and the contract at which its turn stops."""
 OF_SERVICE = frozenset(
     {
-        "knowledge:draft_service",
         "knowledge:service",
         "fresh:entry",
         "knowledge_api:answers",
@@ -131,6 +131,9 @@ class World:
         return {n: getattr(row, "agency_id" if n == "agency" else n) for n in columns}
 
     def _value(self, name: str, argument: str, me: User | None) -> object:
+        pages = {f"editor:{page}": table for table, page in NAMES.items()}
+        if name in pages:
+            return self.identity(pages[name])[argument]
         if argument in ("id", "object_id"):
             return self._stored(name.removeprefix("admin:").rpartition("_")[0], me)
         values: dict[str, object] = {

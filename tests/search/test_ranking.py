@@ -272,3 +272,17 @@ def test_any_text_has_probabilities_that_can_be_compared(text: str, before: str)
     ]
     assert list(ranked) == sorted(ranked, reverse=True)
     assert math.isclose(sum(ranked) + ranking.outside, 1.0, abs_tol=1e-6)
+
+
+@pytest.mark.parametrize("by_meaning", [False, pytest.param(True, marks=real)])
+def test_a_question_is_ranked_as_if_the_release_lacked_it(*, by_meaning: bool) -> None:
+    question = next(q for q in demo().questions if (q.agency, q.service) == VISA)
+    rest = replace(demo(), questions=tuple(q for q in demo().questions if q != question))
+    whole = searched() if by_meaning else index_for(demo())
+    again = fuse(rest, embedded(), reading.shipped()) if by_meaning else Search(rest)
+    one, other = (
+        search.rank(Query(question.text)).probability(VISA)
+        for search in (whole.without(question), again)
+    )
+    assert one == pytest.approx(other, abs=0.1)
+    assert whole.rank(Query(question.text)).probability(VISA) > one

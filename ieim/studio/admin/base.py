@@ -7,10 +7,7 @@ belongs to their agencies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected as delete_selected_
@@ -22,18 +19,18 @@ from django.db.models import ForeignKey, QuerySet
 from django.forms import ModelChoiceField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.scope import agencies_of
 from ieim.studio.admin.conflicts import conflict_of, identity_fields, removed_entry, saved_over
-from ieim.studio.admin.forms import DraftForm, sentence
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problem, Problems, attribute
 from ieim.studio.drafts.history import readable
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.models import Agency, Category, Change, DraftEntry, Service, Situation
+from ieim.studio.editor.forms import DraftForm, sentence
+from ieim.studio.models import Agency, Change, DraftEntry
 
 if TYPE_CHECKING:
     OfDraft = admin.ModelAdmin[DraftEntry]
@@ -42,17 +39,14 @@ else:
 
 _REFUSALS = (editing.Stale, editing.OutOfScope, editing.Invalid)
 _CHANGES_PER_PAGE = 50
-_TAKE_OVER = gettext_noop(
-    "Open the entry again in another tab, and take over from here what you still want."
-)
 _DELETE_LIMIT = 200
 """Two fields each on the page that asks: a form may have a thousand."""
 
 
 class Refused(Exception):
-    """Editing refused some of a page's forms; ``problems`` by prefix and column."""
+    """Editing refused the page's form."""
 
-    def __init__(self, problems: Mapping[str, Problems]) -> None:
+    def __init__(self, problems: Problems) -> None:
         super().__init__("refused")
         self.problems = problems
 
@@ -171,7 +165,7 @@ class DraftAdmin(Scoped):
             request.POST = saved_over(request.POST)  # type: ignore[assignment]
             if object_id is not None and (again := self._removed(request, object_id)):
                 request.POST, message = again
-                request._refused = {"": {"": [Problem.of(message)]}}  # type: ignore[attr-defined]  # as below
+                request._refused = {"": [Problem.of(message)]}  # type: ignore[attr-defined]  # as below
                 form_url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_add")
                 return super().changeform_view(request, None, form_url, extra_context)
         try:
@@ -183,13 +177,10 @@ class DraftAdmin(Scoped):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the form, with ways to what is wrong in it and to what belongs to the entry."""
-        rows = (row for inline in context["inline_admin_formsets"] for row in inline.formset.forms)
-        forms = (context["adminform"].form, *rows)
-        context["wrong"] = [field for form in forms for field in form if field.errors]
+        """Show the form, with links to what is wrong in it."""
+        context["wrong"] = [field for field in context["adminform"].form if field.errors]
         entry = context.get("original")
         if entry is not None:
-            context["related"] = related(entry)
             context["identity"] = identity_fields(identity_of(entry))
             context["conflict"] = conflict_of(context["adminform"].form)
         return super().render_change_form(request, context, *args, **kwargs)
@@ -205,36 +196,15 @@ class DraftAdmin(Scoped):
         return removed_entry(request.POST, self.table, scope_of(request))
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        problems: dict[str, Problems] = {}
-        with collected(problems, form):
-            saved = _save(request, form)
-            _become(obj, saved)
-        if problems:
-            raise Refused(problems)
-
-    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        """Save the rows of an inline through editing, and all of its problems at once."""
-        problems: dict[str, Problems] = {}
-        formset.new_objects, formset.changed_objects, formset.deleted_objects = [], [], []
-        for row in formset.forms:
-            entry: DraftEntry = row.instance
-            new = entry._state.adding
-            if row in formset.deleted_forms:
-                if not new:
-                    # A row that goes shows nothing: what is wrong stands over the page.
-                    with collected(problems, form, about=str(entry)):
-                        _remove(request, entry, row.seen_version())
-                        formset.deleted_objects.append(entry)
-            elif row.has_changed():
-                entry.agency_id = form.instance.pk  # type: ignore[attr-defined]
-                with collected(problems, row):
-                    _become(entry, _save(request, row))
-                if new:
-                    formset.new_objects.append(entry)
-                else:
-                    formset.changed_objects.append((entry, row.changed_data))
-        if problems:
-            raise Refused(problems)
+        try:
+            _become(obj, _save(request, form))
+        except editing.Invalid as error:
+            raise Refused(error.problems) from error
+        except (editing.Stale, editing.OutOfScope) as error:
+            text = sentence(str(error))
+            if isinstance(error, editing.Stale):
+                text = f"{text} {gettext('Nothing was saved.')}"
+            raise Refused({"": [Problem.of(text)]}) from error
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -318,71 +288,13 @@ def _become(entry: DraftEntry, saved: DraftEntry) -> None:
     entry._state.adding = False
 
 
-@contextmanager
-def collected(problems: dict[str, Problems], form: DraftForm, about: str = "") -> Iterator[None]:
-    """Note in ``problems`` what editing refuses, instead of raising it."""
-    of_form = problems.setdefault(form.prefix or "", {})
-    try:
-        yield
-    except editing.Invalid as error:
-        for column, wrong in error.problems.items():
-            labelled = (
-                [Problem.of(f"{about}: {problem.text}") for problem in wrong] if about else wrong
-            )
-            of_form.setdefault("" if about else column, []).extend(labelled)
-    except (editing.Stale, editing.OutOfScope) as error:
-        text = sentence(str(error))
-        if isinstance(error, editing.Stale):
-            hint = [gettext(_TAKE_OVER)] if form.prefix or about else []
-            text = " ".join([text, gettext("Nothing was saved."), *hint])
-        of_form.setdefault("", []).append(Problem.of(f"{about}: {text}" if about else text))
-    if not of_form:
-        del problems[form.prefix or ""]
-
-
-def refused(request: HttpRequest) -> Mapping[str, Problems]:
-    """Return what editing refused of this very request, by prefix and column."""
+def refused(request: HttpRequest) -> Problems:
+    """Return what editing refused of this very request."""
     return getattr(request, "_refused", {})
 
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) < 10 else 0
-
-
-def related(entry: DraftEntry) -> list[tuple[str, str]]:
-    """Return ``(text, address)`` of the lists that belong to an entry, and of the page that adds a
-    translation."""
-    if isinstance(entry, Situation):
-        query = {"situation__exact": entry.key}
-        return [
-            (gettext("Translations"), _url("translation", "changelist", query)),
-            (gettext("Add a translation"), _url("translation", "add", {"situation": entry.key})),
-            (gettext("Example questions"), _url("examplequestion", "changelist", query)),
-        ]
-    if not isinstance(entry, Agency | Category | Service):
-        return []
-    listed, added = {"agency__id__exact": _owner_of(entry)}, {"agency": _owner_of(entry)}
-    if not isinstance(entry, Agency):
-        key = {"service" if isinstance(entry, Service) else "category": entry.key}
-        links = [
-            (gettext("Translations"), _url("translation", "changelist", listed | key)),
-            (gettext("Add a translation"), _url("translation", "add", added | key)),
-        ]
-        if isinstance(entry, Service):
-            questions = _url("examplequestion", "changelist", listed | key)
-            links.append((gettext("Example questions"), questions))
-        return links
-    return [
-        (gettext("Services"), _url("service", "changelist", listed)),
-        (gettext("Dictionary"), _url("category", "changelist", listed)),
-        (gettext("Translations"), _url("translation", "changelist", listed)),
-        (gettext("Add a service"), _url("service", "add", added)),
-        (gettext("Add a translation"), _url("translation", "add", added)),
-    ]
-
-
-def _url(model: str, page: str, query: dict[str, str]) -> str:
-    return f"{reverse(f'admin:studio_{model}_{page}')}?{urlencode(query)}"
 
 
 def _owner_of(entry: DraftEntry) -> str:

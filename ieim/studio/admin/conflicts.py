@@ -7,7 +7,6 @@ again with what was typed.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +23,6 @@ OVER = "_over"
 """The button that saves over a newer version: the one in the field ``over``."""
 _WAS = "was-"
 """Before the names of the fields that say which entry a form was of."""
-_OF_ROW = re.compile(r"-[0-9]+-(?:id|agency)\Z")
-"""Which stored entry a row of an inline is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +78,6 @@ def removed_entry(
     if not permits(scope, table, agency_of(table, identity), new=True):
         return None
     data = posted.copy()
-    for name in posted:
-        # The rows on its page went with it: they are new ones as well.
-        if name.endswith("-INITIAL_FORMS"):
-            data[name] = "0"
-        elif _OF_ROW.search(name):
-            del data[name]
     for name, value in identity.items():
         data[name] = value
     message = stale_message(table, entry_name(table, identity))

@@ -20,6 +20,7 @@ from ieim.people.access import member
 from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.selectors import agency_names
+from ieim.studio.editor.addresses import edit_url
 from ieim.studio.gaps import figures, selectors
 from ieim.studio.gaps.services import handle
 from ieim.studio.labels import language_label
@@ -100,9 +101,9 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     except GoldenError as error:
         return _page(request, pk, error=str(error))
     if action.kind == GapAction.Kind.SERVICE:
-        return redirect(f"{reverse('admin:studio_service_add')}?gap={pk}")
+        return redirect(f"{reverse('editor:new_service')}?gap={pk}")
     if action.kind == GapAction.Kind.CORRECTION and service:
-        return redirect("admin:studio_service_change", service.pk)
+        return redirect(edit_url("services", [service.agency_id, service.key]))
     messages.success(request, gettext("Done: {action}.").format(action=action.get_kind_display()))
     return redirect("gaps:group", pk)
 

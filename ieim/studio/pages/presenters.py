@@ -22,6 +22,7 @@ from ieim.pipeline.knowledge import Service as ServiceValue
 from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
+from ieim.studio.editor.addresses import edit_url
 from ieim.studio.labels import check_labels, column_label, table_label
 from ieim.studio.models import DRAFT_MODELS
 from ieim.studio.proposals.differences import Difference, Kind, marked
@@ -130,9 +131,20 @@ def difference_list(
     ]
     filters = {**active, "agency": agency, "kind": kind, "table": selected_table}
     page = filtered_page(matches, query, filters, total=len(differences))
+    urls = edit_urls(
+        [
+            Remark("", Severity.WARNING, item.table, item.entry, item.agency, "")
+            for item in page.page.object_list
+        ],
+        scope,
+    )
     return {
         "list": page,
-        "rows": [_difference(item, names) for item in page.page.object_list],
+        "rows": [
+            _difference(item, names)
+            | {"url": urls.get((item.table, item.entry), "") if active.get("to") else ""}
+            for item in page.page.object_list
+        ],
         "counts": kind_counts(matches),
         "agencies": choices(agencies, agency),
         "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
@@ -196,7 +208,7 @@ def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
 def edit_urls(
     remarks: Sequence[Remark], scope: frozenset[str] | None
 ) -> dict[tuple[Table, str], str]:
-    """Return the admin's addresses of the entries of ``remarks`` within ``scope``."""
+    """Return the addresses at which the entries of ``remarks`` within ``scope`` are edited."""
     in_scope = [remark for remark in remarks if scope is None or remark.agency in scope]
     urls: dict[tuple[Table, str], str] = {}
     for table in {remark.table for remark in in_scope}:
@@ -212,7 +224,7 @@ def edit_urls(
         for pk, *identity in rows.values_list("pk", *columns):
             if (name := " ".join(filter(None, identity))) in agency_by_entry:
                 page = f"admin:studio_{model._meta.model_name}_change"
-                urls[table, name] = reverse(page, args=[pk])
+                urls[table, name] = edit_url(table, identity) or reverse(page, args=[pk])
     return urls
 
 

@@ -32,7 +32,7 @@ from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import sets
-from ieim.studio.models import Agency, Proposal, Service
+from ieim.studio.models import Agency, Proposal, Service, Situation
 from ieim.studio.pages import presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.proposals import restoring
@@ -163,7 +163,8 @@ def services(request: HttpRequest) -> HttpResponse:
     page = filtered_page(matches, request.GET, active, total=Service.objects.count())
     user = member(request)
     sees_situations = works_for(user, "") and user.has_perm("studio.view_situation")
-    context = {**filters, "list": page, "situations": sees_situations}
+    context = {**filters, "list": page, "agency": agency}
+    context["situations"] = Situation.objects.all() if sees_situations else None
     return render(request, "studio/pages/services.html", context)
 
 
@@ -176,9 +177,9 @@ def _filters(request: HttpRequest, names: Mapping[str, str]) -> tuple[str, str, 
 
 
 @require_safe
-def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
-    """Show one service as citizens see it: of release ``number``, else of the draft."""
-    value = _release(DRAFT if number is None else str(number))
+def service(request: HttpRequest, number: int) -> HttpResponse:
+    """Show one service of a release as citizens see it."""
+    value = _release(str(number))
     agency, key = request.GET.get("agency", ""), request.GET.get("key", "")
     service = value.services.get((agency, key))
     if service is None or agency not in value.agencies:
@@ -499,7 +500,6 @@ urlpatterns = [
     path("checks/again/", check_again, name="check_again"),
     path("checks/summary/", checks_summary, name="checks_summary"),
     path("services/", services, name="services"),
-    path("service/", service, name="draft_service"),
     path("differences/", differences, name="differences"),
     path("releases/", releases, name="releases"),
     path("releases/<int:number>/", release, name="release"),

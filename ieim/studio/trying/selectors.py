@@ -11,12 +11,14 @@ from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.vectors import shortlist_for
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Query
 from ieim.studio import runs
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.editor.addresses import edit_url
 from ieim.studio.evaluation.comparing import KINDS
 from ieim.studio.labels import stage_label
 from ieim.studio.models import DRAFT_MODELS, GoldenQuestion, GoldenRun, Proposal
@@ -137,7 +139,8 @@ def problems_of(error: BundleError) -> list[dict[str, str]]:
             entry = f"{meta.verbose_name_raw} {drafts.entry_name(table, values)}"
             try:
                 page = f"admin:{meta.app_label}_{meta.model_name}_change"
-                urls[entry] = reverse(page, args=[values["pk"]])
+                own_page = edit_url(table, [values[name] for name in IDENTITY[table]])
+                urls[entry] = own_page or reverse(page, args=[values["pk"]])
             except NoReverseMatch:
                 break  # the table has no page of its own
     return [

@@ -7,7 +7,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
-from ieim.studio.admin.forms import Fixed
+from ieim.studio.editor.forms import Fixed
 
 
 def address(model: str, page: str, *args: object) -> str:
@@ -26,11 +26,7 @@ def filled(client: Client, url: str, /, **changes: Any) -> dict[str, Any]:
 
 def posted(page: Any) -> dict[str, Any]:
     """Return what the form on ``page`` would post as it stands."""
-    data = _of(page.context["adminform"].form)
-    for inline in page.context["inline_admin_formsets"]:
-        data |= _of(inline.formset.management_form)
-        for form in inline.formset.forms:
-            data |= _of(form)
+    data = fields(page.context["adminform"].form)
     # A browser leaves out what has nothing ticked.
     return {name: value for name, value in data.items() if value is not None}
 
@@ -41,7 +37,8 @@ def said(page: Any) -> str:
     return text
 
 
-def _of(form: Any) -> dict[str, Any]:
+def fields(form: Any) -> dict[str, Any]:
+    """Return what a form posts of its fields."""
     values = {}
     for bound in form:
         if not bound.field.disabled or isinstance(bound.field.widget, Fixed):

@@ -145,56 +145,12 @@ def test_it_adds_a_service_at_the_end(admin_client: Client, published: Release) 
     assert "There is &#x27;tax 007&#x27; already" in said(page)
 
 
-def test_it_edits_a_dictionary_on_the_page_of_its_agency(
-    admin_client: Client, published: Release
-) -> None:
-    url = address("agency", "change", "passports")
-    form = filled(admin_client, url) | {
-        "categories-TOTAL_FORMS": "2",
-        "categories-0-keywords": "holiday\nabroad",
-        "categories-1-agency": "passports",
-        "categories-1-key": "visa",
-        "categories-1-value": "Visa",
-    }
-    assert admin_client.post(url, form).status_code == 302
-    assert Category.objects.get(key="travel").keywords == ["holiday", "abroad"]
-    assert Category.objects.get(key="visa").agency_id == "passports"
-    assert Change.objects.filter(table="dictionary", source="admin").count() == 2
-    assert not Change.objects.filter(table="agencies", source="admin").exists()
-
-
-def test_it_saves_nothing_of_a_page_with_one_bad_row(
-    admin_client: Client, published: Release
-) -> None:
-    url = address("agency", "change", "passports")
-    form = filled(admin_client, url, name="Renamed") | {
-        "categories-TOTAL_FORMS": "2",
-        "categories-0-DELETE": "on",
-        "categories-1-agency": "passports",
-        "categories-1-key": "visa",
-    }
-    page = admin_client.post(url, form)
-    assert page.status_code == 200
-    assert "services still have this category" in said(page)
-    assert Agency.objects.get(pk="passports").name == "Passport Office"
-    assert not Category.objects.filter(key="visa").exists()
-
-
 def test_it_does_not_change_the_id_of_an_agency(admin_client: Client, published: Release) -> None:
     url = address("agency", "change", "tax")
     form = filled(admin_client, url, id="other", name="Renamed")
     assert admin_client.post(url, form).status_code == 302
     assert not Agency.objects.filter(pk="other").exists()
     assert Category.objects.get(key="income").agency.name == "Renamed"
-
-
-def test_it_warns_of_a_link_that_two_services_have(
-    admin_client: Client, published: Release
-) -> None:
-    url = address("service", "change", Service.objects.get(key="return").pk)
-    form = filled(admin_client, url, url="https://passports.example/renew")
-    page = admin_client.post(url, form, follow=True)
-    assert "ax return, passports renew have the same link" in said(page)
 
 
 def test_it_edits_a_translation_with_the_texts_that_it_has(
@@ -210,16 +166,6 @@ def test_it_edits_a_translation_with_the_texts_that_it_has(
     assert "Service &#x27;gone&#x27; is not among the services" in said(
         admin_client.post(url, wrong)
     )
-
-
-def test_it_leads_from_an_entry_to_what_belongs_to_it(admin_client: Client, renew: str) -> None:
-    Translation.objects.create(language="fr", agency_id="passports", service="renew", name="Oui")
-    Translation.objects.create(language="fr", agency_id="passports", name="Non")
-    for url, result in ((renew, ["Oui"]), (address("agency", "change", "passports"), _BOTH)):
-        ways = dict(admin_client.get(url).context["related"])
-        rows = admin_client.get(ways["Translations"]).context["cl"].result_list
-        assert sorted(row.name for row in rows) == result
-        assert admin_client.get(ways["Add a translation"]).status_code == 200
 
 
 def test_it_shows_text_as_text(admin_client: Client, renew: str) -> None:

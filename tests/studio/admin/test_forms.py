@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.models import Category, Service
+from ieim.studio.models import Service
 from tests.studio.admin.admin_pages import address, filled, said
 
 pytestmark = pytest.mark.django_db
@@ -76,85 +74,6 @@ def test_a_summary_leads_to_each_field_in_the_words_of_the_page(admin_client: Cl
     page = said(admin_client.post(renew(), filled(admin_client, renew(), **wrong)))
     assert '<a href="#id_name">Name: This is missing: fill it in.</a>' in page
     assert '<a href="#id_requirements">What you need: Entry 1 has 10,001 characters' in page
-
-
-def test_rows_of_a_dictionary_say_it_with_their_agency(admin_client: Client) -> None:
-    url = address("agency", "change", "passports")
-    form = filled(admin_client, url, name="") | {
-        "categories-TOTAL_FORMS": "2",
-        "categories-1-agency": "passports",
-        "categories-1-key": "visa",
-        "categories-1-value": "Visa",
-        "categories-1-keywords": "x" * 1_001,
-    }
-    page = said(admin_client.post(url, form))
-    assert '<a href="#id_name">Name: This field is required.</a>' in page
-    assert "Keywords: Entry 1 has 1,001 characters: 1,000 is the limit." in page
-    assert '<a href="#id_categories-1-keywords">' in page
-
-
-def new_agency(client: Client, url: str, *rows: dict[str, str]) -> dict[str, str]:
-    form = filled(client, url, id="parks", name="Parks")
-    form["categories-TOTAL_FORMS"] = str(len(rows))
-    for number, row in enumerate(rows):
-        # The page has no id of the agency to put there yet.
-        row = {"agency": "", "id": "", "value": "", "keywords": "", "position": "", **row}
-        form |= {f"categories-{number}-{name}": value for name, value in row.items()}
-    return form
-
-
-def test_a_new_agency_is_saved_together_with_its_dictionary(admin_client: Client) -> None:
-    url = address("agency", "add")
-    form = new_agency(admin_client, url, {"key": "trees", "value": "Trees"}, {"key": "ponds"})
-    assert admin_client.post(url, form).status_code == 302
-    assert list(Category.objects.filter(agency="parks").values_list("key", flat=True)) == [
-        "trees",
-        "ponds",
-    ]
-
-
-def with_rows(client: Client, url: str, *rows: dict[str, str]) -> dict[str, str]:
-    """Return the form of the passport office with its one row, and new ones."""
-    form = filled(client, url)
-    form["categories-TOTAL_FORMS"] = str(1 + len(rows))
-    for number, row in enumerate(rows, start=1):
-        row = {"agency": "passports", "value": "", "keywords": "", "position": "", **row}
-        form |= {f"categories-{number}-{name}": value for name, value in row.items()}
-    return form
-
-
-def test_it_judges_many_rows_with_no_more_queries_than_few(admin_client: Client) -> None:
-    url = address("agency", "change", "passports")
-    records = []
-    for many in (2, 40):
-        rows = [{"key": f"k{number}", "keywords": "x" * 1_001} for number in range(many)]
-        form = with_rows(admin_client, url, *rows)
-        with CaptureQueriesContext(connection) as queries:
-            page = said(admin_client.post(url, form))
-        assert page.count("1,000 is the limit.</a>") == many
-        records.append(len(queries))
-    assert records[1] <= records[0]
-
-
-def test_it_says_before_the_save_that_a_row_stands_there_twice(admin_client: Client) -> None:
-    url = address("agency", "change", "passports")
-    form = with_rows(admin_client, url, {"key": "visa"}, {"key": "visa"}, {"key": ""})
-    form |= {"categories-3-value": "Without a key", "name": ""}
-    page = said(admin_client.post(url, form))
-    assert "Key: &#x27;passports visa&#x27; stands here twice: keep one." in page
-    assert '<a href="#id_categories-3-key">' in page
-    url = address("agency", "add")
-    new = new_agency(admin_client, url, {"key": "trees"}, {"key": "trees"})
-    assert admin_client.post(url, new).status_code == 200
-
-
-def test_a_row_can_take_the_place_of_one_that_goes(admin_client: Client) -> None:
-    Service.objects.update(categories=[])
-    url = address("agency", "change", "passports")
-    form = with_rows(admin_client, url, {"key": "travel", "value": "Going abroad"})
-    assert admin_client.post(url, form | {"categories-0-DELETE": "on"}).status_code == 302
-    (row,) = Category.objects.filter(agency="passports")
-    assert (row.key, row.value) == ("travel", "Going abroad")
 
 
 def test_it_says_before_the_first_save_that_a_key_is_for_good(admin_client: Client) -> None:

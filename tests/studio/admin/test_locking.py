@@ -13,7 +13,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.models import Agency, Category, Change, Service
+from ieim.studio.models import Category, Change, Service
 from tests.review.people import browser, person
 from tests.studio.admin.admin_pages import address, filled, posted, said
 
@@ -126,20 +126,6 @@ def test_what_was_typed_is_kept_when_the_entry_is_gone(
     )
 
 
-def test_the_rows_of_an_agency_that_is_gone_are_kept(client: Client, edith: User) -> None:
-    url = address("agency", "change", "tax")
-    page = client.get(url)
-    form = filled(client, url, **{"name": "My tax", "categories-0-keywords": "mine"})
-    form |= dict(page.context["identity"])
-    Agency.objects.filter(pk="tax").delete()
-    page = client.post(url, form)
-    assert (page.status_code, "My tax" in said(page), "mine" in said(page)) == (200, True, True)
-    assert not Agency.objects.filter(pk="tax").exists()
-    assert client.post(address("agency", "add"), posted(page)).status_code == 302
-    (row,) = Category.objects.filter(agency="tax")
-    assert (row.agency.name, row.keywords) == ("My tax", ["mine"])
-
-
 def test_it_tells_nobody_about_an_entry_of_another_agency(
     edith: User, service: Service, bundle: Bundle
 ) -> None:
@@ -158,16 +144,6 @@ def test_it_refuses_a_form_without_the_version(client: Client, service: Service)
         page = client.post(url, filled(client, url, fees="no", seen=seen))
         assert page.status_code == 200
     assert Service.objects.get(key="renew").fees == "80 crowns"
-
-
-def test_it_refuses_a_stale_row_of_a_dictionary(client: Client, edith: User) -> None:
-    url = address("agency", "change", "passports")
-    form = filled(client, url, **{"categories-0-keywords": "mine", "name": "Mine"})
-    Category.objects.filter(key="travel").update(version=2)
-    page = client.post(url, form)
-    assert "Nothing was saved." in said(page)
-    assert Category.objects.get(key="travel").keywords == ["holiday"]
-    assert Category.objects.get(key="travel").agency.name == "Passport Office"
 
 
 def test_it_refuses_a_stale_delete(client: Client, edith: User, service: Service) -> None:

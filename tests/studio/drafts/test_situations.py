@@ -24,8 +24,9 @@ from ieim.studio.models import Situation as Stored
 from ieim.studio.proposals.differences import differences
 from tests.knowledge.bundles import errors, tables, write
 from tests.review.people import browser, person
-from tests.studio.admin.admin_pages import address, filled, said
+from tests.studio.admin.admin_pages import said
 from tests.studio.api.editing_api import Editor
+from tests.studio.editor.entry_pages import filled
 from tests.studio.exchange.files import KINDS, confirm, export, preview
 
 RENEW, RETURN = "passports/renew", "tax/return"
@@ -67,8 +68,7 @@ def remove(by: User, table: Any, **identity: str) -> None:
     editing.remove(table=table, identity=identity, by=by, expected_version=1, source=source)
 
 
-def form() -> str:
-    return address("situation", "change", Stored.objects.get(key="moving").pk)
+PAGE = "/knowledge/situations/moving/"
 
 
 def codes() -> list[tuple[str, str]]:
@@ -209,14 +209,13 @@ def test_the_checks_warn_of_what_leads_nowhere(eve: User) -> None:
 
 
 def test_the_form_has_services_and_questions_a_line_each(editor: Client) -> None:
-    page = filled(editor, form())
-    assert said(editor.get(form())).count(SAID["text"]) == 2  # to see, and to compare with
+    page = filled(editor, PAGE)
+    assert said(editor.get(PAGE)).count(SAID["text"]) == 2  # to see, and to compare with
     lines = {
         "services": f"{RENEW}|if it ran out\n\n{RETURN}",
-        "initial-questions": page["questions"],
         "questions": "new address\nde: wir sind umgezogen",
     }
-    assert editor.post(form(), {**page, **lines}).status_code == 302
+    assert editor.post(PAGE, {**page, **lines}).status_code == 303
     assert Stored.objects.get().services == [f"{RENEW} | if it ran out", RETURN]
     rows = ExampleQuestion.objects.values_list("situation", "language", "text")
     assert sorted(rows) == [
@@ -226,18 +225,16 @@ def test_the_form_has_services_and_questions_a_line_each(editor: Client) -> None
 
 
 def test_what_is_refused_stands_at_its_field_and_changes_nothing(editor: Client) -> None:
-    page = filled(editor, form(), services="tax/x", name="Another name")
-    response = editor.post(form(), page)
+    page = filled(editor, PAGE, services="tax/x", name="Another name")
+    response = editor.post(PAGE, page)
     assert "Service &#x27;tax/x&#x27; is not there" in said(response)
     assert Stored.objects.get().name == "Moving house"
 
 
 def test_the_desk_leads_to_them_for_who_may_edit_them(editor: Client) -> None:
-    listed = address("situation", "changelist")
-    assert f'href="{listed}"' in said(editor.get("/knowledge/services/"))
-    assert "Moving house" in said(editor.get(listed))
+    assert f'href="{PAGE}"' in said(editor.get("/knowledge/services/"))
     local = browser(person("lou", Role.EDITOR, "passports"))
-    assert listed not in said(local.get("/knowledge/services/"))
+    assert PAGE not in said(local.get("/knowledge/services/"))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -105,7 +105,9 @@ def test_knowledge(ask: Ask) -> None:
             "/knowledge/checks/",
             "/knowledge/checks/summary/",
             "/knowledge/services/?q=visa",
-            f"/knowledge/service/{of}",
+            reverse("editor:service", args=[IMMIGRATION, key_of(turn)]),
+            reverse("editor:agency", args=[IMMIGRATION]),
+            reverse("editor:new_situation"),
             "/knowledge/differences/",
             "/knowledge/differences/?from=1&to=2",
             "/knowledge/releases/",
@@ -129,6 +131,10 @@ def test_knowledge(ask: Ask) -> None:
     form = {"agency": IMMIGRATION, "service": key_of(turn), "version": "every"}
     pages |= {
         reverse("notices:add") + "#": {"ends_at": "x", "text": ""},
+        reverse("editor:service", args=[IMMIGRATION, key_of(turn)]) + "#": {
+            "fees": "12,50 Zorkmids",
+            "contact": "x(at)y",
+        },
         reverse("trying:playground") + "#": {"text": VISA},
         reverse("trying:playground") + "#empty": {"text": ""},
         reverse("trying:question_add") + "#": {"text": VISA, "find": "1"},

@@ -154,8 +154,8 @@ def test_it_names_the_entries_of_a_draft_that_cannot_be_built(editor: Client) ->
     Category.objects.filter(pk=category.pk).update(keywords=[7])
     page = ask(editor, status=422)
     assert "The draft cannot be used yet" in page
-    assert f'href="/admin/studio/service/{service.pk}/change/"' in page
-    assert f'href="/admin/studio/category/{category.pk}/change/"' in page
+    assert f'href="/knowledge/services/{service.agency_id}/{service.key}/"' in page
+    assert f'href="/knowledge/categories/{category.agency_id}/{category.key}/"' in page
     assert VISA in page
 
 

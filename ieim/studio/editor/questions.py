@@ -65,6 +65,12 @@ def save_lines(owner: QuestionOwner, before: Sequence[str], after: Sequence[str]
         raise editing.Invalid({"questions": problems}) from error
 
 
+def text_of(line: str) -> str:
+    """Return the question of a line, without the code of its language."""
+    prefix = _LANGUAGE.match(line)
+    return line[prefix.end() :].strip() if prefix else line
+
+
 def _owner_columns(owner: QuestionOwner) -> dict[str, str]:
     """Return the columns of a question that say where it stands."""
     if isinstance(owner, Situation):
@@ -83,11 +89,11 @@ def _line(question: ExampleQuestion) -> str:
 
 def _values(owner: QuestionOwner, line: str) -> dict[str, Any]:
     prefix = _LANGUAGE.match(line)
-    language, text = (prefix[1], line[prefix.end() :].strip()) if prefix else (written_in(), line)
+    language = prefix[1] if prefix else written_in()
     if detected_code(language) not in detectable():
         message = gettext("there is no language “{code}”: write a code of ISO 639, such as fr")
         raise editing.Invalid({"questions": [_problem(line, message.format(code=language))]})
-    return {**_owner_columns(owner), "language": language, "text": text}
+    return {**_owner_columns(owner), "language": language, "text": text_of(line)}
 
 
 def _problem(line: str, text: str) -> Problem:

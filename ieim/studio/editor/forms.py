@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
-from django.forms.formsets import DELETION_FIELD_NAME
 from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -18,19 +17,17 @@ from ieim.knowledge.headings import HEADINGS
 from ieim.knowledge.selectors import current_release
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.knowledge import NO_NEXT
-from ieim.studio.admin.questions import lines_of
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problems, attribute
+from ieim.studio.editor.questions import lines_of
 from ieim.studio.models import Agency, Category, DraftEntry, Service, Situation, Translation
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
     Base = forms.ModelForm[DraftEntry]
-    BaseRows = forms.BaseInlineFormSet[DraftEntry, Agency, Any]
 else:
     Base = forms.ModelForm
-    BaseRows = forms.BaseInlineFormSet
 
 
 class Lines(forms.CharField):
@@ -116,9 +113,9 @@ class Seen(forms.IntegerField):
 
 
 class DraftForm(Base):
-    """One entry. ``problems`` are what editing has refused of it, by prefix and column."""
+    """One entry. ``problems`` are what editing has refused of it."""
 
-    problems: ClassVar[Mapping[str, Problems]] = {}
+    problems: ClassVar[Problems] = {}
     seen = Seen(required=False, label=gettext_lazy("Seen"))
     position = forms.IntegerField(
         label=gettext_lazy("Position"),
@@ -151,31 +148,17 @@ class DraftForm(Base):
         """Leave the entry alone: editing has the rules, and is the only one to write."""
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, after showing what breaks a rule and what was refused before.
-
-        A row, which has a prefix, is checked together with the others: see :class:`Rows`.
-        """
+        """Return the values, after showing what breaks a rule and what was refused before."""
         wrong: Mapping[int, Problems] = {}
-        if self.prefix is None and (self.instance._state.adding or self.has_changed()):
+        if self.instance._state.adding or self.has_changed():
             edit = editing.Edit(self.values(), self.seen_version())
             wrong = editing.problems_of(table=self.instance.table, edits=[edit])
-        self.show_problems(self.problems.get(self.prefix or "", {}))
-        self.show_rules(wrong.get(0, {}))
-        return self.cleaned_data
-
-    def show_rules(self, wrong: Problems) -> None:
-        """Show what breaks the rules of editing, where the form itself finds nothing wrong.
-
-        What this form cannot fill (a row's agency, which may not exist yet) is left to the save.
-        """
-        columns = self._shown() - self.errors.keys()
+        self.show_problems(self.problems)
+        # Of a field in which the form itself finds something wrong, that is enough.
         self.show_problems(
-            {
-                column: column_problems
-                for column, column_problems in wrong.items()
-                if column in columns
-            }
+            {name: texts for name, texts in wrong.get(0, {}).items() if name not in self.errors}
         )
+        return self.cleaned_data
 
     def show_problems(self, problems: Problems) -> None:
         """Show problems at their field where that is shown, else above all fields."""
@@ -213,32 +196,6 @@ class DraftForm(Base):
         return self.cleaned_data.get("seen") or 0
 
 
-class Rows(BaseRows):
-    """The rows of an inline, checked all at once."""
-
-    def clean(self) -> None:
-        """Check what was typed; a row may take the place of one that is deleted."""
-        deleted = {_key(row): row.seen_version() for row in self.forms if _is_deleted(row)}
-        rows = [row for row in self.forms if row.has_changed() and not _is_deleted(row)]
-        edits = [
-            editing.Edit(row.values(), row.seen_version() or deleted.get(_key(row))) for row in rows
-        ]
-        if rows:
-            wrong = editing.problems_of(table=rows[0].instance.table, edits=edits)
-            for index, problems in wrong.items():
-                rows[index].show_rules(problems)
-        super().clean()
-
-
-def _is_deleted(row: DraftForm) -> bool:
-    return bool(row.cleaned_data.get(DELETION_FIELD_NAME))
-
-
-def _key(row: DraftForm) -> tuple[Any, ...]:
-    values = row.values()
-    return tuple(values[name] for name in IDENTITY[row.instance.table])
-
-
 def sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
@@ -259,6 +216,12 @@ def _headed(field: forms.Field, name: str) -> None:
     hint = "" if field.help_text == f"{field.label}." else field.help_text
     in_files = gettext("In files: {column}.").format(column=name)
     field.help_text = f"{hint} {in_files}".strip()
+
+
+class AgencyForm(DraftForm):
+    class Meta:
+        model = Agency
+        fields = list(COLUMNS["agencies"])
 
 
 class CategoryForm(DraftForm):

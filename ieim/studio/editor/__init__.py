@@ -1,0 +1,1 @@
+"""The pages on which one entry of the draft is edited."""

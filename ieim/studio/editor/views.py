@@ -1,0 +1,247 @@
+"""The page of one agency, category, service or situation of the draft: read, preview and edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import path, register_converter
+from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods
+
+from ieim.knowledge.bundles.rows import IDENTITY, Table
+from ieim.people.access import member
+from ieim.people.reading import record_listed
+from ieim.people.scope import agencies_of
+from ieim.pipeline.message.screen import refusal
+from ieim.studio.drafts import cached as drafts
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.entries import Problem, attribute, column_values
+from ieim.studio.drafts.history import agency_of, last_change, stale_message
+from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.editor import presenters, services
+from ieim.studio.editor.addresses import NAMES, IdConverter, edit_url
+from ieim.studio.editor.forms import (
+    AgencyForm,
+    CategoryForm,
+    DraftForm,
+    ServiceForm,
+    SituationForm,
+    sentence,
+)
+from ieim.studio.editor.merging import Merge, merge
+from ieim.studio.editor.questions import text_of
+from ieim.studio.editor.ranking import QuestionReport, rank_questions
+from ieim.studio.editor.warnings import warnings_of
+from ieim.studio.gaps import selectors as gaps
+from ieim.studio.labels import column_label, table_label
+from ieim.studio.models import DRAFT_MODELS, Agency, Change, DraftEntry, Service
+
+FORMS: dict[Table, type[DraftForm]] = {
+    "agencies": AgencyForm,
+    "dictionary": CategoryForm,
+    "services": ServiceForm,
+    "situations": SituationForm,
+}
+READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@READ_OR_POST
+def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
+    """Show or save a stored entry.
+
+    One that somebody has removed meanwhile comes back as a new one, with what was typed.
+    """
+    model = DRAFT_MODELS[table]
+    columns = {attribute(name): value for name, value in identity.items()}
+    stored = model._default_manager.filter(**columns).first()
+    if stored is not None:
+        return _page(request, stored)
+    name = entry_name(table, identity)
+    is_removed = Change.objects.filter(table=table, entry=name, kind=Change.Kind.REMOVED).exists()
+    if request.method != "POST" or not is_removed:
+        raise Http404("There is no such entry in the draft.")
+    request.POST = request.POST.copy()  # type: ignore[assignment]  # immutable until it is copied
+    request.POST.update(identity)
+    message = "" if "again" in request.POST else stale_message(table, name)
+    return _page(request, model(**columns), removed=message)
+
+
+@READ_OR_POST
+def new(request: HttpRequest, table: Table) -> HttpResponse:
+    """Show or save the form of a new entry, of the agency that the address names, or with the
+    question of the gap that a service is to fill."""
+    model = DRAFT_MODELS[table]
+    gap = gaps.first_gap(request.GET.get("gap", ""), member(request))
+    name = request.GET.get("agency", "") if gap is None else gap.group.agency
+    agency = Agency.objects.filter(pk=name).first()
+    known = {"agency_id": agency.pk} if agency and "agency" in IDENTITY[table] else {}
+    initial: dict[str, Any] = {}
+    if gap is not None and table == "services":
+        record_listed(gaps.LISTED, "turns", [gap.turn_id], member(request))
+        text, language = " ".join(gap.text.split()), gap.group.language
+        initial["questions"] = [f"{language}: {text}" if language else text]
+    return _page(request, model(**known), initial=initial)
+
+
+def _page(
+    request: HttpRequest,
+    stored: DraftEntry,
+    *,
+    removed: str = "",
+    initial: Mapping[str, Any] | None = None,
+) -> HttpResponse:
+    scope = agencies_of(request.user)
+    may_edit = _may_edit(request, stored, scope)
+    if (stored._state.adding or request.method == "POST") and not may_edit:
+        raise PermissionDenied
+    posted, merged = _posted(request, stored)
+    form = _form(posted, stored, scope, initial or {})
+    is_valid = posted is not None and form.is_valid()
+    do = request.POST.get("do", "save") if posted is not None else ""
+    if do == "save" and is_valid and not merged.open and not removed:
+        try:
+            saved = services.save(form=form, by=member(request))
+        except editing.Invalid as error:
+            form.show_problems(error.problems)
+        except editing.Stale:
+            # Somebody saved while this request was under way: what they wrote is merged, too.
+            return entry(request, stored.table, **_identity(stored))
+        else:
+            return _saved(request, saved, merged)
+    if removed:
+        hint = gettext("Nothing was saved. What you typed is still here: save to add it again.")
+        form.show_problems({"": [Problem.of(f"{sentence(removed)} {hint}")]})
+    context = _context(stored, form, merged)
+    if do == "ranking" and isinstance(stored, Service):
+        context["ranking"] = _ranking(form, stored)
+    if request.headers.get("HX-Request"):
+        part = "ranking" if do == "ranking" else "live"
+        return render(request, f"studio/editor/_parts.html#{part}", context)
+    context |= {
+        "may_edit": may_edit,
+        "is_posted": posted is not None,
+        "again": bool(removed) or "again" in request.POST,
+    }
+    if not stored._state.adding:
+        context["links"] = presenters.related(stored, may_edit=may_edit)
+        context["history"] = presenters.history(stored.table, _identity(stored))
+    status = 422 if do == "save" else 200
+    return render(request, "studio/editor/entry.html", context, status=status)
+
+
+def _may_edit(request: HttpRequest, stored: DraftEntry, scope: frozenset[str] | None) -> bool:
+    is_new, table = stored._state.adding, stored.table
+    action = f"{'add' if is_new else 'change'}_{stored._meta.model_name}"
+    owner = agency_of(table, _identity(stored))
+    # The agency of a new entry may still be chosen from those of the person.
+    in_scope = bool(scope) and is_new and not owner and "agency" in IDENTITY[table]
+    in_scope = in_scope or editing.permits(scope, table, owner, new=is_new)
+    return in_scope and member(request).has_perm(f"studio.{action}")
+
+
+def _identity(stored: DraftEntry) -> dict[str, str]:
+    return {name: getattr(stored, attribute(name)) or "" for name in IDENTITY[stored.table]}
+
+
+def _context(stored: DraftEntry, form: DraftForm, merged: Merge) -> dict[str, Any]:
+    table, is_new = stored.table, stored._state.adding
+    values = form.values() if form.is_bound else column_values(stored)
+    if form.is_bound and form.data.get("do") == "preview":
+        # What is still to be filled in is no mistake yet.
+        for name in set(form.errors) - set(form.changed_data):
+            del form.errors[name]
+    name = entry_name(table, _identity(stored))
+    warnings = warnings_of(table, values, new=is_new)
+    return {
+        "form": form,
+        "table": table,
+        "kind": table_label(table),
+        "new": is_new,
+        "name": str(stored),
+        "entry": name,
+        "version": stored.version,
+        "conflict": last_change(table, name) if merged.open else "",
+        "card": presenters.card(table, values),
+        "fields": presenters.field_views(form, merged, warnings),
+    }
+
+
+def _posted(request: HttpRequest, stored: DraftEntry) -> tuple[QueryDict | None, Merge]:
+    """Return the posted form, merged with what others have saved; a new entry gets a key."""
+    if request.method != "POST":
+        return None, Merge()
+    data, merged = merge(request.POST, FORMS[stored.table](instance=stored), stored)
+    key = IDENTITY[stored.table][-1]
+    if stored._state.adding and not data.get(key, "").strip():
+        data = data.copy()
+        data[key] = slugify(data.get("name") or data.get("value") or "", allow_unicode=True)
+    return data, merged
+
+
+def _form(
+    posted: QueryDict | None,
+    stored: DraftEntry,
+    scope: frozenset[str] | None,
+    initial: Mapping[str, Any],
+) -> DraftForm:
+    form = FORMS[stored.table](posted, instance=stored, initial=initial)
+    agencies = form.fields.get("agency")
+    if scope is not None and isinstance(agencies, forms.ModelChoiceField):
+        agencies.queryset = Agency.objects.filter(pk__in=scope)
+    key = IDENTITY[stored.table][-1]
+    if stored._state.adding:
+        source = "value" if "value" in form.fields else "name"
+        form.fields[key].widget.attrs["data-from"] = f"id_{source}"
+    return form
+
+
+def _saved(request: HttpRequest, saved: DraftEntry, merged: Merge) -> HttpResponse:
+    message = gettext("Saved in the draft. Citizens see it once it is published.")
+    messages.success(request, message, extra_tags="saved")
+    identity = _identity(saved)
+    if merged.taken:
+        message = gettext("{what}. What they wrote is kept: {fields}.")
+        changed = last_change(saved.table, entry_name(saved.table, identity))
+        fields = ", ".join(map(column_label, merged.taken))
+        messages.info(request, message.format(what=changed, fields=fields))
+    response = redirect(edit_url(saved.table, list(identity.values())))
+    response.status_code = 303
+    return response
+
+
+def _ranking(form: DraftForm, service: Service) -> QuestionReport | None:
+    release = drafts.draft().release
+    if (service.agency_id, service.key) not in release.services:
+        return None
+    lines = form.fields["questions"].clean(form["questions"].value())
+    texts = [text for line in lines if not refusal(text := text_of(line))]
+    return rank_questions(release, service.agency_id, service.key, texts)
+
+
+app_name = "editor"
+
+register_converter(IdConverter, "entry_id")
+_PATHS: dict[Table, tuple[str, str]] = {
+    "agencies": ("agencies", "<entry_id:id>"),
+    "dictionary": ("categories", "<entry_id:agency>/<entry_id:key>"),
+    "services": ("services", "<entry_id:agency>/<entry_id:key>"),
+    "situations": ("situations", "<entry_id:key>"),
+}
+urlpatterns = [
+    *(
+        path(f"{folder}/{ids}/", partial(entry, table=table), name=NAMES[table])
+        for table, (folder, ids) in _PATHS.items()
+    ),
+    *(
+        path(f"new/{name}/", partial(new, table=table), name=f"new_{name}")
+        for table, name in NAMES.items()
+    ),
+]
