@@ -197,7 +197,7 @@ def test_the_page_says_what_to_do_and_begins_a_check(site: Site, chief: User) ->
     page = client.get(PAGE).content.decode()
     assert "The page is gone" in page
     assert "Find the page that replaces it" in page
-    assert "/admin/studio/service/" in page
+    assert "/knowledge/services/" in page
     agency = Service.objects.order_by("pk")[0].agency_id
     other = Service.objects.exclude(agency=agency)[0].agency_id
     page = browser(person("eve", Role.EDITOR, other)).get(PAGE).content.decode()

@@ -6,10 +6,12 @@ import json
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
-from ieim.studio.models import ExampleQuestion, GapAction, GapGroup, GoldenQuestion, Service
+from ieim.studio.editor.addresses import edit_url
+from ieim.studio.models import ExampleQuestion, GapAction, GapGroup, GoldenQuestion
 from tests.fixtures import VISA
 from tests.review.people import browser, person
 from tests.studio.gaps.gapping import (
@@ -58,7 +60,7 @@ def test_editors_see_their_agencies_groups_and_those_of_nobody(editor: Client) -
     assert other.get(f"{HOME}{visa.pk}/").status_code == 404
     assert other.post(f"{HOME}{visa.pk}/act/", {"action": "no_gap"}).status_code == 404
     assert "gap=" not in page(other)
-    form = other.get(f"/admin/studio/service/add/?gap={visa.pk}").content.decode()
+    form = other.get(f"{reverse('editor:new_service')}?gap={visa.pk}").content.decode()
     assert VISA not in form
 
 
@@ -131,7 +133,7 @@ def test_it_leads_to_a_new_service_and_to_a_text(editor: Client) -> None:
     form = press(editor, stored.pk, "service")
     assert f"en: {VISA}" in editor.get(form).content.decode()
     text = press(editor, stored.pk, "correction")
-    assert text == f"/admin/studio/service/{Service.objects.get(key=SERVICE).pk}/change/"
+    assert text == edit_url("services", [AGENCY, SERVICE])
     assert list(GapAction.objects.values_list("kind", flat=True)) == ["service", "correction"]
 
 
