@@ -16,7 +16,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.knowledge import Service as ServiceValue
 from ieim.studio.drafts import editing, publishing, services, sets
-from ieim.studio.models import Change, Comment, Proposal, Service
+from ieim.studio.models import Change, Comment, Proposal, Service, Translation
 from ieim.studio.proposals import restoring, timing
 from ieim.studio.proposals import services as proposals
 from tests.review.people import browser, editor_and_publisher, person
@@ -265,3 +265,41 @@ def test_the_pages_of_a_set(edith: User, pam: User) -> None:
     assert sets.working_set(edith) is not None
     response = client.post("/knowledge/sets/", {"note": "Fees of 2028"})
     assert "Fees of 2028" in client.get(response["Location"]).content.decode()
+
+
+def french(by: User, fees: str) -> None:
+    """Write the French fee of the passport's renewal into the draft."""
+    identity = {"language": "fr", "agency": "passports", "service": "renew"}
+    stored = Translation.objects.filter(**identity).first()
+    editing.save(
+        table="translations",
+        values={**identity, "category": "", "fees": fees},
+        by=by,
+        expected_version=None if stored is None else stored.version,
+        source=Change.Source.ADMIN,
+    )
+
+
+@pytest.mark.parametrize("is_translated", [False, True])
+def test_a_changed_original_marks_the_translation_that_is_published(
+    edith: User, pam: User, is_translated: bool
+) -> None:
+    french(edith, "80 couronnes")
+    published(proposals.propose(note="In French", by=edith).pk, pam)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(edith, fees="90 crowns")
+    if is_translated:
+        french(olga, "90 couronnes")
+    published(proposals.propose(note="A new fee", by=edith).pk, pam)
+    release = selectors.current_release()
+    assert release is not None
+    (translation,) = release.translations
+    assert (translation.fees, translation.stale) == ("80 couronnes", ("fees",))
+    assert bool(sets.working_set(olga)) is is_translated
+    if is_translated:
+        published(proposals.propose(note="The French too", by=olga).pk, pam)
+        release = selectors.current_release()
+        assert release is not None
+        (translation,) = release.translations
+        assert (translation.fees, translation.stale) == ("90 couronnes", ())
+    assert not sets.in_no_set()
