@@ -9,6 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import get_language_info, gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from conversations import page_languages
 from ieim.knowledge.bundles.rows import Table
 from ieim.pipeline.topology import PERSON, REPLY
 
@@ -143,8 +144,9 @@ def origin_label(origin: str) -> str:
 
 def language_label(code: str) -> str:
     """Return the name of a language by its code; the code itself where it has none."""
+    page = page_languages.find(code)
     try:
-        return str(get_language_info(code)["name_translated"])
+        return str(get_language_info(page.code if page else code)["name_translated"])
     except KeyError:
         return code or gettext("not known")
 

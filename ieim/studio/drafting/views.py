@@ -22,9 +22,9 @@ from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.history import shown
 from ieim.studio.drafts.translations import Owner
-from ieim.studio.labels import column_label
+from ieim.studio.labels import column_label, language_label
 from ieim.studio.models import DraftingRun
-from ieim.studio.translating.selectors import language_name, target_languages
+from ieim.studio.translating.selectors import target_languages
 
 app_name = "drafting"
 
@@ -63,7 +63,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "query": _query(owner),
         "name": name,
         "has_model": services.has_model(),
-        "languages": [(code, language_name(code)) for code in codes],
+        "languages": [(code, language_label(code)) for code in codes],
     }
     return render(request, "studio/drafting/home.html", context)
 
@@ -119,7 +119,7 @@ def _page(
         "run": stored,
         "query": _query(stored.owner),
         "name": shown(stored.seen["texts"].get("name", stored.service)),
-        "language": language_name(stored.language) if stored.language else "",
+        "language": language_label(stored.language) if stored.language else "",
         "lines": list(_lines(stored, request.POST)),
         "is_under_way": is_under_way,
         "problems": problems,
@@ -142,7 +142,7 @@ def _lines(stored: DraftingRun, typed: QueryDict) -> Iterator[Line]:
     """Yield the lines of a draft, as they were ``typed`` where the form was sent."""
     questions: Sequence[Mapping[str, str]] = stored.result.get("questions", ())
     texts = [
-        (str(number), language_name(question["language"]), "", question["text"])
+        (str(number), language_label(question["language"]), "", question["text"])
         for number, question in enumerate(questions)
     ]
     originals = stored.seen["texts"]

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.utils.translation import get_language_info
+from django.utils.text import capfirst
 
 from conversations.turns.languages import written_in
 from ieim.administration import selectors as administration
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Translation
 from ieim.studio.drafts.translations import Owner, kind_of, source_texts
+from ieim.studio.labels import language_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,6 @@ class Entry:
         return any(text.original and not text.translation for text in self.texts)
 
 
-def language_name(code: str) -> str:
-    """Return the name of a language in the language of the page, the code where it has none."""
-    try:
-        return str(get_language_info(code)["name_translated"]).capitalize()
-    except KeyError:
-        return code
-
-
 def target_languages(bundle: Bundle) -> list[str]:
     """Return the languages that the draft is, or is to be, translated into: those that are
     configured, those of the citizen's pages where the settings name them, and those that there
@@ -80,7 +73,7 @@ def coverage(bundle: Bundle) -> list[Coverage]:
         services = [entry for entry in entries(bundle, code) if entry.owner[2]]
         stale = sum(entry.is_stale for entry in services)
         done = sum(not (entry.is_stale or entry.is_missing) for entry in services)
-        result.append(Coverage(code, language_name(code), done, len(services), stale))
+        result.append(Coverage(code, capfirst(language_label(code)), done, len(services), stale))
     return result
 
 

@@ -19,7 +19,7 @@ from ieim.people.models import User
 from ieim.people.scope import works_for
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing
-from ieim.studio.labels import column_label
+from ieim.studio.labels import column_label, language_label
 from ieim.studio.models import Change, Translation
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
 from ieim.studio.translating import selectors
@@ -52,9 +52,9 @@ def translations(request: HttpRequest) -> HttpResponse:
     }
     context = {
         "language": language,
-        "language_name": selectors.language_name(language),
+        "language_name": language_label(language),
         "direction": direction(language),
-        "languages": choices([(c, selectors.language_name(c)) for c in codes], language),
+        "languages": choices([(c, language_label(c)) for c in codes], language),
         "states": choices([(name, gettext(text)) for name, (text, _) in _STATES.items()], state),
         "list": listed,
         "rows": [_row(entry, stored.get(entry.owner), language, user) for entry in listed.page],

@@ -73,7 +73,7 @@ def edit_fee(page: Page, fee: str) -> None:
 def propose(page: Page, note: str) -> str:
     """Propose the draft from the first page; returns the proposal's address."""
     page.goto("/knowledge/")
-    page.get_by_role("link", name="Propose these changes").click()
+    page.get_by_role("link", name="Propose your changes").click()
     page.get_by_label("What changes, and why?").fill(note)
     page.get_by_role("button", name="Propose", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("waits for a second person")
@@ -141,7 +141,7 @@ def test_going_back_publishes_an_old_release_again(login: Login) -> None:
     publish(second, address)
     page.goto("/knowledge/")
     expect(page.get_by_role("link", name="Release 1", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name="Propose these changes")).to_be_visible()
+    expect(page.get_by_role("button", name="Take them into my set")).to_be_visible()
 
 
 @pytest.mark.whole
