@@ -111,7 +111,7 @@ def test_an_editor_changes_a_fee_and_a_second_person_publishes_it(login: Login, 
     expect(page.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     second.goto("/knowledge/")
     good(second)
-    second.get_by_role("link", name="Look at the proposal").click()
+    second.locator(".k-waiting").get_by_role("link").click()
     good(second)
     publish(second, address)
     good(second)
