@@ -137,6 +137,9 @@ EXCEPT: Mapping[tuple[Kind, str], Row] = {
 }
 KINDS: Mapping[str, Kind] = {
     **{f"knowledge:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw")},
+    **{f"knowledge:{name}": Kind.PROPOSAL for name in ("comment", "propose_set", "take_into")},
+    "knowledge:alone": Kind.DECISION,
+    "knowledge:restore": Kind.PUBLIC,
     **{f"knowledge_api:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw", "golden_run")},
     **{f"trying:{name}": Kind.PROPOSAL for name in ("golden", "start")},
     **{

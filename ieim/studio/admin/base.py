@@ -203,7 +203,8 @@ class DraftAdmin(Scoped):
         except (editing.Stale, editing.OutOfScope) as error:
             text = sentence(str(error))
             if isinstance(error, editing.Stale):
-                text = f"{text} {gettext('Nothing was saved.')}"
+                hint = gettext("Nothing was saved.")
+                text = f"{text} {hint}"
             raise Refused({"": [Problem.of(text)]}) from error
 
     def delete_view(

@@ -91,7 +91,7 @@ def run(request: HttpRequest, run: int) -> HttpResponse:
 def accept(request: HttpRequest, run: int) -> HttpResponse:
     """Save what is ticked, as it was edited; 422 with what is wrong with it."""
     stored = _run(request, run)
-    taken = {line.name: line.text for line in _lines(stored, request.POST) if line.is_ticked}
+    taken = {line.name: line.draft for line in _lines(stored, request.POST) if line.is_ticked}
     try:
         services.accept(run=stored, taken=taken, by=member(request))
     except (DraftingError, editing.Stale, editing.OutOfScope) as error:
@@ -134,7 +134,7 @@ class Line(NamedTuple):
     name: str
     label: str
     original: str
-    text: str
+    draft: str
     is_ticked: bool
 
 

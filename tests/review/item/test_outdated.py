@@ -57,6 +57,7 @@ def withdraw() -> None:
 
 def withdraw_another() -> None:
     ExampleQuestion.objects.filter(service="immigration.citizenship").delete()
+    Translation.objects.filter(service="immigration.citizenship").delete()
     Service.objects.filter(name="Become a citizen of Tarrow").delete()
     publishing.publish(note="another one is gone", by=None)
 

@@ -140,7 +140,7 @@ def test_the_migration_counts_what_is_there_as_current(eve: User) -> None:
     save(eve, "translations", None, language="fr", agency="passports", category="travel", name="V")
     before = dict(Translation.objects.values_list("pk", "sources"))
     Translation.objects.update(sources={})
-    migration = import_module("ieim.studio.migrations.0011_translation_sources")
+    migration = import_module("ieim.studio.migrations.0014_translation_sources")
     migration.set_sources(apps, None)
     assert dict(Translation.objects.values_list("pk", "sources")) == before
     assert all(before.values())

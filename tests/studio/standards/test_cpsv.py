@@ -94,8 +94,8 @@ def test_what_is_published_is_read_back() -> None:
     assert mapped.rows["agencies"]["passports",] == content["agencies"][0]
     assert mapped.rows["dictionary"]["passports", "travel"] == content["dictionary"][0]
     assert mapped.rows["situations"]["abroad",] == content["situations"][0]
-    translated = mapped.rows["translations"]["fr", "passports", "", "renew"]
-    assert translated == {"category": "", **content["translations"][3]}
+    translated = mapped.rows["translations"]["fr", "passports", "", "renew", ""]
+    assert translated == {"category": "", "situation": "", **content["translations"][3]}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from conversations import selectors
 from conversations.models import Turn
 from conversations.turns import running
 from conversations.turns.models import Choice
+from ieim.studio.drafts import publishing
+from ieim.studio.models import Translation
 from review.models import ReviewItem
 from tests.conversations.test_rating import HTMX, browser_with
 from tests.conversations.turns.test_choosing import (
@@ -147,6 +149,8 @@ def test_a_french_question_is_asked_back_in_french(ask: Ask) -> None:
 
 
 def test_names_that_are_not_in_the_citizens_language_are_told_so(ask: Ask) -> None:
+    Translation.objects.filter(language="es").delete()
+    publishing.publish(note="Without Spanish", by=None)
     turn = ask("Hola, necesito un nuevo passport, ¿cómo puedo hacerlo?", secret=SECRET)
     assert turn.language == "es"
     view = selectors.turn_view(turn.pk)
