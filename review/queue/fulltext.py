@@ -54,7 +54,7 @@ def query_of(typed: str) -> str:
 def item_ids(query: str, limit: int) -> list[UUID]:
     """Return the ids of up to ``limit`` items whose message a query of :func:`query_of` finds."""
     if connection.vendor == "postgresql":
-        matching = SearchText.objects.filter(RawSQL(_MATCHES, [query], BooleanField()))  # noqa: S611
+        matching = SearchText.objects.filter(RawSQL(_MATCHES, [query], BooleanField()))  # noqa: S611 - our own names
     else:
         rowids = RawSQL(_MATCHING["sqlite"], [query])  # noqa: S611 - our own names
         matching = SearchText.objects.filter(pk__in=rowids)
@@ -67,7 +67,7 @@ def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
     For words that are in many messages: the first of the list are then soon found.
     """
     # In this form, each database keeps to the order that it is given and looks each item up.
-    matching = RawSQL(_MATCHING[connection.vendor], [query], BooleanField())  # noqa: S611
+    matching = RawSQL(_MATCHING[connection.vendor], [query], BooleanField())  # noqa: S611 - our own names
     if connection.vendor == "postgresql":
         return items.filter(matching)
     row = RawSQL(_ROW, [], output_field=IntegerField())  # noqa: S611 - our own names

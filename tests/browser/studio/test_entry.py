@@ -34,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser, site: str) -> Iterator[Page]:
     """An editor's telephone, on the list of services; no script may fail."""
-    context = browser.new_context(base_url=site, viewport=NARROW)  # type: ignore[arg-type]
+    context = browser.new_context(base_url=site, viewport=NARROW)  # type: ignore[arg-type]  # a TypedDict
     context.add_init_script(f"({COUNT_CLICKS})()")
     page, problems = context.new_page(), list[str]()
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -124,7 +124,7 @@ def test_a_new_service_gets_a_key_while_its_name_is_typed(page: Page) -> None:
 @pytest.mark.whole
 def test_both_versions_are_there_to_choose_without_scripts(browser: Browser, site: str) -> None:
     options = {"viewport": NARROW, "base_url": site, "java_script_enabled": False}
-    context = browser.new_context(**options)  # type: ignore[arg-type]
+    context = browser.new_context(**options)  # type: ignore[arg-type]  # as above
     page, other = context.new_page(), context.new_page()
     log_in(page)
     opened(page)
