@@ -20,10 +20,14 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.following import effective_by
 from ieim.knowledge.models import Publication, Release
-from ieim.knowledge.selectors import UnknownReleaseError, current_number, newest
+from ieim.knowledge.selectors import (
+    UnknownReleaseError,
+    current_number,
+    current_release,
+    newest,
+)
 from ieim.knowledge.selectors import release as stored_release
 from ieim.people.access import member
 from ieim.people.scope import agencies_of, works_for
@@ -32,6 +36,7 @@ from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import sets
+from ieim.studio.drafts.merging import Name
 from ieim.studio.models import Agency, Proposal, Service, Situation
 from ieim.studio.pages import presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
@@ -294,19 +299,18 @@ def _times(request: HttpRequest) -> tuple[dict[str, Any], Sequence[str]]:
 @require_POST
 def begin_set(request: HttpRequest) -> HttpResponse:
     """Begin a new change set, into which one's changes go from now on."""
-    new = sets.begin(member(request), note=request.POST.get("note", "").strip()[:_NAME_LIMIT])
+    note = request.POST.get("note", "").replace("\x00", "").strip()
+    new = sets.begin(member(request), note=note[:_NAME_LIMIT])
     return redirect("knowledge:proposal", new.pk)
 
 
 @require_POST
 def take(request: HttpRequest, proposal: int | None = None) -> HttpResponse:
-    """Put entries into a set of one's own: those that the form names, else those in no set."""
-    posted = [tuple(value.split(" ", 1)) for value in request.POST.getlist("entry")]
-    names = [(value[0], value[1]) for value in posted if len(value) == 2]
+    """Put entries into a set of one's own: those of the set that the form names, or those that it
+    names themselves, else those in no set."""
+    names = _names(request)
     try:
-        chosen = proposals.take(
-            by=member(request), names=names if posted else None, proposal_id=proposal
-        )
+        chosen = proposals.take(by=member(request), names=names, proposal_id=proposal)
     except ProposalError as error:
         messages.error(request, " ".join(error.reasons))
         return redirect("knowledge:home")
@@ -316,15 +320,30 @@ def take(request: HttpRequest, proposal: int | None = None) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, number: int) -> HttpResponse:
     """Make entries of the draft again what they are in a release, in a set of one's own."""
-    posted = [tuple(value.split(" ", 1)) for value in request.POST.getlist("entry")]
-    names = {(value[0], value[1]) for value in posted if len(value) == 2}
     try:
-        restored = restoring.restore(number=number, names=names, by=member(request))
+        restored = restoring.restore(
+            number=number, names=_names(request) or set(), by=member(request)
+        )
     except ProposalError as error:
         messages.error(request, " ".join(error.reasons))
         return redirect("knowledge:release", number)
     messages.success(request, gettext("This is what changes. Propose it as any other change."))
     return redirect("knowledge:proposal", restored.pk)
+
+
+def _names(request: HttpRequest) -> set[Name] | None:
+    """Return the entries that a form names, or those of the set that it names; None for neither.
+
+    A set may have more entries than a form may have fields.
+    """
+    number = request.POST.get("set", "")
+    if number.isdecimal() and len(number) < 10:
+        chosen = get_object_or_404(proposals_of.all_sets(), pk=int(number))
+        if chosen.state == Proposal.State.DRAFT:
+            return set(sets.names_of(chosen))
+        return {(change.table, change.entry) for change in proposals_of.changes(chosen)}
+    posted = [value.partition(" ") for value in request.POST.getlist("entry")]
+    return {(table, entry) for table, _, entry in posted} if posted else None
 
 
 @require_POST
@@ -375,7 +394,10 @@ def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
     the progress of its checks."""
     if request.headers.get("HX-Request"):
         stored = get_object_or_404(proposals_of.all_sets(), pk=proposal)
-        result = proposals.assembled(stored)
+        try:
+            result = proposals.assembled(stored)
+        except ProposalError:
+            return HttpResponseClientRefresh()  # the whole page says what is missing
         checked = checking.checked(result.bundle, result.release)
         context = {"run": checked.run, "warnings": len(checked.remarks) - len(checked.errors)}
         return render(request, "studio/pages/_parts.html#checking", context)
@@ -440,17 +462,19 @@ def _page(
     check_run = None
     before: knowledge.Release | None
     after: knowledge.Release | None
-    try:
-        before, after = proposals_of.sides(stored)
-    except BundleError as error:
-        problems = problems or list(map(str, error.errors))
-        before = after = selectors.status().release
-    else:
-        if is_draft:
+    if is_draft:
+        before = after = current_release()
+        try:
             result = proposals.assembled(stored)
+        except ProposalError as error:
+            problems = problems or error.reasons
+        else:
+            after = result.release
             checked = checking.checked(result.bundle, result.release)
             checks = [asdict(remark) for remark in (*result.faults, *checked.remarks)]
             check_run = checked.run
+    else:
+        before, after = proposals_of.sides(stored)
     changed = [] if after is None else compared(before, after)
     names = presenters.agency_names(before, after)
     has_questions, run = golden_state(stored)
@@ -463,7 +487,6 @@ def _page(
         "check_run": check_run,
         "errors": sum(remark.severity is Severity.ERROR for remark in remarks),
         "others": selectors.others_at(stored) if is_draft else (),
-        "restored": [f"{item.table} {item.entry}" for item in changed],
         "my_sets": _set_rows(request) if is_draft else (),
         "comments": stored.comments.select_related("by"),
         "may_publish": request.user.has_perm(MAY_PUBLISH),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -42,6 +42,8 @@ MAY_PROPOSE = "studio.add_proposal"
 MAY_PUBLISH = "studio.publish_proposal"
 NOTE_LIMIT = 2_000
 """The longest note or reason, in code points."""
+LATEST = timedelta(days=3_650)
+"""How far ahead a change set may be published, or end."""
 
 # By whether a proposal shall be published, or else turned down.
 _MAY_NOT = {
@@ -383,6 +385,8 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
 
 def _check_times(publish_at: datetime | None, expires_at: datetime | None) -> None:
     now = timezone.now()
+    if any(time is not None and time > now + LATEST for time in (publish_at, expires_at)):
+        raise ProposalError([gettext("Choose a time within ten years.")])
     if publish_at is not None and publish_at <= now:
         message = gettext("The time to publish it is over: choose a later one, or none.")
         raise ProposalError([message])
@@ -424,7 +428,11 @@ def _decidable(proposal_id: int, by: User, *, publish: bool, alone: bool = False
     if not by.has_perm(MAY_PUBLISH):
         raise ProposalError([gettext(_MAY_NOT[publish])])
     proposal = _locked(proposal_id)
-    if proposal.proposed_by_id == by.pk and not alone:
+    is_author = proposal.proposed_by_id == by.pk
+    if alone and not is_author:
+        message = gettext("Somebody else proposed it: you are the second person, so publish it.")
+        raise ProposalError([message])
+    if is_author and not alone:
         raise ProposalError([gettext(_AUTHOR[publish])])
     if others := agencies_outside_scope(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])

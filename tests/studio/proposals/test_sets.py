@@ -198,14 +198,15 @@ def test_one_that_cannot_be_published_in_time_waits_again(edith: User, pam: User
     assert "It could not be published in time. Release 2 changes" in Comment.objects.get().text
 
 
-@pytest.mark.parametrize(("publish", "ends"), [(-1, None), (None, -1), (5, 4)])
+@pytest.mark.parametrize(("publish", "ends"), [(-1, None), (None, -1), (5, 4), (None, 4_000)])
 def test_a_time_that_is_over_is_refused(edith: User, publish: int | None, ends: int | None) -> None:
     change(edith, fees="90 crowns")
     at, end = (
         None if days is None else timezone.now() + timedelta(days=days) for days in (publish, ends)
     )
     refusal = reasons(proposals.propose, note="x", by=edith, publish_at=at, expires_at=end)
-    assert "later" in refusal[0]
+    assert "time" in refusal[0]
+    assert Proposal.objects.get().state == "draft"
 
 
 def test_an_emergency_is_published_alone_with_a_reason(edith: User) -> None:
@@ -216,6 +217,9 @@ def test_an_emergency_is_published_alone_with_a_reason(edith: User) -> None:
     run(proposal, "failed")
     alone: dict[str, Any] = {"proposal_id": proposal.pk, "alone": True}
     assert "may not" in reasons(proposals.publish_proposal, by=edith, **alone)[0]
+    pia = person("pia", Role.PUBLISHER)
+    (refused,) = reasons(proposals.publish_proposal, by=pia, reason="Quick", **alone)
+    assert "you are the second person" in refused
     refusal = reasons(proposals.publish_proposal, by=paul, **alone)
     assert refusal[0].startswith("Write why nobody else")
     proposals.publish_proposal(by=paul, reason="Somebody was hurt", **alone)
@@ -255,15 +259,15 @@ def test_the_pages_of_a_set(edith: User, pam: User) -> None:
     assert client.post(f"{address}/comment/", {"text": " "}).status_code == 422
     client.post(f"{address}/comment/", {"text": "Is 90 <b>right</b>?"})
     assert "Is 90 &lt;b&gt;right&lt;/b&gt;?" in client.get(f"{address}/").content.decode()
-    done = client.post(f"{address}/propose/", {"text": "A fee", "publish_at": "2099-01-01T08:00"})
+    done = client.post(f"{address}/propose/", {"text": "A fee", "publish_at": "2030-01-01T08:00"})
     assert done.status_code == 302
     browser(pam).post(f"{address}/publish/", {"text": ""})
     row.refresh_from_db()
     assert row.state == "scheduled"
-    assert "To be published on 1 January 2099" in client.get(f"{address}/").content.decode()
+    assert "To be published on 1 January 2030" in client.get(f"{address}/").content.decode()
     client.post(f"{address}/withdraw/")
     assert sets.working_set(edith) is not None
-    response = client.post("/knowledge/sets/", {"note": "Fees of 2028"})
+    response = client.post("/knowledge/sets/", {"note": "Fees\x00 of 2028"})
     assert "Fees of 2028" in client.get(response["Location"]).content.decode()
 
 
@@ -303,3 +307,32 @@ def test_a_changed_original_marks_the_translation_that_is_published(
         (translation,) = release.translations
         assert (translation.fees, translation.stale) == ("90 couronnes", ())
     assert not sets.in_no_set()
+
+
+def test_a_set_is_taken_over_and_taken_back_by_its_number(edith: User, pam: User) -> None:
+    before = current().fees
+    change(edith, fees="90 crowns")
+    (row,) = Proposal.objects.all()
+    olga = person("olga", Role.EDITOR, "passports")
+    client = browser(olga)
+    assert "Take these entries" in client.get(f"/knowledge/proposals/{row.pk}/").content.decode()
+    own = client.post("/knowledge/sets/take/", {"set": row.pk})["Location"]
+    working = sets.working_set(olga)
+    assert working is not None
+    assert own == f"/knowledge/proposals/{working.pk}/"
+    assert not sets.names_of(row)
+    published(proposals.propose(note="A fee", by=olga).pk, pam)
+    assert "Take this back" in client.get(own).content.decode()
+    back = client.post("/knowledge/releases/1/restore/", {"set": working.pk})["Location"]
+    assert "<ins>80</ins>" in client.get(back).content.decode()
+    assert Service.objects.get(key="renew").fees == before
+
+
+def test_the_progress_of_a_set_that_lacks_something_loads_the_page(edith: User) -> None:
+    values = {"agency": "passports", "key": "new", "value": "New things"}
+    source = Change.Source.ADMIN
+    editing.save(table="dictionary", values=values, by=edith, expected_version=None, source=source)
+    second = sets.begin(edith)
+    change(edith, categories=["new"])
+    page = browser(edith).get(f"/knowledge/proposals/{second.pk}/", headers={"HX-Request": "true"})
+    assert page["HX-Refresh"] == "true"
