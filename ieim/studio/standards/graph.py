@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, TypeAlias
 
 from ieim.pipeline.findings import pointer
 from ieim.studio.standards.report import Report
-from ieim.studio.standards.texts import plain
+from ieim.studio.standards.texts import joined, labelled, one_line, plain
+
+NAMES = ("name", "title", "prefLabel", "preferredLabel", "label", "text")
+ABOUT = ("description",)
+_LABELS = ("audienceType", *NAMES, *ABOUT, "code")
 
 
 @dataclass(slots=True)
@@ -55,10 +59,9 @@ class Node:
     def walk(self) -> Iterator[Node]:
         """Yield the node and all that stand inside of it."""
         yield self
-        for values in self.values.values():
-            for value in values:
-                if isinstance(value, Node):
-                    yield from value.walk()
+        for value in (value for values in self.values.values() for value in values):
+            if isinstance(value, Node):
+                yield from value.walk()
 
     def skip(self, *names: str) -> None:
         """Remove properties that only hold the file together: nobody misses them."""
@@ -121,10 +124,7 @@ class Reader:
 
     def texts(self, node: Node, *names: str) -> list[str]:
         """Return the texts of the first of these properties that has any, blank ones left out."""
-        for name in names:
-            if texts := list(self._texts(node, name)):
-                return texts
-        return []
+        return next(filter(None, (list(self._texts(node, name)) for name in names)), [])
 
     def text(self, node: Node, *names: str) -> str:
         """Return the first of those texts, "" for none."""
@@ -139,13 +139,17 @@ class Reader:
         texts = (self._plain(node, name, v) for name, v in values if isinstance(v, Text))
         return next((text for text in texts if text.strip()), "")
 
+    def values(self, node: Node, *names: str) -> list[Value]:
+        """Return the values of properties; whoever asks reads their nodes."""
+        node.reached = True
+        node.followed.update(names)
+        return [value for name in names for value in node.values.get(name, ())]
+
     def nodes(self, node: Node, *names: str) -> list[Node]:
         """Return the nodes of properties; a reference to one that is not in the file is noted."""
-        node.reached = True
         nodes: list[Node] = []
         for name in names:
-            node.followed.add(name)
-            inner = [value for value in node.values.get(name, ()) if isinstance(value, Node)]
+            inner = [value for value in self.values(node, name) if isinstance(value, Node)]
             nodes.extend(value for value in inner if not value.is_empty)
             if self.language is None and any(value.is_empty for value in inner):
                 self.report.left_out(node.pointer_of(name), "refers to what is not in the file")
@@ -156,24 +160,21 @@ class Reader:
         labels: list[str] = []
         for name in names:
             labels.extend(self._texts(node, name))
-            labels.extend(self.text(inner, *NAMES, *ABOUT) for inner in self.nodes(node, name))
+            labels.extend(self.text(inner, *_LABELS) for inner in self.nodes(node, name))
         return [label for label in labels if label.strip()]
 
     def links(self, node: Node, *names: str) -> list[str]:
         """Return the links of properties: texts, and the addresses of nodes."""
-        node.reached = True
         links: list[str] = []
-        for name in names:
-            node.followed.add(name)
-            for value in node.values.get(name, ()):
-                if isinstance(value, Text):
-                    value.plain = value.raw.strip()
-                    links.append(value.plain)
-                else:
-                    inner = value.values.get("url", ()) if value.nested else ()
-                    links.extend(text.raw.strip() for text in inner if isinstance(text, Text))
-                    if value.address.startswith(("http://", "https://")):
-                        links.append(value.address)
+        for value in self.values(node, *names):
+            if isinstance(value, Text):
+                value.plain = value.raw.strip()
+                links.append(value.plain)
+            else:
+                inner = value.values.get("url", ()) if value.nested else ()
+                links.extend(text.raw.strip() for text in inner if isinstance(text, Text))
+                if value.address.startswith(("http://", "https://")):
+                    links.append(value.address)
         return links
 
     def _texts(self, node: Node, name: str) -> Iterator[str]:
@@ -190,31 +191,76 @@ class Reader:
         return value.plain
 
 
-NAMES = ("name", "title", "prefLabel", "preferredLabel", "label", "text")
-ABOUT = ("description",)
+Part: TypeAlias = Callable[[Node, Reader], "Iterable[str]"]
+"""Reads lines of a column from a node."""
+Column: TypeAlias = Callable[[Node, Reader], "str | list[str]"]
+
+
+def text(*names: str) -> Callable[[Node, Reader], str]:
+    """Return the column of the first text of these properties."""
+    return lambda node, reader: reader.text(node, *names)
+
+
+def lines(*parts: Part) -> Callable[[Node, Reader], str]:
+    """Return the column of a text, a line for each that ``parts`` read."""
+    return lambda node, reader: joined(_read(parts, node, reader))
+
+
+def entries(*parts: Part) -> Callable[[Node, Reader], list[str]]:
+    """Return the column of a list of what ``parts`` read."""
+    return lambda node, reader: [t for t in _read(parts, node, reader) if t.strip()]
+
+
+def texts(*names: str, label: str = "", form: Callable[[str], str] = str) -> Part:
+    """Read the texts of the first of these properties that has any, each as "label: text"."""
+    return lambda node, reader: _labelled(label, map(form, reader.texts(node, *names)))
+
+
+def items(*names: str, label: str = "") -> Part:
+    """Read what the values of these properties are called, each as "label: text"."""
+    return lambda node, reader: _labelled(label, reader.labels(node, *names))
+
+
+def listed(*names: str, label: str = "") -> Part:
+    """Read the same as one line, each once, between commas."""
+
+    def read(node: Node, reader: Reader) -> Iterator[str]:
+        labels = dict.fromkeys(map(one_line, reader.labels(node, *names)))
+        yield labelled(label, ", ".join(labels))
+
+    return read
+
+
+def each(*names: str, of: Sequence[Part]) -> Part:
+    """Read every node of these properties."""
+    return lambda node, reader: [
+        line for inner in reader.nodes(node, *names) for line in _read(of, inner, reader)
+    ]
+
+
+def _read(parts: Iterable[Part], node: Node, reader: Reader) -> Iterator[str]:
+    for part in parts:
+        yield from part(node, reader)
+
+
+def _labelled(label: str, texts: Iterable[str]) -> list[str]:
+    return [labelled(label, one_line(text)) if label else text for text in texts]
 
 
 def note_unread(nodes: Iterable[Node], report: Report, *, no_loss: Collection[str] = ()) -> None:
     """Note every node that nobody reached, and every property of the others that nobody read, but
     for those in ``no_loss``."""
+    why = "the index has no place for it"
     for node in nodes:
-        if node.reached:
-            for name, values in node.values.items():
-                if name not in no_loss:
-                    _note_values(node, name, values, report)
-        elif not node.nested:
+        if not node.reached and not node.nested:
             kind = ", ".join(sorted(node.types)) or "node without a type"
             report.left_out(node.pointer, f"no service leads to it ({kind})")
-
-
-def _note_values(node: Node, name: str, values: Sequence[Value], report: Report) -> None:
-    texts = [value for value in values if isinstance(value, Text)]
-    unread = [text for text in texts if text.plain is None]
-    why = "the index has no place for it"
-    for _ in unread:
-        is_first_read = len(unread) < len(texts)
-        first = "only the first one has a place"
-        report.left_out(node.pointer_of(name), first if is_first_read else why)
-    if name not in node.followed:
-        for _ in values[len(texts) :]:
-            report.left_out(node.pointer_of(name), why)
+        for name, values in node.values.items() if node.reached else ():
+            if name in no_loss:
+                continue
+            read = [value.plain is not None for value in values if isinstance(value, Text)]
+            for _ in range(read.count(False)):
+                first = "only the first one has a place"
+                report.left_out(node.pointer_of(name), first if any(read) else why)
+            for _ in values[len(read) :] if name not in node.followed else ():
+                report.left_out(node.pointer_of(name), why)

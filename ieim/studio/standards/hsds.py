@@ -6,12 +6,25 @@ they are personal data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from ieim.knowledge.bundles.columns import Values
 from ieim.pipeline.findings import pointer
 from ieim.studio.standards.addresses import published_identifier
-from ieim.studio.standards.graph import Node, Reader, json_node, note_unread
+from ieim.studio.standards.graph import (
+    Column,
+    Node,
+    Reader,
+    each,
+    entries,
+    json_node,
+    lines,
+    listed,
+    note_unread,
+    text,
+    texts,
+)
 from ieim.studio.standards.hsds_api import address_uuid
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
@@ -28,7 +41,6 @@ _PAGE = (
     # Open Referral UK before HSDS 3.
     *("content", "totalElements", "totalPages", "number", "first", "last"),
 )
-_CONTENTS = ("contents", "content")
 _LISTS = ("organizations", "services", "service_at_locations")
 _ONLY_SERVICES = (
     *("status", "organization", "organization_id", "service_at_locations", "application_process"),
@@ -74,35 +86,30 @@ def read_hsds(value: Any, report: Report) -> Contents:
 
 def _items(value: Any, report: Report) -> Iterator[Node]:
     """Yield the services, organizations and links between services and locations of a file."""
+    lists: list[tuple[str, list[Any]]] = []
     if isinstance(value, list):
-        yield from _objects(value, "", report)
+        lists = [("", value)]
     elif not isinstance(value, dict):
         report.problem("", "is no JSON object and no list: it is no HSDS 3 file")
-    elif name := next((n for n in _CONTENTS if isinstance(value.get(n), list)), ""):
-        _note_others(value, _PAGE, report)
-        yield from _objects(value[name], pointer(name), report)
-    elif "name" not in value and any(isinstance(value.get(name), list) for name in _LISTS):
-        _note_others(value, _LISTS, report)
-        for name in _LISTS:
-            if isinstance(value.get(name), list):
-                yield from _objects(value[name], pointer(name), report)
     else:
-        yield json_node(value, "")
-
-
-def _note_others(value: dict[str, Any], names: Iterable[str], report: Report) -> None:
-    wrapper = json_node({name: item for name, item in value.items() if name not in names}, "")
-    wrapper.reached = True
-    note_unread([wrapper], report)
-
-
-def _objects(items: list[Any], parent: str, report: Report) -> Iterator[Node]:
-    for index, item in enumerate(items):
-        if isinstance(item, dict):
-            yield json_node(item, parent + pointer(index))
-        else:
-            message = "is no JSON object: a service is expected here"
-            report.problem(parent + pointer(index), message)
+        names = [name for name in ("contents", "content") if isinstance(value.get(name), list)][:1]
+        if not names and "name" not in value:
+            names = [name for name in _LISTS if isinstance(value.get(name), list)]
+        if not names:
+            yield json_node(value, "")
+            return
+        lists = [(pointer(name), value[name]) for name in names]
+        wrapping = _PAGE if names[0] not in _LISTS else _LISTS
+        wrapper = json_node({n: item for n, item in value.items() if n not in wrapping}, "")
+        wrapper.reached = True
+        note_unread([wrapper], report)
+    for parent, items in lists:
+        for index, item in enumerate(items):
+            if isinstance(item, dict):
+                yield json_node(item, parent + pointer(index))
+            else:
+                message = "is no JSON object: a service is expected here"
+                report.problem(parent + pointer(index), message)
 
 
 class _Catalogue:
@@ -140,9 +147,7 @@ class _Catalogue:
 
     def service(self, node: Node, agency: str, *links: Node) -> None:
         """Add a service with its categories; ``links`` are places that do not stand in it."""
-        urls = [
-            self._reader.text(url, "url") for url in self._reader.nodes(node, "additional_urls")
-        ]
+        urls = list(each("additional_urls", of=[texts("url")])(node, self._reader))
         identifier = self._identifier(node, *urls)
         agency = agency or self._reader.text(node, "organization_id")
         for organization in self._reader.nodes(node, "organization"):
@@ -156,15 +161,23 @@ class _Catalogue:
         if status not in ("", "active"):
             why = "the service is closed for a while: a notice can say so"
             self._report.left_out(node.pointer_of("status"), why)
-        values = {column: read(node, self._reader) for column, read in _SERVICE.items()}
-        values["contact"] = _contact(node, self._reader, links)
+        values: Values = {column: read(node, self._reader) for column, read in _SERVICE.items()}
+        places = (_PLACES(link, self._reader) for link in links)
+        values["contact"] = joined([values["contact"], *places])
         values["path"] = next((url for url in urls if not published_identifier(url)), "")
         if not values["name"] and not agency:
             self._report.problem(node.pointer, f"has no name and no organization: {EXPECTED}")
         entry = Entry(identifier, node.pointer, values, agency=agency)
         for attribute in self._reader.nodes(node, "attributes"):
             for term in self._reader.nodes(attribute, "taxonomy_term"):
-                entry.categories.extend(self._category(term, agency))
+                name = self._reader.text(term, "name")
+                key = self._reader.text(term, "code", "id") or name
+                if name and key.strip():
+                    category = Entry(key, term.pointer, {"value": name}, agency=agency)
+                    self._contents.add("dictionary", category)
+                    entry.categories.append(key)
+                else:
+                    self._report.left_out(term.pointer, "a taxonomy term without a name")
         self._contents.add("services", entry)
 
     def inherit_contacts(self) -> None:
@@ -172,18 +185,7 @@ class _Catalogue:
         for entry in self._contents.of("services"):
             node = self._organizations.get(entry.agency)
             if node and not entry.values["contact"]:
-                places = _each(node, self._reader, _location, "locations")
-                entry.values["contact"] = joined([*_direct(node, self._reader), *places])
-
-    def _category(self, term: Node, agency: str) -> Iterator[str]:
-        name = self._reader.text(term, "name")
-        identifier = self._reader.text(term, "code", "id") or name
-        if name and identifier.strip():
-            entry = Entry(identifier, term.pointer, {"value": name}, agency=agency)
-            self._contents.add("dictionary", entry)
-            yield identifier
-        else:
-            self._report.left_out(term.pointer, "a taxonomy term without a name")
+                entry.values["contact"] = _ORGANIZATION(node, self._reader)
 
     def _identifier(self, node: Node, *addresses: str) -> str:
         """Return the id of a node: what we called it where it and its address are of our making."""
@@ -197,125 +199,83 @@ class _Catalogue:
         return identifier
 
 
-_Lines: TypeAlias = Callable[[Node, Reader], "Iterable[str]"]
+def _with(text: str, note: str) -> str:
+    return " ".join(filter(None, (text, f"({note})" if note else "")))
 
 
-def _text(*names: str) -> Callable[[Node, Reader], str]:
-    return lambda node, reader: reader.text(node, *names)
+def _validity(node: Node, reader: Reader) -> str:
+    """Return from when until when something holds, in brackets, "" for ever."""
+    names = (("from", "valid_from"), ("until", "valid_to"))
+    return _with("", " ".join(f"{w} {day}" for w, n in names if (day := reader.text(node, n))))
 
 
-def _each(node: Node, reader: Reader, lines: _Lines, *names: str) -> list[str]:
-    """Return the lines of every object of these members."""
-    return [line for item in reader.nodes(node, *names) for line in lines(item, reader)]
+def _document(document: Node, reader: Reader) -> Iterator[str]:
+    yield _with(reader.text(document, "document"), reader.text(document, "uri"))
 
 
-def _listed(node: Node, reader: Reader, names: tuple[str, ...], *texts: str) -> str:
-    """Return a text of every object of a member, each once, between commas."""
-    items = (one_line(reader.text(item, *texts)) for item in reader.nodes(node, *names))
-    return ", ".join(dict.fromkeys(filter(None, items)))
+def _cost(option: Node, reader: Reader) -> Iterator[str]:
+    money = f"{reader.text(option, 'amount')} {reader.text(option, 'currency').upper()}".strip()
+    line = pair(one_line(reader.text(option, "option")), money)
+    line = _with(line, one_line(reader.text(option, "amount_description")))
+    yield f"{line} {_validity(option, reader)}".strip()
 
 
-def _requirements(service: Node, reader: Reader) -> list[str]:
-    return [
-        _with(reader.text(document, "document"), reader.text(document, "uri"))
-        for document in reader.nodes(service, "required_documents")
-    ]
-
-
-def _fees(service: Node, reader: Reader) -> str:
-    lines = [reader.text(service, "fees_description", "fees")]
-    for option in reader.nodes(service, "cost_options"):
-        money = f"{reader.text(option, 'amount')} {reader.text(option, 'currency').upper()}".strip()
-        line = pair(one_line(reader.text(option, "option")), money)
-        line = _with(line, one_line(reader.text(option, "amount_description")))
-        lines.append(f"{line} {_validity(option, reader)}".strip())
-    return joined(lines)
-
-
-def _eligibility(service: Node, reader: Reader) -> str:
+def _ages(service: Node, reader: Reader) -> Iterator[str]:
     low, high = reader.text(service, "minimum_age"), reader.text(service, "maximum_age")
     ages = f"{low} to {high}" if low and high else f"{low} or older" if low else ""
-    ages = ages or (f"up to {high}" if high else "")
-    area = _listed(service, reader, ("service_areas",), "name", "description")
-    text = reader.text(service, "eligibility_description", "eligibility")
-    return joined([text, labelled("Age", ages), labelled("Area", area)])
-
-
-def _contact(service: Node, reader: Reader, links: Iterable[Node]) -> str:
-    """Return how a service is reached: email, phones, posts, places, hours, languages."""
-    lines = [*_direct(service, reader), *_hours(service, reader)]
-    for link in (*reader.nodes(service, "service_at_locations"), *links):
-        lines.append(reader.text(link, "description"))
-        lines += _each(link, reader, _location, "location")
-        lines += [*_direct(link, reader), *_hours(link, reader)]
-    lines += [_languages(service, reader), reader.text(service, "interpretation_services")]
-    return joined(lines)
-
-
-def _direct(node: Node, reader: Reader) -> Iterator[str]:
-    yield labelled("Email", reader.text(node, "email"))
-    yield from _each(node, reader, _phone, "phones")
-    for person in reader.nodes(node, "contacts"):
-        if person.has("name"):
-            person.skip("name")
-            reader.report.left_out(person.pointer_of("name"), "a person's name is not taken over")
-        post = filter(None, (reader.text(person, "title"), reader.text(person, "department")))
-        reached = (reader.text(person, "email"), *_each(person, reader, _phone, "phones"))
-        yield pair(", ".join(post), ", ".join(filter(None, reached)))
+    yield labelled("Age", ages or (f"up to {high}" if high else ""))
 
 
 def _phone(phone: Node, reader: Reader) -> Iterator[str]:
-    number = one_line(reader.text(phone, "number"))
+    number, extension = reader.text(phone, "number"), reader.text(phone, "extension")
     kind = _PHONES.get(reader.text(phone, "type").lower(), "Phone")
-    extension = reader.text(phone, "extension")
-    about = (one_line(reader.text(phone, "description")), _languages(phone, reader))
+    about = (one_line(reader.text(phone, "description")), *_SPOKEN(phone, reader))
     if number:
-        number += f" ext. {extension}" if extension else ""
+        number = one_line(number) + (f" ext. {extension}" if extension else "")
         yield labelled(kind, _with(number, "; ".join(filter(None, about))))
 
 
-def _languages(node: Node, reader: Reader) -> str:
-    return labelled("Languages", _listed(node, reader, ("languages",), "name", "code"))
+def _post(person: Node, reader: Reader) -> Iterator[str]:
+    if person.has("name"):
+        person.skip("name")
+        reader.report.left_out(person.pointer_of("name"), "a person's name is not taken over")
+    post = filter(None, (reader.text(person, "title"), reader.text(person, "department")))
+    reached = (reader.text(person, "email"), *_NUMBERS(person, reader))
+    yield pair(", ".join(post), ", ".join(filter(None, reached)))
 
 
-def _location(location: Node, reader: Reader) -> Iterator[str]:
-    addresses = _each(
-        location, reader, _address, "addresses", "physical_addresses", "physical_address"
-    )
-    address = "; ".join(dict.fromkeys(addresses)) or reader.text(location, "url")
+def _address(location: Node, reader: Reader) -> Iterator[str]:
+    names = ("addresses", "physical_addresses", "physical_address")
+    lines = each(*names, of=[listed(*_ADDRESS)])(location, reader)
+    address = "; ".join(filter(None, dict.fromkeys(lines))) or reader.text(location, "url")
     yield pair(one_line(reader.text(location, "name")), address)
-    yield from (reader.text(location, name) for name in ("description", "transportation"))
-    yield from _direct(location, reader)
-    yield from _hours(location, reader)
-    yield _languages(location, reader)
-    for access in reader.nodes(location, "accessibility"):
-        about = f"{reader.text(access, 'description')} {reader.text(access, 'details')}"
-        yield labelled("Access", one_line(about))
 
 
-def _address(address: Node, reader: Reader) -> Iterator[str]:
-    parts = (one_line(reader.text(address, name)) for name in _ADDRESS)
-    if line := ", ".join(dict.fromkeys(filter(None, parts))):
-        yield line
+def _access(access: Node, reader: Reader) -> Iterator[str]:
+    about = f"{reader.text(access, 'description')} {reader.text(access, 'details')}"
+    yield labelled("Access", one_line(about))
 
 
-def _hours(node: Node, reader: Reader) -> Iterator[str]:
-    for schedule in reader.nodes(node, "schedules", "regular_schedules", "regular_schedule"):
-        words = one_line(reader.text(schedule, "description"))
-        if words:
-            schedule.skip(*_CALENDAR)
-        elif not (words := _week(schedule, reader)):
-            why = "a schedule that cannot be put into words"
-            reader.report.left_out(schedule.pointer_of("byday"), why)
-            continue
-        notes = f"{reader.text(schedule, 'notes')} {_validity(schedule, reader)}"
-        yield labelled("Hours", one_line(f"{words} {notes}"))
+def _schedule(schedule: Node, reader: Reader) -> Iterator[str]:
+    words = one_line(reader.text(schedule, "description"))
+    if words:
+        schedule.skip(*_CALENDAR)
+    elif not (words := _week(schedule, reader)):
+        why = "a schedule that cannot be put into words"
+        reader.report.left_out(schedule.pointer_of("byday"), why)
+        return
+    notes = f"{reader.text(schedule, 'notes')} {_validity(schedule, reader)}"
+    yield labelled("Hours", one_line(f"{words} {notes}"))
 
 
 def _week(schedule: Node, reader: Reader) -> str:
     """Return a weekly or daily schedule in words, "" for another."""
-    marks = ",".join(reader.texts(schedule, "byday", "weekday")).split(",")
-    days = [_day(mark.strip()) for mark in marks if mark.strip()]
+    marks = ",".join(reader.texts(schedule, "byday", "weekday")).lower().split(",")
+    # "MO" or "Monday", and no other mark ("1MO").
+    days = [
+        next((day for day in _DAYS if mark[1:] and day.lower().startswith(mark)), "")
+        for mark in filter(None, map(str.strip, marks))
+    ]
     times = [clock(reader.text(schedule, name)) for name in ("opens_at", "closes_at")]
     frequency = reader.text(schedule, "freq").upper()
     if frequency == "DAILY" and not days:
@@ -326,37 +286,46 @@ def _week(schedule: Node, reader: Reader) -> str:
     return pair(", ".join(days), " to ".join(filter(None, times)))
 
 
-def _day(mark: str) -> str:
-    """Return the day of "MO" or "Monday" in words, "" for another mark ("1MO")."""
-    lowered = mark.lower()
-    return next((d for d in _DAYS if lowered[1:] and d.lower().startswith(lowered)), "")
-
-
-def _validity(node: Node, reader: Reader) -> str:
-    """Return from when until when something holds, in brackets, "" for ever."""
-    names = (("from", "valid_from"), ("until", "valid_to"))
-    return _with("", " ".join(f"{w} {day}" for w, n in names if (day := reader.text(node, n))))
-
-
-def _with(text: str, note: str) -> str:
-    return " ".join(filter(None, (text, f"({note})" if note else "")))
-
-
-_Column: TypeAlias = Callable[[Node, Reader], "str | list[str]"]
-
-_AGENCY: Mapping[str, _Column] = {
-    "name": _text("name"),
-    "description": _text("description"),
-    "path": _text("website"),
+_SPOKEN = listed("languages", label="Languages")
+_NUMBERS = each("phones", of=[_phone])
+_HOURS = each("schedules", "regular_schedules", "regular_schedule", of=[_schedule])
+_DIRECT = (texts("email", label="Email"), _NUMBERS, each("contacts", of=[_post]))
+_PLACE = (
+    _address,
+    texts("description"),
+    texts("transportation"),
+    *_DIRECT,
+    _HOURS,
+    _SPOKEN,
+    each("accessibility", of=[_access]),
+)
+_LINK = (texts("description"), each("location", of=_PLACE), *_DIRECT, _HOURS)
+"""What a link between a service and a location says of how to reach it."""
+_PLACES = lines(*_LINK)
+_ORGANIZATION = lines(*_DIRECT, each("locations", of=_PLACE))
+_AGENCY: Mapping[str, Column] = {
+    "name": text("name"),
+    "description": text("description"),
+    "path": text("website"),
 }
-_SERVICE: Mapping[str, _Column] = {
-    "name": _text("name"),
-    "overview": _text("description"),
-    "applicability_summary": _eligibility,
-    "requirements": _requirements,
-    "fees": _fees,
-    "processing_time": _text("wait_time"),
+_SERVICE: Mapping[str, Column] = {
+    "name": text("name"),
+    "overview": text("description"),
+    "applicability_summary": lines(
+        texts("eligibility_description", "eligibility"),
+        _ages,
+        listed("service_areas", label="Area"),
+    ),
+    "requirements": entries(each("required_documents", of=[_document])),
+    "fees": lines(texts("fees_description", "fees"), each("cost_options", of=[_cost])),
+    "processing_time": text("wait_time"),
     "how_to_apply": lambda node, reader: steps(reader.text(node, "application_process")),
-    "url": _text("url"),
+    "contact": lines(
+        *_DIRECT,
+        _HOURS,
+        each("service_at_locations", of=_LINK),
+        _SPOKEN,
+        texts("interpretation_services"),
+    ),
+    "url": text("url"),
 }
-"""What of a service is which column, but for its contact, which places outside of it have too."""

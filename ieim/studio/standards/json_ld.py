@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -118,7 +118,12 @@ class _Source:
             if keyword in value:
                 return self.prepared(value[keyword], location + pointer(keyword), nested=True)
         if _is_language_map(value):
-            return list(_tagged(value))
+            return [
+                {"@value": text, "@language": tag}
+                for tag, texts in value.items()
+                for text in (texts if isinstance(texts, list) else [texts])
+                if isinstance(text, str)
+            ]
         node: dict[str, Any] = {}
         # The context first: it may have other meanings for the names below it.
         items: list[tuple[str, Any]] = sorted(value.items(), key=lambda pair: pair[0] != "@context")
@@ -245,11 +250,14 @@ class _Nodes(Graph):
         subject, predicate, value = triple
         node = self._node(subject)
         if predicate == RDF.type:
-            node.types.add(_short(str(value)))
+            node.types.add(":".join(filter(None, _local(str(value)))))
         else:
             is_text = isinstance(value, Literal)
             item = Text(str(value), value.language or "") if is_text else self._node(value)
-            node.values.setdefault(_name(str(predicate)), []).append(item)
+            prefix, name = _local(str(predicate))
+            # The context of CPSV-AP may put the class before a dot.
+            name = name.rpartition(".")[2] if prefix else name
+            node.values.setdefault(name, []).append(item)
         return self
 
     def describe(self, subject: Any, source: Mapping[str, Any]) -> None:
@@ -282,16 +290,10 @@ def no_language(language: str) -> str:
     return f"texts in {language[:20]!r}, which is no code of ISO 639 such as fr"
 
 
-def _short(iri: str) -> str:
-    """Return a known name ("schema:name"), or the whole address."""
+def _local(iri: str) -> tuple[str, str]:
+    """Return the prefix of a known vocabulary and the local name, or "" and the whole address."""
     match = _NAMESPACE.match(iri)
-    return f"{_PREFIXES[match[0]]}:{iri[match.end() :]}" if match else iri
-
-
-def _name(iri: str) -> str:
-    """Return the local name of a known property, whose context may put the class before a dot."""
-    match = _NAMESPACE.match(iri)
-    return iri[match.end() :].rpartition(".")[2] if match else iri
+    return (_PREFIXES[match[0]], iri[match.end() :]) if match else ("", iri)
 
 
 def _language(tag: str) -> str:
@@ -317,10 +319,3 @@ def _is_language_map(value: Mapping[str, Any]) -> bool:
         and all(_LANGUAGE_KEY.fullmatch(key) for key in value)
         and all(isinstance(item, str | list) for item in value.values())
     )
-
-
-def _tagged(texts: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    for tag, items in texts.items():
-        for text in items if isinstance(items, list) else [items]:
-            if isinstance(text, str):
-                yield {"@value": text, "@language": tag}

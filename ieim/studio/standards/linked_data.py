@@ -4,24 +4,33 @@ which column."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ieim.knowledge.bundles.columns import TRANSLATED, refusal
 from ieim.studio.standards.addresses import published_identifier
-from ieim.studio.standards.graph import ABOUT, NAMES, Node, Reader, Text, Value, note_unread
+from ieim.studio.standards.graph import (
+    ABOUT,
+    NAMES,
+    Column,
+    Node,
+    Part,
+    Reader,
+    Text,
+    Value,
+    each,
+    entries,
+    items,
+    lines,
+    listed,
+    note_unread,
+    text,
+    texts,
+)
 from ieim.studio.standards.json_ld import no_language, read_nodes
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
-from ieim.studio.standards.texts import (
-    clock,
-    duration,
-    joined,
-    labelled,
-    one_line,
-    pair,
-    plain,
-)
+from ieim.studio.standards.texts import clock, duration, one_line, pair, plain
 
 _SERVICES = frozenset({"GovernmentService", "PublicService"})
 _AGENCIES = frozenset(
@@ -31,10 +40,8 @@ _AGENCIES = frozenset(
     }
 )
 _AUTHORITY = ("provider", "hasCompetentAuthority", "serviceOperator")
-_CATEGORIES = (
-    *("category", "serviceType", "thematicArea", "sector", "isClassifiedBy", "isGroupedBy"),
-)
 _GROUPS = ("isGroupedBy",)
+_CATEGORIES = ("category", "serviceType", "thematicArea", "sector", "isClassifiedBy", *_GROUPS)
 _GROUPED = ("relation", "relatedService")
 _KINDS = {"LifeEvent": "life", "BusinessEvent": "business"}
 """Which situation an event of CPSV-AP is. A BusinessEvent of schema.org is a fair, which groups no
@@ -43,20 +50,6 @@ _CODE_SETS = ("inCodeSet", "inDefinedTermSet")
 _IDS = ("codeValue", "termCode", "identifier")
 _PAGES = ("url", "homepage", "page", "landingPage", "mainEntityOfPage")
 _CHANNELS = ("availableChannel", "hasChannel")
-_CHANNEL_LINKS = ("serviceUrl", "url", "homepage", "page")
-_AUDIENCES = ("audience", "serviceAudience", "addressee")
-_AREAS = ("areaServed", "serviceArea", "spatial")
-_INPUTS = ("hasInput", "hasInputType", "holdsRequirement", "hasCriterion")
-_POINTS = ("contactPoint", "hasContactPoint")
-_NUMBERS = ("servicePhone", "serviceSmsNumber")
-_PHONES = ("telephone", "hasTelephone")
-_EMAILS = ("email", "hasEmail")
-_ADDRESSES = ("address", "servicePostalAddress")
-_ADDRESS = (
-    *("name", "postOfficeBoxNumber", "streetAddress", "fullAddress", "thoroughfare", "postalCode"),
-    *("postCode", "addressLocality", "postName", "addressRegion", "addressCountry"),
-)
-_HOURS = ("openingHours", "hoursAvailable", "specialOpeningHoursSpecification")
 _SITE_LANGUAGE = "en"
 
 
@@ -93,16 +86,13 @@ class _Catalogue:
         self._report = contents.report
         main = _main_language(nodes, language)
         others = frozenset(_languages(nodes, NAMES) - {main})
-        languages = sorted(_languages(nodes) - {main})
-        for code in languages:
+        self._original = Reader(self._report, None, main, others)
+        self._translators: list[Reader] = []
+        for code in sorted(_languages(nodes) - {main}):
             if refusal("translations", "language", code):
                 self._report.left_out("", no_language(code))
-        self._original = Reader(self._report, None, main, others)
-        self._translators = [
-            Reader(self._report, code, main, others)
-            for code in languages
-            if not refusal("translations", "language", code)
-        ]
+            else:
+                self._translators.append(Reader(self._report, code, main, others))
         self._agencies: dict[Node, str] = {}
         self._services: dict[Node, tuple[str, str]] = {}
         self._grouped: dict[Node, list[tuple[str, str]]] = {}
@@ -134,23 +124,20 @@ class _Catalogue:
         if entry is None:
             return
         entry.agency = agency
-        if not entry.values["contact"]:
-            self._inherit_contact(entry, node)
         channels = self._original.nodes(node, *_CHANNELS)
-        links = [self._original.links(channel, *_CHANNEL_LINKS) for channel in channels]
-        entry.values["path"] = self._page(node)
-        entry.values["url"] = self._link(node, [link for urls in links for link in urls])
-        categories = [
+        names = ("serviceUrl", "url", "homepage", "page")
+        links = [link for c in channels for link in self._original.links(c, *names)]
+        entry.values |= {"path": self._page(node), "url": self._link(node, links)}
+        categories = (
             self._category(value, node.pointer_of(name), agency)
             for name in _CATEGORIES
-            for value in self._values(node, name)
+            for value in self._original.values(node, name)
             if not (name in _GROUPS and isinstance(value, Node) and _kind(value))
-        ]
+        )
+        entry.categories = list(filter(None, dict.fromkeys(categories)))
         self._services[node] = agency, entry.identifier
-        for event in self._original.nodes(node, *_GROUPS):
-            if _kind(event):
-                self._grouped.setdefault(event, []).append((agency, entry.identifier))
-        entry.categories = [category for category in dict.fromkeys(categories) if category]
+        for event in filter(_kind, self._original.nodes(node, *_GROUPS)):
+            self._grouped.setdefault(event, []).append(self._services[node])
         self._contents.add("services", entry)
 
     def situations(self) -> None:
@@ -160,36 +147,16 @@ class _Catalogue:
             if not (node in self._grouped or node.has(*_GROUPED) or is_of_cpsv):
                 continue
             related = self._original.nodes(node, *_GROUPED)
-            services = [self._services[service] for service in related if service in self._services]
-            services += self._grouped.get(node, [])
-            values: dict[str, Any] = {
-                "kind": _kind(node),
-                "name": _name(node, self._original),
-                "description": _about(node, self._original),
-            }
-            if identifier := self._identifier(node, values["name"], "situation"):
-                columns = {"name": _name, "description": _about}
-                translations = dict(self._translations(node, columns))
-                entry = Entry(
-                    identifier, node.pointer, values, translations=translations, services=services
-                )
+            if entry := self._entry(node, "situation"):
+                entry.values["kind"] = _kind(node)
+                entry.services = [self._services[s] for s in related if s in self._services]
+                entry.services += self._grouped.get(node, [])
                 self._contents.add("situations", entry)
-
-    def _inherit_contact(self, entry: Entry, node: Node) -> None:
-        """Give a service the contact of who provides it."""
-        providers = (value for role in _AUTHORITY for value in self._values(node, role))
-        for provider in (value for value in providers if isinstance(value, Node)):
-            entry.values["contact"] = entry.values["contact"] or _contact(provider, self._original)
-            for language, texts in self._translations(provider, {"contact": _contact}):
-                if texts["contact"]:
-                    entry.translations.setdefault(language, {}).setdefault(
-                        "contact", texts["contact"]
-                    )
 
     def _authority(self, node: Node) -> str:
         """Return the identifier of the agency of a service, "" for none."""
         for role in _AUTHORITY:
-            for value in self._values(node, role):
+            for value in self._original.values(node, role):
                 if isinstance(value, Node):
                     return value.address if value.is_empty else self.agency(value)
                 if name := self._original.text(node, role).strip():
@@ -235,23 +202,17 @@ class _Catalogue:
         identifier = self._identifier(node, str(values["name"]), kind)
         if not identifier:
             return None
-        translated = {column: columns[column] for column in TRANSLATED[kind]}
-        translations = dict(self._translations(node, translated))
-        return Entry(identifier, node.pointer, values, translations=translations)
-
-    def _translations(
-        self, node: Node, columns: Mapping[str, _Column]
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield each language of a node with the columns that are in it."""
+        entry = Entry(identifier, node.pointer, values)
         for reader in self._translators:
-            texts: dict[str, Any] = {}
-            for column, read in columns.items():
+            translation: dict[str, Any] = {}
+            for column in filter(TRANSLATED[kind].__contains__, columns):
                 reader.translated = False
-                text = read(node, reader)
+                value = columns[column](node, reader)
                 if reader.translated:
-                    texts[column] = text
-            if texts and reader.language:
-                yield reader.language, texts
+                    translation[column] = value
+            if translation and reader.language:
+                entry.translations[reader.language] = translation
+        return entry
 
     def _identifier(self, node: Node, name: str, kind: str) -> str:
         """Return the IRI of a node, or without one its identifier or its name.
@@ -273,17 +234,12 @@ class _Catalogue:
         return ""
 
     def _identifiers(self, node: Node) -> Iterator[str]:
-        for value in (value for name in _IDS for value in self._values(node, name)):
+        for value in self._original.values(node, *_IDS):
             if isinstance(value, Node):
                 yield from filter(None, [self._original.text(value, "value", "notation")])
             elif value.raw.strip():
                 value.plain = value.raw
                 yield value.raw
-
-    def _values(self, node: Node, name: str) -> list[Value]:
-        node.reached = True
-        node.followed.add(name)
-        return node.values.get(name, [])
 
     def _page(self, node: Node) -> str:
         """Return the path: a page's address, or where it is to be found in words."""
@@ -292,138 +248,137 @@ class _Catalogue:
         return self._link(node, [*self._original.links(node, *_PAGES), *words])
 
     def _link(self, node: Node, links: list[str]) -> str:
-        different = [link for link in dict.fromkeys(links) if link]
-        for link in different[1:]:
+        first, *others = [*dict.fromkeys(filter(None, links)), ""]
+        for link in others[:-1]:
             self._report.left_out(node.pointer, f"only the first link has a place, not {link[:80]}")
-        return different[0] if different else ""
-
-
-_Column: TypeAlias = Callable[[Node, Reader], "str | list[str]"]
+        return first
 
 
 def _name(node: Node, reader: Reader) -> str:
     return reader.name(node, *NAMES, "legalName")
 
 
-def _about(node: Node, reader: Reader) -> str:
-    return reader.text(node, *ABOUT)
+def _guides(*parts: Part) -> Part:
+    """Read the HowTo nodes about a service in the reader's language, or else in the file's."""
+
+    def read(node: Node, reader: Reader) -> Iterator[str]:
+        nodes = reader.nodes(node, "subjectOf")
+        guides = [guide for guide in nodes if "schema:HowTo" in guide.types]
+        tags = [next(iter(reader.links(guide, "inLanguage")), "") for guide in guides]
+        languages = [tag.lower().partition("-")[0] for tag in tags]
+        chosen = reader.chosen(languages)
+        for guide, language in zip(guides, languages, strict=True):
+            for part in parts if language == chosen else ():
+                yield from part(guide, reader)
+
+    return read
 
 
-def _applicability(node: Node, reader: Reader) -> str:
-    lines = [
-        reader.text(audience, "audienceType", *NAMES, *ABOUT)
-        for audience in reader.nodes(node, *_AUDIENCES)
-    ]
-    lines.extend(reader.texts(node, *_AUDIENCES))
-    areas = ", ".join(map(one_line, reader.labels(node, *_AREAS)))
-    return joined([*lines, labelled("Area", areas)])
+def _step(step: Node, reader: Reader) -> Iterator[str]:
+    step.skip("position")
+    yield reader.text(step, "text", *NAMES, *ABOUT)
 
 
-def _requirements(node: Node, reader: Reader) -> list[str]:
-    guides = _how_to(node, reader)
-    supplies = [label for guide in guides for label in reader.labels(guide, "supply", "tool")]
-    return [*supplies, *reader.labels(node, *_INPUTS)]
+def _rule(rule: Node, reader: Reader) -> Iterator[str]:
+    yield reader.text(rule, *ABOUT, *NAMES)
 
 
-def _steps(node: Node, reader: Reader) -> list[str]:
-    steps: list[str] = []
-    for guide in _how_to(node, reader):
-        for step in reader.nodes(guide, "step"):
-            step.skip("position")
-            steps.append(reader.text(step, "text", *NAMES, *ABOUT))
-        steps.extend(reader.texts(guide, "step"))
-    steps.extend(reader.text(rule, *ABOUT, *NAMES) for rule in reader.nodes(node, "follows"))
-    return [step for step in steps if step.strip()]
+def _price(*names: str) -> Part:
+    """Read what is paid and how much, from the first of these properties and the amount."""
+
+    def read(node: Node, reader: Reader) -> Iterator[str]:
+        currency = next(iter(reader.links(node, "priceCurrency", "currency")), "")
+        amount = reader.text(node, "price", "hasValue", "value")
+        money = f"{amount} {currency.rpartition('/')[2].upper()}"
+        yield pair(reader.text(node, *names), money.strip())
+
+    return read
 
 
-def _how_to(node: Node, reader: Reader) -> list[Node]:
-    """Return the HowTo nodes about a service in the reader's language, or else in the file's."""
-    guides = [guide for guide in reader.nodes(node, "subjectOf") if "schema:HowTo" in guide.types]
-    tags = [next(iter(reader.links(guide, "inLanguage")), "") for guide in guides]
-    languages = [tag.lower().partition("-")[0] for tag in tags]
-    chosen = reader.chosen(languages)
-    return [guide for guide, code in zip(guides, languages, strict=True) if code == chosen]
+def _email(text: str) -> str:
+    return text.removeprefix("mailto:")
 
 
-def _fees(node: Node, reader: Reader) -> str:
-    lines = reader.texts(node, "feesAndCommissionsSpecification")
-    for offer in reader.nodes(node, "offers"):
-        money = f"{reader.text(offer, 'price')} {reader.text(offer, 'priceCurrency').upper()}"
-        lines.append(pair(reader.text(offer, *NAMES, *ABOUT), money.strip()))
-    for cost in reader.nodes(node, "hasCost"):
-        currency = next(iter(reader.links(cost, "currency")), "").rpartition("/")[2]
-        money = f"{reader.text(cost, 'hasValue', 'value')} {currency.upper()}"
-        lines.append(pair(reader.text(cost, *ABOUT, *NAMES), money.strip()))
-    return joined(lines)
-
-
-def _processing_time(node: Node, reader: Reader) -> str:
-    times = reader.texts(node, "processingTime")
-    for channel in reader.nodes(node, *_CHANNELS):
-        times.extend(reader.texts(channel, "processingTime"))
-    return joined(map(duration, times))
-
-
-def _contact(node: Node, reader: Reader) -> str:
-    lines = _ways(node, reader)
-    for channel in reader.nodes(node, *_CHANNELS):
-        lines += [*reader.texts(channel, *NAMES), *reader.texts(channel, *ABOUT)]
-        lines += _ways(channel, reader)
-        for point in reader.nodes(channel, *_NUMBERS):
-            lines += _point(point, reader)
-        lines += reader.texts(channel, *_NUMBERS)
-        for location in reader.nodes(channel, "serviceLocation"):
-            lines += [*reader.texts(location, *NAMES), *_ways(location, reader)]
-        languages = reader.labels(channel, "availableLanguage")
-        lines.append(labelled("Languages", ", ".join(languages)))
-    return joined(lines)
-
-
-def _ways(node: Node, reader: Reader) -> list[str]:
-    lines = [line for point in reader.nodes(node, *_POINTS) for line in _point(point, reader)]
-    for address in reader.nodes(node, *_ADDRESSES):
-        parts = (label for name in _ADDRESS for label in reader.labels(address, name))
-        lines.append(", ".join(dict.fromkeys(map(one_line, parts))))
-    return [*lines, *reader.texts(node, "address"), *_reached(node, reader)]
+def _opening(node: Node, reader: Reader) -> Iterator[str]:
+    days = [*reader.labels(node, "dayOfWeek"), *reader.links(node, "dayOfWeek")]
+    names = dict.fromkeys(day.rpartition("/")[2].rpartition(":")[2] for day in days)
+    times = [clock(reader.text(node, name)) for name in ("opens", "closes")]
+    if hours := one_line(pair(", ".join(names), " to ".join(filter(None, times)))):
+        yield f"Hours: {hours}"
 
 
 def _point(point: Node, reader: Reader) -> list[str]:
     kind = reader.text(point, "contactType", *NAMES)
-    lines = [*reader.texts(point, *ABOUT), *_reached(point, reader)]
-    return [pair(kind, line) for line in lines]
+    parts = (texts(*ABOUT), *_REACHED)
+    return [pair(kind, line) for part in parts for line in part(point, reader)]
 
 
-def _reached(node: Node, reader: Reader) -> Iterable[str]:
-    """Yield phone, email, page and hours, a line each."""
-    for name in _PHONES:
-        yield from (f"Phone: {one_line(text)}" for text in reader.texts(node, name))
-    for name in _EMAILS:
-        emails = reader.texts(node, name)
-        yield from (f"Email: {one_line(text.removeprefix('mailto:'))}" for text in emails)
-    yield from reader.links(node, "contactPage")
-    hours = reader.labels(node, *_HOURS)
-    for hours_node in reader.nodes(node, "hoursAvailable", "openingHoursSpecification"):
-        days = [*reader.labels(hours_node, "dayOfWeek"), *reader.links(hours_node, "dayOfWeek")]
-        names = dict.fromkeys(day.rpartition("/")[2].rpartition(":")[2] for day in days)
-        times = [clock(reader.text(hours_node, name)) for name in ("opens", "closes")]
-        hours.append(pair(", ".join(names), " to ".join(filter(None, times))))
-    yield from (labelled("Hours", one_line(text)) for text in hours)
+def _contact(node: Node, reader: Reader) -> str:
+    """Return how a service is reached, or else who provides it."""
+    providers = (value for value in reader.values(node, *_AUTHORITY) if isinstance(value, Node))
+    contacts = (lines(*_WAYS, each(*_CHANNELS, of=_CHANNEL))(n, reader) for n in [node, *providers])
+    return next(filter(None, contacts), "")
 
 
-_COLUMNS: Mapping[str, Mapping[str, _Column]] = {
-    "agency": {"name": _name, "description": _about},
-    "category": {
-        "name": _name,
-        "keywords": lambda node, reader: reader.texts(node, "alternateName", "altLabel"),
-    },
+_REACHED: tuple[Part, ...] = (
+    texts("telephone", label="Phone"),
+    texts("hasTelephone", label="Phone"),
+    texts("email", label="Email", form=_email),
+    texts("hasEmail", label="Email", form=_email),
+    lambda node, reader: reader.links(node, "contactPage"),
+    items(
+        *("openingHours", "hoursAvailable", "specialOpeningHoursSpecification"),
+        label="Hours",
+    ),
+    each("hoursAvailable", "openingHoursSpecification", of=[_opening]),
+)
+"""Phones, e-mails, pages and hours, a line each."""
+_ADDRESS = listed(
+    *("name", "postOfficeBoxNumber", "streetAddress", "fullAddress", "thoroughfare", "postalCode"),
+    *("postCode", "addressLocality", "postName", "addressRegion", "addressCountry"),
+)
+_WAYS: tuple[Part, ...] = (
+    each("contactPoint", "hasContactPoint", of=[_point]),
+    each("address", "servicePostalAddress", of=[_ADDRESS]),
+    texts("address"),
+    *_REACHED,
+)
+_CHANNEL: tuple[Part, ...] = (
+    *(texts(*NAMES), texts(*ABOUT)),
+    *_WAYS,
+    each("servicePhone", "serviceSmsNumber", of=[_point]),
+    texts("servicePhone", "serviceSmsNumber"),
+    each("serviceLocation", of=[texts(*NAMES), *_WAYS]),
+    listed("availableLanguage", label="Languages"),
+)
+_DESCRIBED: Mapping[str, Column] = {"name": _name, "description": text(*ABOUT)}
+_COLUMNS: Mapping[str, Mapping[str, Column]] = {
+    "agency": _DESCRIBED,
+    "situation": _DESCRIBED,
+    "category": {"name": _name, "keywords": entries(texts("alternateName", "altLabel"))},
     "service": {
         "name": _name,
-        "overview": _about,
-        "applicability_summary": _applicability,
-        "requirements": _requirements,
-        "fees": _fees,
-        "processing_time": _processing_time,
-        "how_to_apply": _steps,
+        "overview": text(*ABOUT),
+        "applicability_summary": lines(
+            items("audience", "serviceAudience", "addressee"),
+            listed("areaServed", "serviceArea", "spatial", label="Area"),
+        ),
+        "requirements": entries(
+            _guides(items("supply", "tool")),
+            items("hasInput", "hasInputType", "holdsRequirement", "hasCriterion"),
+        ),
+        "fees": lines(
+            texts("feesAndCommissionsSpecification"),
+            each("offers", of=[_price(*NAMES, *ABOUT)]),
+            each("hasCost", of=[_price(*ABOUT, *NAMES)]),
+        ),
+        "processing_time": lines(
+            texts("processingTime", form=duration),
+            each(*_CHANNELS, of=[texts("processingTime", form=duration)]),
+        ),
+        "how_to_apply": entries(
+            _guides(each("step", of=[_step]), texts("step")), each("follows", of=[_rule])
+        ),
         "contact": _contact,
     },
 }

@@ -62,14 +62,11 @@ def _response(request: HttpRequest, document: Callable[..., Any], media_type: st
         return errors.answer(400, str(error))
     if content is None:
         return errors.answer(404, _NOT_FOUND)
-    etag = f'"{release.sha256}"'
     body = content if isinstance(content, bytes) else _json_bytes(content)
-    response = HttpResponse(body, content_type=media_type)
-    not_modified = get_conditional_response(request, etag=etag)
-    response = not_modified if isinstance(not_modified, HttpResponse) else response
-    response.headers["ETag"] = etag
+    headers = {"Content-Type": media_type, "ETag": f'"{release.sha256}"'}
+    response = HttpResponse(body, headers=headers)
     patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
-    return response
+    return get_conditional_response(request, etag=headers["ETag"], response=response) or response
 
 
 def _json_bytes(document: object) -> bytes:
@@ -97,10 +94,6 @@ def _service(
     return None if service is None else service_json_ld(release, service, base)
 
 
-def _profile(release: Release, base: str, query: Mapping[str, str]) -> Mapping[str, str]:
-    return hsds_api.PROFILE
-
-
 urlpatterns = [
     path(address, _view(document, media_type), name=name)
     for address, document, media_type, name in (
@@ -108,7 +101,7 @@ urlpatterns = [
         ("services/<str:agency>/<str:key>.jsonld", _service, JSON_LD, "service"),
         ("services.cpsv.jsonld", partial(_whole, "CPSV-AP"), JSON_LD, "services_cpsv"),
         ("services.ttl", partial(_whole, "Turtle"), TURTLE, "services_turtle"),
-        ("hsds/", _profile, JSON, "hsds"),
+        ("hsds/", lambda *_: hsds_api.PROFILE, JSON, "hsds"),
         ("hsds/services", hsds_api.services, JSON, "hsds_services"),
         ("hsds/services/<uuid:identifier>", hsds_api.service, JSON, "hsds_service"),
         ("hsds/organizations", hsds_api.organizations, JSON, "hsds_organizations"),

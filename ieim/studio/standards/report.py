@@ -26,7 +26,7 @@ class Note:
     pattern: str
     why: str
     first: str
-    times: int = 1
+    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,6 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
     unread_contexts: dict[str, str] = field(default_factory=dict)
     _notes: dict[tuple[What, str, str], Note] = field(default_factory=dict)
-    _more: int = 0
 
     def left_out(self, pointer: str, why: str) -> None:
         """Note that the value at ``pointer`` does not reach the draft."""
@@ -83,17 +82,10 @@ class Report:
     @property
     def notes(self) -> list[Note]:
         """The notes, what was left out first, then by pointer."""
-        notes = sorted(self._notes.values(), key=lambda note: (note.what != "left out", note.first))
-        if self._more:
-            why = "kinds of notes beyond the first are not listed"
-            notes.append(Note("left out", "", why, "", self._more))
-        return notes
+        return sorted(self._notes.values(), key=lambda note: (note.what != "left out", note.first))
 
     def _add(self, what: What, pointer: str, why: str) -> None:
         key = (what, _INDEX.sub("/*", pointer), why)
-        if note := self._notes.get(key):
-            note.times += 1
-        elif len(self._notes) < _KINDS_KEPT:
-            self._notes[key] = Note(what, key[1], why, pointer)
-        else:
-            self._more += 1
+        if key not in self._notes and len(self._notes) >= _KINDS_KEPT:
+            pointer, key = "", (what, "", "kinds of notes beyond the first are not listed")
+        self._notes.setdefault(key, Note(*key, first=pointer)).times += 1

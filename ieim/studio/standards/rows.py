@@ -79,15 +79,6 @@ class Mapped:
     rows: dict[Table, dict[Identity, Values]] = field(default_factory=dict)
     pointers: dict[tuple[Table, Identity], str] = field(default_factory=dict)
 
-    def put(self, table: Table, values: Values, pointer: str) -> bool:
-        identity = tuple(values[column] for column in IDENTITY[table])
-        rows = self.rows.setdefault(table, {})
-        if identity in rows:
-            return False
-        rows[identity] = values
-        self.pointers[table, identity] = pointer
-        return True
-
 
 def to_rows(contents: Contents, *, into: str | None) -> Mapped:
     """Return what a file has as rows.
@@ -100,75 +91,83 @@ def to_rows(contents: Contents, *, into: str | None) -> Mapped:
     """
     report = contents.report
     agencies = _agency_ids(contents, into)
-    mapped = Mapped(contents.standard)
+    rows = _Rows(Mapped(contents.standard), report)
     for table in _TABLES:
         for entry in contents.of(table):
             owner = entry.identifier if table == "agencies" else entry.agency
             if owner in agencies:
-                _add(mapped, table, entry, agencies[owner], report)
+                rows.add(table, entry, agencies[owner])
             elif owner:
                 report.left_out(entry.pointer, "belongs to an agency that was not chosen")
             else:
                 report.problem(entry.pointer, "names no agency: choose the one that it is for")
     for entry in contents.of("situations"):
-        if into is not None:
+        if into is None:
+            rows.add_situation(entry, agencies)
+        else:
             why = "a situation is for every agency: choose none to take it over"
             report.left_out(entry.pointer, why)
-        elif (values := _situation(entry, agencies, report)).get("name"):
-            _put(mapped, "situations", entry, values, report)
-            _add_translations(mapped, entry, {"situation": str(values["key"])}, report)
-        else:
-            report.problem(entry.pointer, "has no name: every situation needs one")
     report.check()
+    mapped = rows.mapped
     mapped.rows = {table: mapped.rows[table] for table in TABLES if table in mapped.rows}
     return mapped
 
 
-def _add(mapped: Mapped, table: Table, entry: Entry, agency: str, report: Report) -> None:
-    """Add the row of an entry, and those of its translations."""
-    key = _id_of(entry.identifier)
-    identity = {"id": agency} if table == "agencies" else {"agency": agency, "key": key}
-    values = {**identity, **_fitted(table, entry.values, entry.pointer, report)}
-    if entry.categories:
-        values["categories"] = list(dict.fromkeys(map(_id_of, entry.categories)))
-    if table == "services" and not values.get("name"):
-        report.problem(entry.pointer, "has no name: every service needs one")
-    _put(mapped, table, entry, values, report)
-    original = {"agency": agency}
-    if table != "agencies":
-        original["category" if table == "dictionary" else "service"] = key
-    _add_translations(mapped, entry, original, report)
+class _Rows:
+    """Makes rows of entries, each with those of its translations."""
 
+    def __init__(self, mapped: Mapped, report: Report) -> None:
+        self.mapped = mapped
+        self._report = report
 
-def _add_translations(
-    mapped: Mapped, entry: Entry, original: Mapping[str, str], report: Report
-) -> None:
-    """Add a row for each language that an entry is translated into."""
-    for language, texts in entry.translations.items():
-        if fitting := _fitted("translations", texts, entry.pointer, report):
-            blank = dict.fromkeys(IDENTITY["translations"], "")
-            values = {**blank, "language": language, **original, **fitting}
-            _put(mapped, "translations", entry, values, report)
+    def add(self, table: Table, entry: Entry, agency: str) -> None:
+        """Add the row of an entry of an agency."""
+        key = _id_of(entry.identifier)
+        values = self._fitted(table, entry, entry.values)
+        if entry.categories:
+            values["categories"] = list(dict.fromkeys(map(_id_of, entry.categories)))
+        if table == "services" and not values.get("name"):
+            self._report.problem(entry.pointer, "has no name: every service needs one")
+        if table == "agencies":
+            self._put(table, entry, {"id": agency, **values}, agency=agency)
+        else:
+            column = "category" if table == "dictionary" else "service"
+            values = {"agency": agency, "key": key, **values}
+            self._put(table, entry, values, **{"agency": agency, column: key})
 
+    def add_situation(self, entry: Entry, agencies: Mapping[str, str]) -> None:
+        """Add the row of a situation."""
+        services = ((agencies[a], _id_of(key)) for a, key in entry.services if a in agencies)
+        references = [f"{agency}/{key}" for agency, key in dict.fromkeys(services)]
+        if references:
+            why = "the standard has neither an order of its services nor for whom they are"
+            self._report.changed(entry.pointer, f"{why}: put that right in the draft")
+        values = {"key": _id_of(entry.identifier), **entry.values, "services": references}
+        values = self._fitted("situations", entry, values)
+        if values.get("name"):
+            self._put("situations", entry, values, situation=values["key"])
+        else:
+            self._report.problem(entry.pointer, "has no name: every situation needs one")
 
-def _put(mapped: Mapped, table: Table, entry: Entry, values: Values, report: Report) -> None:
-    if not mapped.put(table, values, entry.pointer):
-        report.left_out(entry.pointer, "has the id of another one: that one is used")
+    def _put(self, table: Table, entry: Entry, values: Values, **original: str) -> None:
+        """Add a row unless there is one, and a row for each language that it is translated into."""
+        blank = dict.fromkeys(IDENTITY["translations"], "")
+        rows: list[tuple[Table, Values]] = [(table, values)]
+        for language, texts in entry.translations.items():
+            if fitting := self._fitted("translations", entry, texts):
+                row = {**blank, "language": language, **original, **fitting}
+                rows.append(("translations", row))
+        for name, row in rows:
+            identity = tuple(row[column] for column in IDENTITY[name])
+            if self.mapped.rows.setdefault(name, {}).setdefault(identity, row) is row:
+                self.mapped.pointers[name, identity] = entry.pointer
+            else:
+                why = "has the id of another one: that one is used"
+                self._report.left_out(entry.pointer, why)
 
-
-def _situation(entry: Entry, agencies: Mapping[str, str], report: Report) -> Values:
-    services = ((agencies[a], _id_of(key)) for a, key in entry.services if a in agencies)
-    references = [f"{agency}/{key}" for agency, key in dict.fromkeys(services)]
-    if references:
-        why = "the standard has neither an order of its services nor for whom they are"
-        report.changed(entry.pointer, f"{why}: put that right in the draft")
-    values = {"key": _id_of(entry.identifier), **entry.values, "services": references}
-    return _fitted("situations", values, entry.pointer, report)
-
-
-def _fitted(table: Table, values: Values, pointer: str, report: Report) -> Values:
-    fitting = {name: fitted(table, name, value, pointer, report) for name, value in values.items()}
-    return {name: value for name, value in fitting.items() if value}
+    def _fitted(self, table: Table, entry: Entry, values: Values) -> Values:
+        texts = ((n, fitted(table, n, v, entry.pointer, self._report)) for n, v in values.items())
+        return {name: text for name, text in texts if text}
 
 
 def _agency_ids(contents: Contents, into: str | None) -> dict[str, str]:

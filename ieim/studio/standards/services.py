@@ -6,7 +6,7 @@ Nothing is ever removed.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
@@ -123,17 +123,14 @@ def merge(
         OutOfScope: ``by`` does not work for one of the agencies.
         StandardError: For what the draft could not have.
     """
-    tables = _tables(mapped)
-    return _checked(
-        write_import(
-            tables,
-            by=by,
-            expected_fingerprint=expected_fingerprint,
-            standard=mapped.standard,
-            chosen=chosen,
-        ),
-        mapped,
+    plan = write_import(
+        _tables(mapped),
+        by=by,
+        expected_fingerprint=expected_fingerprint,
+        standard=mapped.standard,
+        chosen=chosen,
     )
+    return _checked(plan, mapped)
 
 
 def _checked(plan: Plan, mapped: Mapped) -> Plan:
@@ -156,19 +153,12 @@ def _checked(plan: Plan, mapped: Mapped) -> Plan:
 def _tables(mapped: Mapped) -> dict[Table, list[Values]]:
     """Return the rows by table; no standard has a place for the order of a situation's services,
     nor for their conditions: those that the draft has keep theirs."""
-    tables = {table: list(rows.values()) for table, rows in mapped.rows.items()}
+    tables = {t: [dict(row) for row in rows.values()] for t, rows in mapped.rows.items() if rows}
     stored = dict(Situation.objects.values_list("key", "services"))
-    tables["situations"] = [
-        {**row, "services": _merged_steps(stored[row["key"]], row.get("services"))}
-        if row["key"] in stored
-        else row
-        for row in tables.get("situations", ())
-    ]
-    return tables if tables["situations"] else {t: r for t, r in tables.items() if r}
-
-
-def _merged_steps(stored: Sequence[str], services: Sequence[str] | None) -> list[str]:
-    if services is None:
-        return list(stored)
-    both = {parts(line)[0]: line for line in stored if parts(line)[0] in services}
-    return [*both.values(), *(service for service in services if service not in both)]
+    for row in tables.get("situations", ()):
+        services: list[str] = row.get("services", [])
+        lines = {parts(line)[0]: line for line in stored.get(row["key"], ())}
+        kept = {name: line for name, line in lines.items() if name in services}
+        if kept:
+            row["services"] = [*kept.values(), *(name for name in services if name not in kept)]
+    return tables

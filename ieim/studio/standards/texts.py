@@ -64,8 +64,8 @@ def joined(lines: Iterable[str]) -> str:
 
 
 def labelled(label: str, text: str) -> str:
-    """Return "label: text", "" without a text."""
-    return f"{label}: {text}" if text else ""
+    """Return "label: text", the text alone without a label, "" without a text."""
+    return pair(label, text) if text else ""
 
 
 def pair(first: str, second: str) -> str:

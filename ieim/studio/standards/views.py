@@ -7,8 +7,10 @@ one import a person: a browser need not send a large file twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -27,7 +29,7 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
-from ieim.studio.exchange.importing import Moved, Plan, Planned
+from ieim.studio.exchange.importing import Moved, Plan
 from ieim.studio.labels import column_label
 from ieim.studio.models import Agency
 from ieim.studio.standards.report import Note, Problem, StandardError
@@ -54,22 +56,19 @@ class UploadForm(forms.Form):
     """A file, and whose it is: people of single agencies import into theirs only."""
 
     file = forms.FileField(error_messages={"required": gettext_lazy("Choose a file.")})
-    agency = forms.ChoiceField(
-        required=False,
-        error_messages={"invalid_choice": gettext_lazy("Choose an agency of the list.")},
-    )
 
-    def __init__(self, user: User, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        scope = agencies_of(user)
-        agencies = Agency.objects.values_list("id", "name")
-        choices = list(agencies if scope is None else agencies.filter(pk__in=scope))
-        field = self.fields["agency"]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - it is the one above
-        all_of_it = ("", gettext("The agencies that the file names"))
-        field.choices = choices if scope is not None else [all_of_it, *choices]
-        field.required = scope is not None
-        field.error_messages["required"] = gettext("Choose the agency that the file is for.")
+    def __init__(self, user: User, *args: Any) -> None:
+        super().__init__(*args)
+        scope, agencies = agencies_of(user), Agency.objects.values_list("id", "name")
+        every = [("", gettext("The agencies that the file names")), *agencies]
+        self.fields["agency"] = forms.ChoiceField(
+            required=scope is not None,
+            choices=every if scope is None else list(agencies.filter(pk__in=scope)),
+            error_messages={
+                "required": gettext("Choose the agency that the file is for."),
+                "invalid_choice": gettext("Choose an agency of the list."),
+            },
+        )
 
     def clean_file(self) -> UploadedFile[bytes]:
         file: UploadedFile[bytes] = self.cleaned_data["file"]
@@ -121,22 +120,11 @@ def preview(request: HttpRequest) -> HttpResponse:
     notice = ""
     try:
         if request.method == "POST":
-            try:
-                fingerprint = request.POST.get("fingerprint", "")
-                imported = merge(
-                    mapped=pending.mapped,
-                    by=member(request),
-                    expected_fingerprint=fingerprint,
-                    chosen=request.POST.getlist("take"),
-                )
-            except Moved:
-                notice = gettext(
-                    "The draft was changed since you looked. This is what the import would do now."
-                )
-            else:
-                cache.delete(_cache_key(request))
-                messages.success(request, _success_message(imported))
-                return redirect("standards:upload")
+            with suppress(Moved):
+                return _imported(request, pending.mapped)
+            notice = gettext(
+                "The draft was changed since you looked. This is what the import would do now."
+            )
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
@@ -146,12 +134,29 @@ def preview(request: HttpRequest) -> HttpResponse:
         "standard": pending.mapped.standard,
         "plan": planned,
         "tables": [_table(table, planned) for table in planned.counts],
-        "notes": [
-            (what, list(notes)) for what, notes in groupby(pending.notes, lambda note: note.what)
-        ],
+        "notes": [(what, list(n)) for what, n in groupby(pending.notes, attrgetter("what"))],
         "notice": notice,
     }
     return render(request, "studio/standards/preview.html", context, status=409 if notice else 200)
+
+
+def _imported(request: HttpRequest, mapped: Mapped) -> HttpResponse:
+    imported = merge(
+        mapped=mapped,
+        by=member(request),
+        expected_fingerprint=request.POST.get("fingerprint", ""),
+        chosen=request.POST.getlist("take"),
+    )
+    cache.delete(_cache_key(request))
+    added = sum(entry.is_new for entry in imported.entries)
+    message = ngettext(
+        "Imported into the draft: {added} entry added, {changed} changed.",
+        "Imported into the draft: {added} entries added, {changed} changed.",
+        added,
+    )
+    changed = len(imported.entries) - added
+    messages.success(request, message.format(added=f"{added:,}", changed=f"{changed:,}"))
+    return redirect("standards:upload")
 
 
 urlpatterns = [
@@ -182,27 +187,18 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
     return {
         "name": gettext(_TABLES[table]),
         "counts": planned.counts[table],
-        "entries": [_entry(entry) for entry in entries[:SHOWN]],
+        "entries": [
+            {
+                "name": entry.name,
+                "title": entry.values.get("name") or entry.values.get("value") or entry.name,
+                "is_new": entry.is_new,
+                "is_edited": bool(entry.edits),
+                "fields": [(column_label(name), *texts) for name, *texts in entry.shown],
+            }
+            for entry in entries[:SHOWN]
+        ],
         "more": max(0, len(entries) - SHOWN),
     }
-
-
-def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [(column_label(name), *texts) for name, *texts in entry.shown]
-    title = entry.values.get("name") or entry.values.get("value") or entry.name
-    return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields} | {
-        "is_edited": bool(entry.edits)
-    }
-
-
-def _success_message(imported: Plan) -> str:
-    added = sum(entry.is_new for entry in imported.entries)
-    message = ngettext(
-        "Imported into the draft: {added} entry added, {changed} changed.",
-        "Imported into the draft: {added} entries added, {changed} changed.",
-        added,
-    )
-    return message.format(added=f"{added:,}", changed=f"{len(imported.entries) - added:,}")
 
 
 def _cache_key(request: HttpRequest) -> str:
