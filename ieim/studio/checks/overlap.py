@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Category, Release, Service
-from ieim.pipeline.ports import Query
+from ieim.pipeline.ports import Query, Ranked
 from ieim.search import index_for
 from ieim.search.analysis import fold, query_words
 from ieim.studio.checks.rules import Remark, few, warning
@@ -41,44 +41,45 @@ def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterato
     own words; ``release`` is the bundle's."""
     yield from _shared_keywords(bundle.dictionary)
     search = index_for(release)
-    services = list(suspects(bundle.services, lambda service: service.name))
-    categories = list(suspects(bundle.dictionary, lambda entry: entry.value))
-    total = len(services) + len(categories)
+    entries: list[tuple[Service | Category, str]] = [
+        *((service, service.name) for service in suspects(bundle.services, lambda s: s.name)),
+        *((entry, entry.value) for entry in suspects(bundle.dictionary, lambda e: e.value)),
+    ]
     pairs: set[tuple[str, frozenset[str]]] = set()
-    for index, service in enumerate(services):
-        progress(index, total)
-        ranking = search.rank(Query(service.name))
-        matches = ranking.services(agencies=[service.agency], limit=2)
+    for index, (entry, words) in enumerate(entries):
+        progress(index, len(entries))
+        ranking = search.rank(Query(words))
+        ranked = ranking.services if isinstance(entry, Service) else ranking.categories
+        matches: Sequence[Ranked[Any]] = ranked(agencies=[entry.agency], limit=2)
         if len(matches) < 2:
             continue
         first, second = matches
-        other = second.item if first.item == service else first.item
-        close = second.probability >= CLOSE * first.probability and service in (
+        is_close = second.probability >= CLOSE * first.probability and entry in (
             first.item,
             second.item,
         )
-        pair = (service.agency, frozenset((service.key, other.key)))
-        if close and pair not in pairs:
-            pairs.add(pair)
-            yield _close(service, other)
-        elif not close and first.item != service:
-            sentence = (
-                f"Who asks for it by its name is led to “{other.name[:120]}” ({other.key}): say in "
-                "its name what sets it apart."
-            )
-            yield warning("service.outranked", "services", service, sentence)
-    for index, entry in enumerate(categories, start=len(services)):
-        progress(index, total)
-        ranked = search.rank(Query(entry.value)).categories(agencies=[entry.agency], limit=2)
-        if ranked and ranked[0].item != entry:
-            same = len(ranked) > 1 and ranked[1].item == entry
-            if not (same and ranked[1].probability >= CLOSE * ranked[0].probability):
-                better = ranked[0].item
-                sentence = (
-                    f"Who asks in its words is led to “{_name(better)}” ({better.key}): give it "
-                    "keywords of its own."
-                )
-                yield warning("category.outranked", "dictionary", entry, sentence)
+        if isinstance(entry, Service) and is_close:
+            other = second.item if first.item == entry else first.item
+            pair = (entry.agency, frozenset((entry.key, other.key)))
+            if pair not in pairs:
+                pairs.add(pair)
+                yield _close(entry, other)
+        elif first.item != entry and not is_close:
+            yield _outranked(entry, first.item)
+
+
+def _outranked(entry: Service | Category, better: Any) -> Remark:
+    if isinstance(entry, Service):
+        sentence = (
+            f"Who asks for it by its name is led to “{better.name[:120]}” ({better.key}): say in "
+            "its name what sets it apart."
+        )
+        return warning("service.outranked", "services", entry, sentence)
+    sentence = (
+        f"Who asks in its words is led to “{_name(better)}” ({better.key}): give it keywords of "
+        "its own."
+    )
+    return warning("category.outranked", "dictionary", entry, sentence)
 
 
 def suspects(entries: Sequence[Item], text: Callable[[Item], str]) -> Iterator[Item]:

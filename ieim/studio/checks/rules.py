@@ -93,58 +93,38 @@ def few(names: Sequence[str]) -> str:
 def dangling_references(bundle: Bundle) -> Iterator[Remark]:
     """Yield an error for every agency, category, service, situation or flag that an entry names in
     vain."""
-    yield from _dangling_services(bundle)
-    yield from _dangling_in_agencies(bundle)
-    situations = {situation.key for situation in bundle.situations}
-    in_situations: tuple[Table, ...] = ("translations", "questions")
-    for table in in_situations:
-        for row in getattr(bundle, table):
-            if row.situation and row.situation not in situations:
-                yield _dangling(table, row, "situation", row.situation)
-    flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
-    flagged: tuple[Table, ...] = ("help_lines", "risk_examples")
-    for table in flagged:
-        for row in getattr(bundle, table):
-            if row.flag not in flags:
-                yield _dangling(table, row, "risk flag", row.flag)
-
-
-def _dangling_services(bundle: Bundle) -> Iterator[Remark]:
-    """Yield an error for every service that another one, or a situation, leads to in vain."""
-    references = {NO_NEXT, *(service.reference for service in bundle.services)}
-    for service in bundle.services:
-        for reference in service.next_services:
-            if reference not in references:
-                yield _dangling("services", service, "service", reference)
-    for situation in bundle.situations:
-        for reference, _ in map(parts, situation.services):
-            if reference not in references:
-                yield _dangling("situations", situation, "service", reference)
-    for text in bundle.translations:
-        for reference, _ in map(parts, text.conditions):
-            if reference not in references:
-                yield _dangling("translations", text, "service", reference)
-
-
-def _dangling_in_agencies(bundle: Bundle) -> Iterator[Remark]:
-    """Yield an error for every agency, and every category and service of it, that is not there."""
-    agencies = {agency.id for agency in bundle.agencies}
-    keys = {
+    services = bundle.services
+    present: dict[str, set[Any]] = {
+        "agency": {agency.id for agency in bundle.agencies},
         "category": {(entry.agency, entry.key) for entry in bundle.dictionary},
-        "service": {(service.agency, service.key) for service in bundle.services},
+        "service": {
+            NO_NEXT,
+            *(s.reference for s in services),
+            *((s.agency, s.key) for s in services),
+        },
+        "situation": {situation.key for situation in bundle.situations},
+        "risk flag": {label.code for label in bundle.labels if label.set == "risk_flags"},
     }
-    tables: tuple[Table, ...] = ("dictionary", "services", "translations", "questions")
-    for table in tables:
+    for table in TABLES:
         for row in getattr(bundle, table):
-            if not row.agency:
-                continue  # of a situation
-            if row.agency not in agencies:
-                yield _dangling(table, row, "agency", row.agency)
-            references = [("category", key) for key in getattr(row, "categories", ())]
-            references += [(column, getattr(row, column, "")) for column in keys]
-            for column, key in references:
-                if key and (row.agency, key) not in keys[column]:
-                    yield _dangling(table, row, column, key)
+            for kind, name, identity in _references(table, row):
+                if name and identity not in present[kind]:
+                    yield _dangling(table, row, kind, name)
+
+
+def _references(table: Table, row: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield what a row names: its kind, how the row names it, and what identifies it."""
+    values = {column: getattr(row, column) for column in COLUMNS[table]}
+    if agency := values.get("agency"):
+        yield "agency", agency, agency
+        for key in (*values.get("categories", ()), values.get("category", "")):
+            yield "category", key, (agency, key)
+        yield "service", values.get("service", ""), (agency, values.get("service"))
+    for kind, column in (("situation", "situation"), ("risk flag", "flag")):
+        yield kind, values.get(column, ""), values.get(column)
+    for column in ("next_services", "services", "conditions"):
+        for reference, _ in map(parts, values.get(column, ())):
+            yield "service", reference, reference
 
 
 def _dangling(table: Table, row: Any, column: str, key: str) -> Remark:
