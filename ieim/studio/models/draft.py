@@ -8,7 +8,7 @@ saw.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -70,6 +70,30 @@ def _choices(names: Iterable[str]) -> list[tuple[str, StrPromise]]:
     return [(name, _CHOICES[name]) for name in names]
 
 
+def _id(help_text: StrPromise) -> models.CharField[Any, str]:
+    return models.CharField(max_length=ID_LIMIT, help_text=help_text)
+
+
+def _language() -> models.CharField[Any, str]:
+    return models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+
+
+def _link(help_text: StrPromise) -> models.CharField[Any, str]:
+    return models.CharField(max_length=LINK_LIMIT, blank=True, help_text=help_text)
+
+
+def _text(help_text: StrPromise | str = "") -> models.TextField[Any, str]:
+    return models.TextField(max_length=TEXT_LIMIT, blank=True, help_text=help_text)
+
+
+def _list(help_text: StrPromise | str = "") -> models.JSONField[Any, Any]:
+    return models.JSONField(default=list, blank=True, help_text=help_text)
+
+
+def _once(name: str, *fields: str, condition: Q | None = None) -> models.UniqueConstraint:
+    return models.UniqueConstraint(fields=fields, condition=condition, name=name)
+
+
 class DraftEntry(models.Model):
     """One entry of the draft. Its rules are those of a bundle's rows; editing holds them."""
 
@@ -97,18 +121,10 @@ class Agency(DraftEntry):
         ),
     )
     name = models.CharField(max_length=NAME_LIMIT)
-    path = models.CharField(
-        max_length=LINK_LIMIT,
-        blank=True,
-        help_text=_(
-            "The agency's page (http:// or https://), or where it is to be found, in words."
-        ),
+    path = _link(
+        _("The agency's page (http:// or https://), or where it is to be found, in words.")
     )
-    description = models.TextField(
-        max_length=TEXT_LIMIT,
-        blank=True,
-        help_text=_("What it is for, in words that citizens use: the search reads it."),
-    )
+    description = _text(_("What it is for, in words that citizens use: the search reads it."))
 
     class Meta(DraftEntry.Meta):
         verbose_name_plural = _("agencies")
@@ -123,22 +139,16 @@ class Category(DraftEntry):
     table = "dictionary"
 
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="categories")
-    key = models.CharField(max_length=ID_LIMIT, help_text=_("Unique within the agency."))
+    key = _id(_("Unique within the agency."))
     value = models.CharField(
         max_length=VALUE_LIMIT, blank=True, help_text=_("The category as citizens would say it.")
     )
-    keywords = models.JSONField(
-        default=list,
-        blank=True,
-        help_text=_("Other words that citizens use for it."),
-    )
+    keywords = _list(_("Other words that citizens use for it."))
 
     class Meta(DraftEntry.Meta):
         verbose_name = _("dictionary entry")
         verbose_name_plural = _("dictionary entries")
-        constraints = [
-            models.UniqueConstraint(fields=["agency", "key"], name="knowledge_category_once")
-        ]
+        constraints = [_once("knowledge_category_once", "agency", "key")]
 
     def __str__(self) -> str:
         return f"{self.agency_id}: {self.value or self.key}"
@@ -150,38 +160,20 @@ class Service(DraftEntry):
     table = "services"
 
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="services")
-    key = models.CharField(max_length=ID_LIMIT, help_text=_("Unique within the agency."))
+    key = _id(_("Unique within the agency."))
     name = models.CharField(max_length=NAME_LIMIT, help_text=_("What the citizen gets or does."))
-    path = models.CharField(
-        max_length=LINK_LIMIT,
-        blank=True,
-        help_text=_(
-            "The service's page (http:// or https://), or where it is to be found, in words."
-        ),
+    path = _link(
+        _("The service's page (http:// or https://), or where it is to be found, in words.")
     )
-    overview = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text=_("What it is, in a few short sentences.")
-    )
-    applicability_summary = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text=_("Who it is for.")
-    )
-    categories = models.JSONField(
-        default=list,
-        blank=True,
-        help_text=_("Keys of entries in the same agency's dictionary."),
-    )
-    requirements = models.JSONField(
-        default=list, blank=True, help_text=_("What the citizen needs.")
-    )
-    fees = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    how_to_apply = models.JSONField(default=list, blank=True, help_text=_("The steps, in order."))
-    contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    url = models.CharField(
-        max_length=LINK_LIMIT,
-        blank=True,
-        help_text=_("Where to apply; must begin with http:// or https://."),
-    )
+    overview = _text(_("What it is, in a few short sentences."))
+    applicability_summary = _text(_("Who it is for."))
+    categories = _list(_("Keys of entries in the same agency's dictionary."))
+    requirements = _list(_("What the citizen needs."))
+    fees = _text()
+    processing_time = _text()
+    how_to_apply = _list(_("The steps, in order."))
+    contact = _text()
+    url = _link(_("Where to apply; must begin with http:// or https://."))
     next_services = models.JSONField(
         default=list,
         db_default=models.Value([], models.JSONField()),
@@ -203,9 +195,7 @@ class Service(DraftEntry):
     )
 
     class Meta(DraftEntry.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["agency", "key"], name="knowledge_service_once")
-        ]
+        constraints = [_once("knowledge_service_once", "agency", "key")]
 
     def __str__(self) -> str:
         return self.name
@@ -217,18 +207,13 @@ class Label(DraftEntry):
     table = "labels"
 
     set = models.CharField(max_length=ID_LIMIT, choices=_choices(LABEL_SETS))
-    code = models.CharField(
-        max_length=ID_LIMIT,
-        help_text=_("What the model answers and reports count; it should last."),
-    )
+    code = _id(_("What the model answers and reports count; it should last."))
     name = models.CharField(max_length=NAME_LIMIT)
-    description = models.TextField(
-        max_length=TEXT_LIMIT,
-        blank=True,
-        help_text=_(
+    description = _text(
+        _(
             "When the label applies: the model reads it. Of a risk flag that escalates, what "
             "citizens are shown at once: whom to call."
-        ),
+        )
     )
     threshold = models.DecimalField(
         max_digits=3,
@@ -250,7 +235,7 @@ class Label(DraftEntry):
     )
 
     class Meta(DraftEntry.Meta):
-        constraints = [models.UniqueConstraint(fields=["set", "code"], name="knowledge_label_once")]
+        constraints = [_once("knowledge_label_once", "set", "code")]
 
     def __str__(self) -> str:
         return f"{self.set}: {self.name}"
@@ -267,7 +252,7 @@ class Translation(DraftEntry):
 
     table = "translations"
 
-    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    language = _language()
     agency = models.ForeignKey(
         Agency, on_delete=models.CASCADE, related_name="translations", null=True, blank=True
     )
@@ -283,17 +268,15 @@ class Translation(DraftEntry):
     name = models.CharField(
         max_length=VALUE_LIMIT, blank=True, help_text=_("A name, or a category as citizens say it.")
     )
-    description = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text=_("An agency's or a situation's.")
-    )
-    keywords = models.JSONField(default=list, blank=True, help_text=_("A category's."))
-    overview = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    applicability_summary = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    requirements = models.JSONField(default=list, blank=True)
-    fees = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    how_to_apply = models.JSONField(default=list, blank=True)
-    contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    description = _text(_("An agency's or a situation's."))
+    keywords = _list(_("A category's."))
+    overview = _text()
+    applicability_summary = _text()
+    requirements = _list()
+    fees = _text()
+    processing_time = _text()
+    how_to_apply = _list()
+    contact = _text()
     conditions = models.JSONField(
         default=list, db_default=models.Value([], models.JSONField()), blank=True
     )
@@ -303,14 +286,12 @@ class Translation(DraftEntry):
 
     class Meta(DraftEntry.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["language", "agency", "category", "service"],
-                name="knowledge_translation_once",
-            ),
-            models.UniqueConstraint(
-                fields=["language", "situation"],
+            _once("knowledge_translation_once", "language", "agency", "category", "service"),
+            _once(
+                "knowledge_situation_translation_once",
+                "language",
+                "situation",
                 condition=Q(agency=None),
-                name="knowledge_situation_translation_once",
             ),
         ]
 
@@ -327,17 +308,15 @@ class HelpLine(DraftEntry):
 
     table = "help_lines"
 
-    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
-    flag = models.CharField(max_length=ID_LIMIT, help_text=_("The code of a risk flag's label."))
+    language = _language()
+    flag = _id(_("The code of a risk flag's label."))
     text = models.TextField(
         max_length=TEXT_LIMIT,
         help_text=_("Whom to call, with the same numbers as in the label's description."),
     )
 
     class Meta(DraftEntry.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["language", "flag"], name="knowledge_help_line_once")
-        ]
+        constraints = [_once("knowledge_help_line_once", "language", "flag")]
 
     def __str__(self) -> str:
         return f"{self.language} {self.flag}"
@@ -348,12 +327,12 @@ class RiskExample(DraftEntry):
 
     table = "risk_examples"
 
-    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    language = _language()
     text = models.CharField(
         max_length=EXAMPLE_LIMIT,
         help_text=_("As people write it, in a sentence or two; nobody's own words or data."),
     )
-    flag = models.CharField(max_length=ID_LIMIT, help_text=_("The code of a risk flag's label."))
+    flag = _id(_("The code of a risk flag's label."))
     kind = models.CharField(
         max_length=ID_LIMIT,
         choices=_choices(KINDS),
@@ -361,9 +340,7 @@ class RiskExample(DraftEntry):
     )
 
     class Meta(DraftEntry.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["language", "text"], name="knowledge_example_once")
-        ]
+        constraints = [_once("knowledge_example_once", "language", "text")]
 
     def __str__(self) -> str:
         return f"{self.language} {self.text[:80]}"
@@ -379,7 +356,7 @@ class CaseText(DraftEntry):
         choices=_choices((*CASES, *CIRCUMSTANCES)),
         help_text=_("What the message is. Unclear is also what nothing else fits."),
     )
-    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    language = _language()
     text = models.TextField(
         max_length=GUIDANCE_LIMIT,
         help_text=_(
@@ -390,9 +367,7 @@ class CaseText(DraftEntry):
     )
 
     class Meta(DraftEntry.Meta):
-        constraints = [
-            models.UniqueConstraint(fields=["case", "language"], name="knowledge_case_text_once")
-        ]
+        constraints = [_once("knowledge_case_text_once", "case", "language")]
 
     def __str__(self) -> str:
         return f"{self.case} {self.language}"
@@ -406,7 +381,7 @@ class Situation(DraftEntry):
 
     table = "situations"
 
-    key = models.CharField(max_length=ID_LIMIT, help_text=_("Short and lasting, such as moving."))
+    key = _id(_("Short and lasting, such as moving."))
     kind = models.CharField(
         max_length=ID_LIMIT,
         choices=_choices(SITUATION_KINDS),
@@ -418,10 +393,10 @@ class Situation(DraftEntry):
         blank=True,
         help_text=_("What it is, in a sentence or two: the model reads it."),
     )
-    services = models.JSONField(default=list, blank=True, help_text=_("What to do, in order."))
+    services = _list(_("What to do, in order."))
 
     class Meta(DraftEntry.Meta):
-        constraints = [models.UniqueConstraint(fields=["key"], name="knowledge_situation_once")]
+        constraints = [_once("knowledge_situation_once", "key")]
 
     def __str__(self) -> str:
         return self.name
@@ -440,9 +415,7 @@ class ExampleQuestion(DraftEntry):
         Agency, on_delete=models.CASCADE, related_name="questions", null=True, blank=True
     )
     service = models.CharField(
-        max_length=ID_LIMIT,
-        blank=True,
-        help_text=_("The key of the service within the agency."),
+        max_length=ID_LIMIT, blank=True, help_text=_("The key of the service within the agency.")
     )
     situation = models.CharField(
         max_length=ID_LIMIT,
@@ -451,7 +424,7 @@ class ExampleQuestion(DraftEntry):
         db_default="",
         help_text=_("The key of a situation, instead of agency and service."),
     )
-    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    language = _language()
     text = models.CharField(
         max_length=QUESTION_LIMIT, help_text=_("As people ask it, without anybody's data.")
     )
@@ -464,13 +437,13 @@ class ExampleQuestion(DraftEntry):
 
     class Meta(DraftEntry.Meta):
         constraints = [
-            models.UniqueConstraint(
-                fields=["agency", "service", "language", "text"], name="knowledge_question_once"
-            ),
-            models.UniqueConstraint(
-                fields=["situation", "language", "text"],
+            _once("knowledge_question_once", "agency", "service", "language", "text"),
+            _once(
+                "knowledge_situation_question_once",
+                "situation",
+                "language",
+                "text",
                 condition=Q(agency=None),
-                name="knowledge_situation_question_once",
             ),
         ]
 

@@ -119,8 +119,10 @@ def difference_list(
     agencies = agency_choices((item.agency for item in differences), names, scope)
     agency = chosen(query, "agency", (value for value, _ in agencies))
     kind = chosen(query, "kind", _KINDS)
-    tables: dict[str, str] = {"": gettext("All kinds of entry")}
-    tables.update((table, table_label(table)) for table in TABLES)
+    tables: dict[str, str] = {
+        "": gettext("All kinds of entry"),
+        **{t: table_label(t) for t in TABLES},
+    }
     selected_table = chosen(query, "table", tables)
     matches = [
         item
@@ -131,20 +133,10 @@ def difference_list(
     ]
     filters = {**active, "agency": agency, "kind": kind, "table": selected_table}
     page = filtered_page(matches, query, filters, total=len(differences))
-    urls = edit_urls(
-        [
-            Remark("", Severity.WARNING, item.table, item.entry, item.agency, "")
-            for item in page.page.object_list
-        ],
-        scope,
-    )
+    urls = edit_urls(list(page.page), scope) if active.get("to") else {}
     return {
         "list": page,
-        "rows": [
-            _difference(item, names)
-            | {"url": urls.get((item.table, item.entry), "") if active.get("to") else ""}
-            for item in page.page.object_list
-        ],
+        "rows": [_difference(item, names, urls) for item in page.page],
         "counts": kind_counts(matches),
         "agencies": choices(agencies, agency),
         "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
@@ -176,7 +168,7 @@ def remark_list(
     matches = [remark for remark in of_agencies if remark.code == (code or remark.code)]
     filters = {"agency": agency, "code": code}
     page = filtered_page(matches, query, filters, total=len(remarks))
-    urls = edit_urls(list(page.page.object_list), scope)
+    urls = edit_urls(list(page.page), scope)
     errors = sum(remark.severity is Severity.ERROR for remark in remarks)
     return {
         "list": page,
@@ -190,7 +182,7 @@ def remark_list(
                 # Where the entry is edited; "" for users who may not.
                 "url": urls.get((remark.table, remark.entry), ""),
             }
-            for remark in page.page.object_list
+            for remark in page.page
         ],
         "errors": errors,
         "warnings": len(remarks) - errors,
@@ -206,14 +198,14 @@ def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
 
 
 def edit_urls(
-    remarks: Sequence[Remark], scope: frozenset[str] | None
+    items: Sequence[Remark] | Sequence[Difference], scope: frozenset[str] | None
 ) -> dict[tuple[Table, str], str]:
-    """Return the addresses at which the entries of ``remarks`` within ``scope`` are edited."""
-    in_scope = [remark for remark in remarks if scope is None or remark.agency in scope]
+    """Return the addresses at which the entries of ``items`` within ``scope`` are edited."""
+    in_scope = [item for item in items if scope is None or item.agency in scope]
     urls: dict[tuple[Table, str], str] = {}
-    for table in {remark.table for remark in in_scope}:
+    for table in {item.table for item in in_scope}:
         model, columns = DRAFT_MODELS[table], IDENTITY[table]
-        agency_by_entry = {r.entry: r.agency for r in in_scope if r.table == table}
+        agency_by_entry = {i.entry: i.agency for i in in_scope if i.table == table}
         rows: QuerySet[Any] = model._default_manager.all()
         if "agency" in columns:
             # A situation's question has no agency.
@@ -262,12 +254,13 @@ def agency_names(*releases: Release | None) -> dict[str, str]:
 def _entry_name(remark: Remark, release: Release) -> str:
     """Return the name of a remark's entry; "" if it is unknown."""
     key = (remark.agency, remark.entry.removeprefix(f"{remark.agency} "))
-    if remark.table == "services" and key in release.services:
-        return release.services[key].name
-    if remark.table == "dictionary" and key in release.categories:
-        return release.categories[key].value
-    if remark.table == "agencies" and remark.entry in release.agencies:
-        return release.agencies[remark.entry].name
+    match remark.table:
+        case "services" if key in release.services:
+            return release.services[key].name
+        case "dictionary" if key in release.categories:
+            return release.categories[key].value
+        case "agencies" if remark.entry in release.agencies:
+            return release.agencies[remark.entry].name
     return ""
 
 
@@ -276,7 +269,9 @@ def _agency_name(table: Table, agency: str, names: Mapping[str, str]) -> str:
     return "" if table == "agencies" else names.get(agency) or agency
 
 
-def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, Any]:
+def _difference(
+    difference: Difference, names: Mapping[str, str], urls: Mapping[tuple[Table, str], str]
+) -> dict[str, Any]:
     fields = []
     for field in difference.fields:
         before, after = marked(field.before, field.after)
@@ -289,4 +284,5 @@ def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, A
         "entry": difference.entry,
         "agency": _agency_name(difference.table, difference.agency, names),
         "fields": fields,
+        "url": urls.get((difference.table, difference.entry), ""),
     }

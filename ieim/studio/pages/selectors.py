@@ -1,35 +1,18 @@
-"""Reads of the editors' pages: the current state, and services by words."""
+"""Reads of the editors' pages: who else works on a set, and services by words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from ieim.knowledge import selectors
-from ieim.knowledge.models import Publication
 from ieim.pipeline import knowledge
 from ieim.studio.drafts import sets
 from ieim.studio.models import Change, Proposal, Service
 
 MOST_WORDS = 8
 """Words of a search; more are ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The current release and its publication; None where there is none."""
-
-    publication: Publication | None
-    release: knowledge.Release | None
-
-
-def status() -> Status:
-    publications = Publication.objects.select_related("release", "published_by")
-    newest = publications.defer("release__content").first()
-    return Status(newest, selectors.current_release())
 
 
 def others_at(proposal: Proposal) -> Sequence[Mapping[str, Any]]:

@@ -7,16 +7,16 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
-from django.utils.dateparse import parse_datetime
 from django.utils.formats import date_format
-from django.utils.timezone import is_naive, localtime, make_aware
-from django.utils.translation import gettext, gettext_noop
+from django.utils.timezone import localtime
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -60,11 +60,13 @@ _NAME_LIMIT = 200
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show the current release, the size of the draft's changes, and proposals."""
-    status = selectors.status()
-    changes = compared(status.release, drafts.draft().release)
+    publications = Publication.objects.select_related("release", "published_by")
+    current = current_release()
+    changes = compared(current, drafts.draft().release)
     scope = agencies_of(request.user)
     context = {
-        "status": status,
+        "publication": publications.defer("release__content").first(),
+        "release": current,
         "counts": presenters.kind_counts(changes),
         "changed": len(changes),
         "mine": sum(change.agency in scope for change in changes) if scope else None,
@@ -268,32 +270,23 @@ def propose(request: HttpRequest) -> HttpResponse:
 @require_POST
 def propose_set(request: HttpRequest, proposal: int) -> HttpResponse:
     """Propose a change set; 422 where that is not possible."""
-    times, problems = _times(request)
+    form = TimesForm(request.POST)
+    problems: Sequence[str] = [str(error) for errors in form.errors.values() for error in errors]
     if not problems:
-        own = partial(proposals.propose, proposal_id=proposal, **times)
+        own = partial(proposals.propose, proposal_id=proposal, **form.cleaned_data)
         response, problems = _proposed(request, own)
         if response:
             return response
     return _page(request, proposal, problems=problems, action="propose", status=422)
 
 
-def _times(request: HttpRequest) -> tuple[dict[str, Any], Sequence[str]]:
-    """Return the times of the form, and what is wrong with them."""
-    times: dict[str, Any] = {}
-    problems = []
-    for name in ("publish_at", "expires_at"):
-        text = request.POST.get(name, "").strip()
-        if not text:
-            continue
-        try:
-            value = parse_datetime(text)
-        except ValueError:
-            value = None
-        if value is None:
-            problems.append(gettext("Write the day and the time as 2027-01-31 08:00."))
-        else:
-            times[name] = make_aware(value) if is_naive(value) else value
-    return times, problems
+class TimesForm(forms.Form):
+    """When a set is published, and when its entries become again what they were."""
+
+    publish_at = expires_at = forms.DateTimeField(
+        required=False,
+        error_messages={"invalid": gettext_lazy("Write the day and the time as 2027-01-31 08:00.")},
+    )
 
 
 @require_POST

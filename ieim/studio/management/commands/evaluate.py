@@ -56,8 +56,7 @@ examples:
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read everything first, run the cases, then report; nothing is run after an error."""
-        file = self._cases(options["cases"])
-        before = _read_result(options["compare"]) if options["compare"] else None
+        file, before = self._files(options["cases"], options["compare"])
         release, name = self._knowledge(options["release"], options["bundle"])
         results, model = self._run(file, release, options)
         result = describe(file, results, release=release, knowledge=name, model=model)
@@ -78,13 +77,21 @@ examples:
         if result["not_run"]:
             raise CommandError(f"{len(result['not_run'])} of {len(results)} cases were not run.")
 
-    def _cases(self, path: Path) -> CaseFile:
+    def _files(self, cases: Path, other: Path | None) -> tuple[CaseFile, Result | None]:
+        """Return the cases, and the result to compare with."""
         try:
-            with reading(path):
-                return read_cases(path)
+            with reading(cases):
+                file = read_cases(cases)
         except CaseFileError as error:
-            lines = (f"{path}:{number}: {problem}" for number, problem in error.problems)
+            lines = (f"{cases}:{number}: {problem}" for number, problem in error.problems)
             raise self.refusal(lines, noun="bad line", verb="run") from error
+        if other is None:
+            return file, None
+        try:
+            with reading(other):
+                return file, read_result(other)
+        except NotAResult as error:
+            raise CommandError(f"{other} is no result of evaluate --json: {error}.") from error
 
     def _knowledge(self, number: int | None, bundle: Path | None) -> tuple[Release, str]:
         """Return the release to ask, and its name for people."""
@@ -93,9 +100,7 @@ examples:
                 with reading(bundle):
                     return read_bundle(bundle).release(), f"bundle {bundle.resolve().name}"
             except BundleError as error:
-                for problem in error.errors:
-                    self.stderr.write(str(problem))
-                raise CommandError("The bundle cannot be used; nothing was run.") from error
+                raise self.refusal(error.errors, verb="run") from error
         try:
             release = knowledge.current_release() if number is None else knowledge.release(number)
         except knowledge.UnknownReleaseError as error:
@@ -128,11 +133,3 @@ def _positive(text: str) -> int:
     if number < 1:
         raise ArgumentTypeError("give 1 or more")
     return number
-
-
-def _read_result(path: Path) -> Result:
-    try:
-        with reading(path):
-            return read_result(path)
-    except NotAResult as error:
-        raise CommandError(f"{path} is no result of evaluate --json: {error}.") from error

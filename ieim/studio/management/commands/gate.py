@@ -13,7 +13,7 @@ from ieim.knowledge.bundles.bundle import Bundle, BundleError, read_bundle
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy
 from ieim.pipeline.canonical import DecimalEncoder
-from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import LABEL_SETS, Release
 from ieim.pipeline.ports import ModelAnswer
@@ -58,20 +58,18 @@ standard error with its line number; the others are still judged, and the exit c
         malformed = 0
         with reading(path), path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                if line.strip():
-                    malformed += not self._judge(path, number, line)
+                if not line.strip():
+                    continue
+                try:
+                    result = judge_line(line, folder=path.parent)
+                except MalformedCase as error:
+                    self.stderr.write(f"{path}:{number}: {error}")
+                    malformed += 1
+                else:
+                    # As ASCII: a line separator or a lone surrogate of a quote would break it.
+                    self.stdout.write(json.dumps(result, cls=DecimalEncoder))
         if malformed:
             raise CommandError(f"{malformed} malformed case(s); every other case was judged.")
-
-    def _judge(self, path: Path, number: int, line: bytes) -> bool:
-        try:
-            result = judge_line(line, folder=path.parent)
-        except MalformedCase as error:
-            self.stderr.write(f"{path}:{number}: {error}")
-            return False
-        # As ASCII: a quote may hold a line separator or a lone surrogate, which would break it.
-        self.stdout.write(json.dumps(result, cls=DecimalEncoder))
-        return True
 
 
 def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
@@ -100,13 +98,12 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
     findings = list(judgement.findings)
     # A contract asks for notes on what was mended; how rules are to be written, none says.
     passed = {finding.code for finding in findings} <= {Code.TEMPLATE_UNORDERED}
-    merged = judgement.state_merge if passed else None
     verdict = "needs_review"
     if passed and judgement.output is not None:
-        holds: list[Finding] = []
         # Policy needs the bundle's own thresholds: default ones would hold other people's cases.
-        if bundle.own_labels and policy.has_thresholds(release.labels):
-            holds = policy.holds(contract.id, judgement.output, release.labels)
+        has_policy = bundle.own_labels and policy.has_thresholds(release.labels)
+        output, labels = judgement.output, release.labels
+        holds = policy.holds(contract.id, output, labels) if has_policy else []
         findings += holds
         verdict = "hold" if holds else "pass"
     return {
@@ -115,7 +112,7 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
         "findings": [finding.as_dict() for finding in findings],
         "evidence": [evidence.as_dict() for evidence in judgement.evidence],
         "output": judgement.output,
-        "state_merge": merged,
+        "state_merge": judgement.state_merge if passed else None,
     }
 
 

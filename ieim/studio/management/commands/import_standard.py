@@ -8,9 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
-from ieim.studio.exchange.importing import Plan
 from ieim.studio.management.base import PlainHelpCommand, reading
-from ieim.studio.standards.report import Report, StandardError
+from ieim.studio.standards.report import StandardError
 from ieim.studio.standards.services import merge, plan, read_standard
 
 
@@ -47,11 +46,9 @@ examples:
             outcome = plan(mapped) if options["dry_run"] else merge(mapped=mapped, by=None)
         except StandardError as error:
             raise self.refusal(error.problems) from error
-        if options["verbosity"] > 0:
-            self._print(mapped.standard, outcome, report, dry_run=options["dry_run"])
-
-    def _print(self, standard: str, outcome: Plan, report: Report, *, dry_run: bool) -> None:
-        self.stdout.write(standard)
+        if options["verbosity"] == 0:
+            return
+        self.stdout.write(mapped.standard)
         for table, counts in outcome.counts.items():
             counted = ", ".join(f"{count:,} {change}" for change, count in counts.items())
             self.stdout.write(f"{table}: {counted}")
@@ -59,6 +56,6 @@ examples:
             self.stdout.write(f"{note.what} {note.times:,} times: {note.pattern}: {note.why}")
         self.stdout.write(
             "Nothing was changed: this was a dry run."
-            if dry_run
+            if options["dry_run"]
             else "Only the draft was changed; publish it when it is good."
         )

@@ -60,20 +60,16 @@ examples:
         except publishing.PublishError as refusal:
             raise self.refusal(refusal.reasons) from refusal
         except services.RemovalError as refusal:
-            tables: dict[str, dict[str, int]] = {
-                table: asdict(counts) for table, counts in refusal.counts.items()
-            }
+            tables = {str(table): asdict(counts) for table, counts in refusal.counts.items()}
             if options["json"]:
                 self.stdout.write(json.dumps({"tables": tables, "refused": refusal.tables}))
             elif options["verbosity"] > 0:
                 self.stdout.write("\n".join(_counted(tables)))
             raise self.refusal(
-                [
-                    f"{table}: {counts.removed:,} of {counts.before:,} would be removed, more than "
-                    "a tenth. Look at the bundle; give --remove if it is meant."
-                    for table, counts in refusal.counts.items()
-                    if table in refusal.tables
-                ]
+                f"{table}: {counts.removed:,} of {counts.before:,} would be removed, more than a "
+                "tenth. Look at the bundle; give --remove if it is meant."
+                for table, counts in refusal.counts.items()
+                if table in refusal.tables
             ) from refusal
         for warning in bundle.warnings:
             self.stderr.write(f"Warning: {warning}")

@@ -43,13 +43,10 @@ class Command(BaseCommand):
                 raise CommandError(f"Release {number} has no {agency}/{service}.")
             version = version_of(release, agency, service)
         citations = selectors.listed(agency, service, version)
-        if not citations.exists() and not _exists(agency, service):
+        contents = Release.objects.order_by("-number").values_list("content", flat=True)
+        if not citations.exists() and not any(
+            content_in(content, agency, service) for content in contents.iterator(chunk_size=1)
+        ):
             raise CommandError(f"No release has, or had, {agency}/{service}.")
         for line in selectors.as_csv(citations):
             self.stdout.write(line.removeprefix(BOM).rstrip("\r\n"))
-
-
-def _exists(agency: str, service: str) -> bool:
-    """Return whether any release has, or had, a service."""
-    contents = Release.objects.order_by("-number").values_list("content", flat=True)
-    return any(content_in(content, agency, service) for content in contents.iterator(chunk_size=1))
