@@ -152,9 +152,7 @@ def _run(claim: runs.Claim) -> None:
 
     remarks = by_search(bundle, release, progress=progress)
     claim.write(
-        state=CheckRun.State.DONE,
-        done=F("total"),
-        remarks=[asdict(remark) for remark in remarks],
+        state=CheckRun.State.DONE, done=F("total"), remarks=[asdict(remark) for remark in remarks]
     )
 
 

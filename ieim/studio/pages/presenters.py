@@ -150,11 +150,7 @@ def kind_counts(differences: Iterable[Difference]) -> dict[str, int]:
 
 
 def remark_list(
-    remarks: Sequence[Remark],
-    query: QueryDict,
-    *,
-    release: Release,
-    scope: frozenset[str] | None,
+    remarks: Sequence[Remark], query: QueryDict, *, release: Release, scope: frozenset[str] | None
 ) -> dict[str, Any]:
     """Return one page of ``remarks`` about ``release`` as the address filters them."""
     names = agency_names(release)

@@ -22,12 +22,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from ieim.knowledge.following import effective_by
 from ieim.knowledge.models import Publication, Release
-from ieim.knowledge.selectors import (
-    UnknownReleaseError,
-    current_number,
-    current_release,
-    newest,
-)
+from ieim.knowledge.selectors import UnknownReleaseError, current_number, current_release, newest
 from ieim.knowledge.selectors import release as stored_release
 from ieim.people.access import member
 from ieim.people.scope import agencies_of, works_for
@@ -101,10 +96,7 @@ def checks(request: HttpRequest) -> HttpResponse:
             return HttpResponseClientRefresh()
         return render(request, "studio/pages/_parts.html#checking", {"run": result.run})
     remarks = presenters.remark_list(
-        result.remarks,
-        request.GET,
-        release=draft.release,
-        scope=agencies_of(request.user),
+        result.remarks, request.GET, release=draft.release, scope=agencies_of(request.user)
     )
     return render(request, "studio/pages/checks.html", {"checks": remarks, "run": result.run})
 
@@ -488,11 +480,7 @@ def _page(
         else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
-            changed,
-            request.GET,
-            names=names,
-            scope=agencies_of(request.user),
-            active={},
+            changed, request.GET, names=names, scope=agencies_of(request.user), active={}
         ),
         "clear": reverse("knowledge:proposal", args=[pk]),
         "warnings": len(remarks),

@@ -326,10 +326,7 @@ _REACHED: tuple[Part, ...] = (
     texts("email", label="Email", form=_email),
     texts("hasEmail", label="Email", form=_email),
     lambda node, reader: reader.links(node, "contactPage"),
-    items(
-        *("openingHours", "hoursAvailable", "specialOpeningHoursSpecification"),
-        label="Hours",
-    ),
+    items(*("openingHours", "hoursAvailable", "specialOpeningHoursSpecification"), label="Hours"),
     each("hoursAvailable", "openingHoursSpecification", of=[_opening]),
 )
 """Phones, e-mails, pages and hours, a line each."""

@@ -159,10 +159,7 @@ def _imported(request: HttpRequest, mapped: Mapped) -> HttpResponse:
     return redirect("standards:upload")
 
 
-urlpatterns = [
-    path("", upload, name="upload"),
-    path("preview/", preview, name="preview"),
-]
+urlpatterns = [path("", upload, name="upload"), path("preview/", preview, name="preview")]
 
 
 def _upload_page(
