@@ -33,10 +33,8 @@ def at_once(bundle: Bundle, *, budget: int | None, languages: Sequence[str] = ()
     """Return what can be said without the search."""
     return [
         *rules.dangling_references(bundle),
-        *rules.bare_situations(bundle),
-        *rules.shared_questions(bundle),
-        *rules.unreached(bundle),
-        *rules.empty_overviews(bundle),
+        *rules.situations(bundle),
+        *rules.dead_ends(bundle),
         *rules.links(bundle),
         *rules.markup(bundle),
         *rules.stale_translations(bundle),

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED, opens
 from ieim.knowledge.bundles.questions import folded
+from ieim.knowledge.bundles.references import References
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.facts import figures
-from ieim.pipeline.knowledge import NO_NEXT, Agency, Service
+from ieim.pipeline.knowledge import Agency, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.stages.slots import service_slot
@@ -93,43 +94,19 @@ def few(names: Sequence[str]) -> str:
 def dangling_references(bundle: Bundle) -> Iterator[Remark]:
     """Yield an error for every agency, category, service, situation or flag that an entry names in
     vain."""
-    services = bundle.services
-    present: dict[str, set[Any]] = {
-        "agency": {agency.id for agency in bundle.agencies},
-        "category": {(entry.agency, entry.key) for entry in bundle.dictionary},
-        "service": {
-            NO_NEXT,
-            *(s.reference for s in services),
-            *((s.agency, s.key) for s in services),
-        },
-        "situation": {situation.key for situation in bundle.situations},
-        "risk flag": {label.code for label in bundle.labels if label.set == "risk_flags"},
-    }
+    references = References(
+        agencies={agency.id for agency in bundle.agencies},
+        categories={(entry.agency, entry.key) for entry in bundle.dictionary},
+        services={(service.agency, service.key) for service in bundle.services},
+        flags={label.code for label in bundle.labels if label.set == "risk_flags"},
+        situations={situation.key for situation in bundle.situations},
+    )
     for table in TABLES:
         for row in getattr(bundle, table):
-            for kind, name, identity in _references(table, row):
-                if name and identity not in present[kind]:
-                    yield _dangling(table, row, kind, name)
-
-
-def _references(table: Table, row: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield what a row names: its kind, how the row names it, and what identifies it."""
-    values = {column: getattr(row, column) for column in COLUMNS[table]}
-    if agency := values.get("agency"):
-        yield "agency", agency, agency
-        for key in (*values.get("categories", ()), values.get("category", "")):
-            yield "category", key, (agency, key)
-        yield "service", values.get("service", ""), (agency, values.get("service"))
-    for kind, column in (("situation", "situation"), ("risk flag", "flag")):
-        yield kind, values.get(column, ""), values.get(column)
-    for column in ("next_services", "services", "conditions"):
-        for reference, _ in map(parts, values.get(column, ())):
-            yield "service", reference, reference
-
-
-def _dangling(table: Table, row: Any, column: str, key: str) -> Remark:
-    sentence = f"It names the {column} “{key}”, which is not there: add it, or take it out here."
-    return _remark("reference.dangling", Severity.ERROR, table, row, sentence)
+            values = {column: getattr(row, column) for column in COLUMNS[table]}
+            for _, text in references.dangling(values):
+                sentence = f"{text[:1].upper()}{text[1:]}. Add it, or take it out here."
+                yield _remark("reference.dangling", Severity.ERROR, table, row, sentence)
 
 
 def golden_examples(bundle: Bundle, golden: Collection[str]) -> Iterator[Remark]:
@@ -143,8 +120,9 @@ def golden_examples(bundle: Bundle, golden: Collection[str]) -> Iterator[Remark]
             yield _remark("question.golden", Severity.ERROR, "questions", question, sentence)
 
 
-def bare_situations(bundle: Bundle) -> Iterator[Remark]:
-    """Yield situations without services, and those without questions to be found by."""
+def situations(bundle: Bundle) -> Iterator[Remark]:
+    """Yield situations without services, those without questions to be found by, and questions of
+    situations whose text is one of a service too."""
     with_questions = {question.situation for question in bundle.questions}
     for situation in bundle.situations:
         if not situation.services:
@@ -156,10 +134,6 @@ def bare_situations(bundle: Bundle) -> Iterator[Remark]:
                 "people say it."
             )
             yield warning("situation.unasked", "situations", situation, sentence)
-
-
-def shared_questions(bundle: Bundle) -> Iterator[Remark]:
-    """Yield questions of situations whose text is one of a service too."""
     services = {folded(q.text): f"{q.agency} {q.service}" for q in bundle.questions if q.service}
     for question in bundle.questions:
         service = services.get(folded(question.text)) if question.situation else None
@@ -171,9 +145,9 @@ def shared_questions(bundle: Bundle) -> Iterator[Remark]:
             yield warning("question.shared", "questions", question, sentence)
 
 
-def unreached(bundle: Bundle) -> Iterator[Remark]:
-    """Yield services that no category reaches, and categories that lead to no service or have no
-    words to be found by."""
+def dead_ends(bundle: Bundle) -> Iterator[Remark]:
+    """Yield services that no category reaches, those without an overview, and categories that lead
+    to no service or have no words to be found by."""
     categories = {(entry.agency, entry.key) for entry in bundle.dictionary}
     used = set()
     for service in bundle.services:
@@ -189,10 +163,6 @@ def unreached(bundle: Bundle) -> Iterator[Remark]:
         if not "".join((entry.value, *entry.keywords)).strip():
             sentence = "It has neither a value nor keywords: nobody's words lead to it. Add some."
             yield warning("category.wordless", "dictionary", entry, sentence)
-
-
-def empty_overviews(bundle: Bundle) -> Iterator[Remark]:
-    """Yield services without an overview."""
     for service in bundle.services:
         if not service.overview.strip():
             sentence = "It has no overview: say in a few short sentences what it is."

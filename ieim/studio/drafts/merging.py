@@ -29,12 +29,13 @@ class Conflict:
 
 def named(bundle: Bundle) -> Rows:
     """Return the entries of ``bundle`` by table and natural id."""
-    return {table: {name_of(table, row): row for row in getattr(bundle, table)} for table in TABLES}
-
-
-def name_of(table: Table, row: Entry) -> str:
-    """Return the natural id of an entry."""
-    return " ".join(filter(None, (str(getattr(row, column)) for column in IDENTITY[table])))
+    return {
+        table: {
+            " ".join(filter(None, (getattr(row, column) for column in IDENTITY[table]))): row
+            for row in getattr(bundle, table)
+        }
+        for table in TABLES
+    }
 
 
 def values_of(table: Table, row: Entry) -> dict[str, Any]:

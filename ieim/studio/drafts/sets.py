@@ -113,17 +113,6 @@ def current_bundle() -> Bundle | None:
     return None if newest is None else bundle_of_release(newest.number, newest.sha256)
 
 
-def draft_bundle() -> Bundle:
-    """Return the draft as it is, with all its faults."""
-    return cached.draft().bundle
-
-
-def bundle_of_number(number: int) -> Bundle | None:
-    """Return a release as a bundle, None where there is none of that number."""
-    sha256 = StoredRelease.objects.filter(number=number).values_list("sha256", flat=True).first()
-    return None if sha256 is None else bundle_of_release(number, sha256)
-
-
 def leave(names: Collection[Name]) -> None:
     """Take entries out of the sets that they are in."""
     for table, entry in names:

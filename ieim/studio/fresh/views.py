@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -15,11 +15,9 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ieim.knowledge.bundles.columns import LINK_LIMIT
-from ieim.knowledge.bundles.rows import Table
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of, works_for
-from ieim.studio.checks import Remark
 from ieim.studio.fresh import selectors, services
 from ieim.studio.models import ContentReview, LinkRun, Service
 from ieim.studio.pages import presenters
@@ -123,22 +121,19 @@ def link_list(request: HttpRequest) -> HttpResponse:
         if scope is None or any(remark.agency in scope for remark in fault[3])
     ]
     pages = filtered_page(faults, request.GET, {}, total=len(faults))
-    urls = presenters.edit_urls([r for fault in pages.page.object_list for r in fault[3]], scope)
+    urls = presenters.edit_urls([r for fault in pages.page for r in fault[3]], scope)
+    rows = []
+    for link, outcome, target, remarks in pages.page:
+        entries = [(r.entry, urls.get((r.table, r.entry), "")) for r in remarks]
+        rows.append((link, outcome, target, _ADVICE[outcome], entries))
     context = {
         "list": pages,
-        "rows": [
-            (link, outcome, target, _ADVICE[outcome], [_edit(remark, urls) for remark in remarks])
-            for link, outcome, target, remarks in pages.page.object_list
-        ],
+        "rows": rows,
         "finished": finished,
         "run": newest if newest != finished else None,
         "is_on": settings.IEIM_LINK_CHECK,
     }
     return render(request, "studio/fresh/links.html", context)
-
-
-def _edit(remark: Remark, urls: Mapping[tuple[Table, str], str]) -> tuple[str, str]:
-    return remark.entry, urls.get((remark.table, remark.entry), "")
 
 
 @require_POST

@@ -53,14 +53,17 @@ async def _serve(scope: Any, receive: Any, send: Any) -> None:
     server = (await asyncio.to_thread(import_module, "ieim.studio.mcp.server")).server()
     from mcp.server.transport_security import TransportSecuritySettings
 
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    # Of this site, by Django's rules. Only its own pages have an origin: programs send none.
+    known, url = settings.ALLOWED_HOSTS, settings.IEIM_PUBLIC_URL
+    hosts = [host for host in hosts if validate_host(split_domain_port(host)[0], known)]
+    origins = [url] if url else [f"http://{host}:*" for host in known]
     application = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BODY,
-        transport_security=TransportSecuritySettings(
-            allowed_hosts=_allowed_hosts(scope), allowed_origins=_allowed_origins()
-        ),
+        transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins),
     )
     # A manager of requests can be run once, and is made with the application.
     async with server.session_manager.run():
@@ -99,18 +102,3 @@ def _problem(
     return JSONResponse(
         body, status, {"Cache-Control": "no-store", **(headers or {})}, errors.MEDIA_TYPE
     )
-
-
-def _allowed_hosts(scope: Any) -> list[str]:
-    """Return the host of a request where it is one of this site, by Django's rules."""
-    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-    return [
-        host for host in hosts if validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)
-    ]
-
-
-def _allowed_origins() -> list[str]:
-    """Return the origins of this site's own pages; programs send none."""
-    if settings.IEIM_PUBLIC_URL:
-        return [settings.IEIM_PUBLIC_URL]
-    return [f"http://{host}:*" for host in settings.ALLOWED_HOSTS]

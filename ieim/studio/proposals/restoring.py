@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.bundles.rows import IDENTITY, TABLES
+from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.studio.drafts import sets
 from ieim.studio.drafts.editing import Edit, Invalid, ManyInvalid, OutOfScope, remove, save_all
@@ -28,12 +29,12 @@ def restore(*, number: int, names: Collection[Name], by: User) -> Proposal:
         ProposalError: there is no such release, nothing would change, somebody of another agency
             asks, or an entry is still referred to.
     """
-    release = sets.bundle_of_number(number)
-    if release is None:
+    stored = Release.objects.filter(number=number).first()
+    if stored is None:
         raise ProposalError([gettext("There is no release {number}.").format(number=number)])
     proposal = sets.begin(by, note=gettext("As in release {number}").format(number=number))
     try:
-        write(release, names, by=by)
+        write(Bundle.from_content(stored.content), names, by=by)
     except (Invalid, ManyInvalid, OutOfScope) as error:
         raise ProposalError([str(error)]) from error
     sets.add(proposal, {n: a for n, a in sets.agencies_of_entries().items() if n in names})
@@ -49,32 +50,22 @@ def write(release: Bundle, names: Collection[Name], *, by: User) -> None:
     """
     rows = named(release)
     for table in TABLES:
-        wanted = [
-            rows[table][entry] for name, entry in names if name == table and entry in rows[table]
-        ]
-        contents = [values_of(table, row) for row in wanted]
-        stored = Entries(table, contents)
-        edits = []
-        for identity, values in zip(stored.identities, contents, strict=True):
-            before = stored.stored.get(identity)
-            edits.append(Edit(values, None if before is None else before.version))
+        contents = [values_of(table, row) for n, row in rows[table].items() if (table, n) in names]
+        entries = Entries(table, contents)
+        rows_now = map(entries.stored.get, entries.identities)
+        pairs = zip(contents, rows_now, strict=True)
+        edits = [Edit(values, row.version if row else None) for values, row in pairs]
         if edits:
             save_all(table=table, edits=edits, by=by, source=Change.Source.ADMIN)
     for table in reversed(TABLES):
         gone = {entry for name, entry in names if name == table} - rows[table].keys()
-        if gone:
-            _remove(table, gone, by)
-
-
-def _remove(table: Table, gone: Collection[str], by: User) -> None:
-    for entry in Entries(table, (), whole_table=True).stored.items():
-        identity, row = entry
-        if " ".join(filter(None, identity)) in gone:
-            columns = dict(zip(IDENTITY[table], identity, strict=True))
-            remove(
-                table=table,
-                identity=columns,
-                by=by,
-                expected_version=row.version,
-                source=Change.Source.ADMIN,
-            )
+        draft = Entries(table, (), whole_table=True).stored if gone else {}
+        for identity, row in draft.items():
+            if " ".join(filter(None, identity)) in gone:
+                remove(
+                    table=table,
+                    identity=dict(zip(IDENTITY[table], identity, strict=True)),
+                    by=by,
+                    expected_version=row.version,
+                    source=Change.Source.ADMIN,
+                )

@@ -12,7 +12,7 @@ from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.bundle import Bundle, BundleError, bundle_of
 from ieim.knowledge.models import Release
 from ieim.people.models import User
-from ieim.studio.drafts import sets
+from ieim.studio.drafts import cached, sets
 from ieim.studio.drafts.editing import Invalid, ManyInvalid, OutOfScope
 from ieim.studio.drafts.merging import merge, named
 from ieim.studio.drafts.publishing import make_current
@@ -87,7 +87,7 @@ def _end(pk: int) -> None:
 def _restore(before: Bundle, after: Bundle, by: User) -> None:
     """Make the draft's entries what they were, but for those that are edited already."""
     old, new = named(before), named(after)
-    draft = named(sets.draft_bundle())
+    draft = named(cached.draft().bundle)
     names = {
         (table, entry)
         for table, rows in new.items()

@@ -39,10 +39,6 @@ class Service:
     name: str
     in_force: bool
 
-    @property
-    def searched(self) -> str:
-        return f"{self.name} {self.agency_name} {self.agency} {self.key}".casefold()
-
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -67,12 +63,12 @@ def search(user: User, words: str) -> list[Service]:
     scope = agencies_of(user)
     if scope is not None:
         cited = cited.filter(agency__in=scope)
-    services = [current_service(agency, key) for agency, key in cited.distinct()]
-    return [
-        service
-        for service in services
-        if all(word in service.searched for word in words.casefold().split())
-    ][:MAX_MATCHES]
+    matches = []
+    for service in (current_service(agency, key) for agency, key in cited.distinct()):
+        searched = f"{service.name} {service.agency_name} {service.agency} {service.key}".casefold()
+        if all(word in searched for word in words.casefold().split()):
+            matches.append(service)
+    return matches[:MAX_MATCHES]
 
 
 def current_service(agency: str, key: str) -> Service:
@@ -104,9 +100,7 @@ def listed(agency: str, service: str, version: str = "", other: str = "") -> Que
 def as_csv(citations: QuerySet[Citation]) -> Iterator[str]:
     """Yield answers as CSV, line by line, with a header; times are UTC (ISO 8601)."""
     rows = citations.values_list(*CSV_COLUMNS.values()).iterator(chunk_size=1000)
-    cells = (
-        [cell.isoformat() if isinstance(cell, datetime) else cell for cell in row] for row in rows
-    )
+    cells = ([c.isoformat() if isinstance(c, datetime) else c for c in row] for row in rows)
     return csv_lines(tuple(CSV_COLUMNS), cells)
 
 
@@ -124,9 +118,9 @@ def versions(agency: str, service: str) -> list[Version]:
     numbers = rows.values_list("service_sha256", "reply__turn__release_number").distinct()
     for version, number in numbers:
         releases[version].add(number)
-    release, current = knowledge.current_release(), current_version(agency, service)
-    if release is not None and current:
-        releases[current].add(release.number)
+    current, in_force = current_version(agency, service), knowledge.current_number()
+    if current and in_force:
+        releases[current].add(in_force)
     none = {"answers": 0, "sessions": 0, "first": None, "last": None}
     return [
         Version(

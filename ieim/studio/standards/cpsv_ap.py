@@ -42,9 +42,18 @@ def release_cpsv(release: Release, base: str, language: str) -> JSONLD:
         same = {"@id": entry["@id"], "dct:identifier": entry.get("identifier")}
         match entry["@type"]:
             case "GovernmentOrganization":
-                graph.append(node("cv:PublicOrganisation", same | _agency(entry, texts)))
+                about = {
+                    "skos:prefLabel": texts("name"),
+                    "dct:description": texts("description"),
+                    # The profile requires an area; a release does not say which: it has no name.
+                    "dct:spatial": {"@type": "dct:Location"},
+                    "foaf:homepage": _link(entry.get("url")),
+                }
+                graph.append(node("cv:PublicOrganisation", same | about))
             case "CategoryCode" if entry["@id"] in used:
-                graph.append(node("skos:Concept", same | _category(entry, texts)))
+                names = {"skos:prefLabel": texts("name"), "skos:altLabel": texts("alternateName")}
+                key = {"dct:identifier": entry["codeValue"]}
+                graph.append(node("skos:Concept", same | key | names))
             case "GovernmentService":
                 graph.append(node("cpsv:PublicService", same | _service(entry, language)))
             case "cv:LifeEvent" | "cv:BusinessEvent" as kind:
@@ -80,24 +89,6 @@ def _object(value: str | JSONLD, depth: int) -> str:
     if "@value" in value:
         return f"{_object(value['@value'], depth)}@{value['@language']}"
     return f"<{value['@id']}>" if "@id" in value else f"[ {_predicates(value, depth)} ]"
-
-
-def _agency(entry: JSONLD, texts: Any) -> JSONLD:
-    return {
-        "skos:prefLabel": texts("name"),
-        "dct:description": texts("description"),
-        # The profile requires an area, and a release does not say which one: it has no name.
-        "dct:spatial": {"@type": "dct:Location"},
-        "foaf:homepage": _link(entry.get("url")),
-    }
-
-
-def _category(entry: JSONLD, texts: Any) -> JSONLD:
-    return {
-        "dct:identifier": entry["codeValue"],
-        "skos:prefLabel": texts("name"),
-        "skos:altLabel": texts("alternateName"),
-    }
 
 
 def _service(entry: JSONLD, language: str) -> JSONLD:

@@ -80,23 +80,22 @@ class _Writer:
 
     def dictionary(self, agency: str, categories: Iterable[Category]) -> list[JSONLD]:
         code_set = f"{self._addresses.agency(agency)}/categories"
-        nodes = [self._category(category, code_set) for category in categories]
+        nodes = []
+        for category in categories:
+            translations = self._translations.get((agency, category.key, "", ""), [])
+            translated = [_text(word, t.language) for t in translations for word in t.keywords]
+            properties = {
+                "@id": self._addresses.category(agency, category.key),
+                "codeValue": category.key,
+                "name": _texts(category, translations, "value", "name"),
+                "alternateName": [*category.keywords, *translated],
+                "inCodeSet": {"@id": code_set},
+            }
+            nodes.append(node("CategoryCode", properties))
         if nodes:
             publisher = {"@id": self._addresses.agency(agency)}
             nodes.append(node("CategoryCodeSet", {"@id": code_set, "publisher": publisher}))
         return nodes
-
-    def _category(self, category: Category, code_set: str) -> JSONLD:
-        translations = self._translations.get((category.agency, category.key, "", ""), [])
-        translated = [_text(word, t.language) for t in translations for word in t.keywords]
-        properties = {
-            "@id": self._addresses.category(category.agency, category.key),
-            "codeValue": category.key,
-            "name": _texts(category, translations, "value", "name"),
-            "alternateName": [*category.keywords, *translated],
-            "inCodeSet": {"@id": code_set},
-        }
-        return node("CategoryCode", properties)
 
     def service(self, service: Service) -> JSONLD:
         translations = self._translations.get((service.agency, "", service.key, ""), [])

@@ -110,15 +110,11 @@ def _shortlist(
     *,
     is_full: bool,
 ) -> dict[str, Any]:
-    candidates = []
+    candidates: list[dict[str, Any]] = []
     not_given = 0
     for match in ranked:
         item: Agency | Category | Service = match.item
-        if isinstance(item, Agency):
-            agency, key, name = item.id, "", item.name
-        else:
-            agency, key = item.agency, item.key
-            name = item.name if isinstance(item, Service) else item.value or item.key
+        agency, key = (item.id, "") if isinstance(item, Agency) else (item.agency, item.key)
         cut = ""
         if (agency, key) not in given:
             not_given += 1
@@ -130,7 +126,7 @@ def _shortlist(
                     "probability": round(match.probability, 2),
                     "agency": agency,
                     "key": key,
-                    "name": name,
+                    "name": item.value or key if isinstance(item, Category) else item.name,
                     "cut": cut,
                 }
             )

@@ -157,28 +157,22 @@ def difference(draft: Side, published: Side | None, *, current: int | None) -> d
         message = gettext("The draft is the same as release {number}: nothing would change.")
         sentence = message.format(number=current)
     else:
-        if type(draft.run.outcome) is type(published.run.outcome):
-            parts = _changed_parts(draft, published)
+        old, new = _reply_of(published), _reply_of(draft)
+        if old and new and type(draft.run.outcome) is type(published.run.outcome):
+            before, after = reply_parts(old), reply_parts(new)
+            parts = [
+                {
+                    "heading": gettext(heading),
+                    "published": before.get(heading, ""),
+                    "draft": after.get(heading, ""),
+                }
+                for heading in changed_parts(before, after)
+            ]
         message = gettext("It changes. Now: {now}. With the draft: {then}.")
         sentence = _same_ending(draft, published, parts) or message.format(
             now=outcome_sentence(published), then=outcome_sentence(draft)
         )
     return {"sentence": sentence, "parts": parts}
-
-
-def _changed_parts(draft: Side, published: Side) -> list[dict[str, str]]:
-    old, new = _reply_of(published), _reply_of(draft)
-    if old is None or new is None:
-        return []
-    before, after = reply_parts(old), reply_parts(new)
-    return [
-        {
-            "heading": gettext(heading),
-            "published": before.get(heading, ""),
-            "draft": after.get(heading, ""),
-        }
-        for heading in changed_parts(before, after)
-    ]
 
 
 def _same_ending(draft: Side, published: Side, parts: Sequence[Mapping[str, str]]) -> str:
@@ -228,19 +222,17 @@ def outcome_sentence(side: Side) -> str:
         names = ", ".join(f"“{service.name}”" for service in outcome.offered)
         message = gettext("the citizen would be asked to choose from {services}")
         return message.format(services=names)
-    is_held = isinstance(outcome, Held)
     sources = dict.fromkeys(
         f"“{source.service_name}” ({source.agency_name})" for source in outcome.reply.sources
     )
-    if not sources and is_held:
-        return gettext(
+    message = {
+        (True, False): gettext(
             "a person would have to let this reply go out: words of guidance, with no service"
-        )
-    if not sources:
-        return gettext("the citizen would get words of guidance, with no service")
-    message = (
-        gettext("a person would have to let this reply go out: an answer from {services}")
-        if is_held
-        else gettext("the citizen would get an answer from {services}")
-    )
+        ),
+        (False, False): gettext("the citizen would get words of guidance, with no service"),
+        (True, True): gettext(
+            "a person would have to let this reply go out: an answer from {services}"
+        ),
+        (False, True): gettext("the citizen would get an answer from {services}"),
+    }[isinstance(outcome, Held), bool(sources)]
     return message.format(services=gettext(" and ").join(sources))
