@@ -461,6 +461,14 @@ class ImportQuerySerializer(ClosedSerializer):
         required=False,
         help_text="The `digest` of the preview. Without it nothing is written.",
     )
+    take = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST),
+        required=False,
+        max_length=MOST_ITEMS,
+        help_text="Of what people changed or removed since the last import, what to write all the "
+        "same, as `take` of the preview names it; an empty one is none of it. Without it all is "
+        "written.",
+    )
 
 
 class StandardQuerySerializer(ImportQuerySerializer):
@@ -473,13 +481,29 @@ class StandardQuerySerializer(ImportQuerySerializer):
     )
 
 
+class EditSerializer(serializers.Serializer[Any]):
+    """Who changed or removed something of the draft, and when."""
+
+    by = serializers.CharField(source="by.username", default=None, allow_null=True)
+    at = serializers.DateTimeField()
+
+
+class PlannedDifferenceSerializer(DifferenceSerializer):
+    """A field that changes; with ``edit``, one that a person changed since the last import."""
+
+    take = serializers.CharField()
+    edit = EditSerializer(allow_null=True)
+
+
 class PlannedSerializer(serializers.Serializer[Any]):
-    """What happens to an entry."""
+    """What happens to an entry; with ``removal``, to one that a person removed."""
 
     table = serializers.ChoiceField(list(TABLES))
     entry = serializers.CharField(help_text="Its natural id.")
     change = serializers.ChoiceField(["added", "changed"])
-    differences = DifferenceSerializer(many=True)
+    differences = PlannedDifferenceSerializer(many=True)
+    take = serializers.CharField(help_text="What names it in the query, where it was removed.")
+    removal = EditSerializer(allow_null=True)
 
 
 class NoteSerializer(serializers.Serializer[Any]):

@@ -129,8 +129,8 @@ def preview(request: HttpRequest) -> HttpResponse:
                     expected_fingerprint=fingerprint,
                     chosen=request.POST.getlist("take"),
                 )
-            except Moved:
-                notice = gettext(
+            except Moved as moved:
+                notice = str(moved) or gettext(
                     "The draft was changed since you looked. This is what the import would do now."
                 )
             else:
@@ -190,9 +190,12 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
 def _entry(entry: Planned) -> dict[str, Any]:
     fields = [(column_label(name), *texts) for name, *texts in entry.shown]
     title = entry.values.get("name") or entry.values.get("value") or entry.name
-    return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields} | {
-        "is_edited": bool(entry.edits)
-    }
+    removal = {"removal": entry.removal, "choice": entry.choice()}
+    return (
+        removal
+        | {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
+        | {"is_edited": entry.is_persons}
+    )
 
 
 def _success_message(imported: Plan) -> str:
