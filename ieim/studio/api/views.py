@@ -116,7 +116,7 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
         "refuse_proposal",
         "Turn a proposal down",
         serializers.ProposalSerializer,
-        "A `reason` is needed.",
+        "A `reason` is needed. One that is agreed and waits for its time is taken back so.",
     )
     def refuse(self, request: Request, pk: int) -> Response:
         proposals.refuse(proposal_id=pk, by=self.user, reason=self._reason())
