@@ -8,10 +8,10 @@ the system chain, :data:`APPLIED`: counts by kind, and no word of anybody.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from allauth.usersessions.models import UserSession
@@ -55,7 +55,7 @@ def apply(*, now: datetime | None = None) -> dict[str, int] | None:
         audit.lock_head(SYSTEM_CHAIN)
         erased |= {
             kind: delete(before)
-            for kind, delete in _DELETE.items()
+            for kind, delete in DELETE.items()
             if (before := _before(kind, now)) is not None
         }
         erased["staff_sessions"] = _delete(StaffSession, "expire_date", now)
@@ -128,12 +128,13 @@ def _delete(model: Any, moment: str, before: datetime) -> int:
     return int(count)
 
 
-_DELETE: Mapping[str, Callable[[datetime], int]] = {
+DELETE: Final[dict[str, Callable[[datetime], int]]] = {
     "deliveries": partial(_delete, Delivery, "given_up_at"),
     "outages": partial(_delete, Outage, "ended_at"),
     "sign_ins": lockout.forget,
 }
-"""By kind, what deletes all of it that was over before a moment."""
+"""By kind, what deletes all of it that was over before a moment; :mod:`ieim.config.wiring` adds
+those from above."""
 
 
 def _before(kind: str, now: datetime) -> datetime | None:

@@ -241,6 +241,8 @@ def store_reply(
     citations = cite(reply=stored, sources=situation.shown(reply), release=release)
     payload = {
         "origin": stored.origin,
+        "kind": reply.kind,
+        "unsaid": reply.unsaid,
         "release": turn.release_number,
         "sources": [s.reference for s in reply.sources],
     }

@@ -6,9 +6,9 @@ stores nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import QuerySet, Sum
@@ -377,10 +377,16 @@ def start_of_day() -> datetime:
     return timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
+OTHER_TOKENS: Final[dict[str, Callable[[datetime], int]]] = {}
+"""By name, what counts the tokens that were used since a moment beside those of turns;
+:mod:`ieim.config.wiring` adds it from above."""
+
+
 def spent_today() -> int:
-    """Return the tokens that all turns have used since :func:`start_of_day`."""
+    """Return the tokens that turns and all the others have used since :func:`start_of_day`."""
     today = start_of_day()
-    return sum(_tokens(kind.objects.filter(created_at__gte=today)) for kind in (Attempt, Unused))
+    calls = (kind.objects.filter(created_at__gte=today) for kind in (Attempt, Unused))
+    return sum(map(_tokens, calls)) + sum(used(today) for used in OTHER_TOKENS.values())
 
 
 def _tokens(calls: QuerySet[Any]) -> int:

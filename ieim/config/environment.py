@@ -404,6 +404,8 @@ class Environment(BaseSettings):
     IEIM_KEEP_DELIVERIES: variables.Days = 90
     """What webhooks were not told and was given up, and outages of the model that are over."""
     IEIM_KEEP_OUTAGES: variables.Days = 730
+    IEIM_KEEP_DRAFTS: variables.Days = 90
+    """What a model drafted for editors, taken or not; what was taken is in the draft."""
     IEIM_KEEP_SIGN_INS: variables.Days = 7
     """Wrong passwords, with the name that was typed and the internet address. They lock an account
     for a quarter of an hour."""

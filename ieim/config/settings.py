@@ -224,6 +224,7 @@ IEIM_KEEP: dict[str, Any] = {
     or None,
     "deliveries": env.IEIM_KEEP_DELIVERIES or None,
     "outages": env.IEIM_KEEP_OUTAGES or None,
+    "drafts": env.IEIM_KEEP_DRAFTS or None,
     "sign_ins": env.IEIM_KEEP_SIGN_INS or None,
 }
 

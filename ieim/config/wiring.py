@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from conversations import ports, sweeper
+from conversations import ports, retention, sweeper
+from conversations.turns import store
 from ieim.people.scope import wire_agencies
 from ieim.studio import runs
+from ieim.studio.drafting import services as drafting
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
@@ -32,6 +34,8 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
     ports.wire(Reviews())
+    store.OTHER_TOKENS["drafting"] = drafting.tokens_since
+    retention.DELETE["drafts"] = drafting.forget
     sweeper.SWEEPS["change_sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)

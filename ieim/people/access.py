@@ -39,6 +39,7 @@ _SEE, _DECIDE = "review.view_reviewitem", "review.decide_reviewitem"
 _READ, _EDIT = "studio.view_service", "studio.change_service"
 _RELEASES, _TRY = "knowledge.view_release", "studio.add_goldenrun"
 _PROPOSE, _PUBLISH = "studio.add_proposal", "studio.publish_proposal"
+_GAPS = "studio.add_gapaction"
 _SET = "administration.change_section"
 _RECALL, _CORRECT = "conversations.view_citation", "conversations.add_correctionnotice"
 _TABLES = (
@@ -107,7 +108,7 @@ ACCESS: Mapping[str, str] = {
     "translating:confirm": _EDIT,
     **_all("trying", _TRY, "playground golden start"),
     **_all("trying", _EDIT, "questions question_add question_remove"),
-    **_all("gaps", _EDIT, "home group act services"),
+    **_all("gaps", _GAPS, "home group act services"),
     **_all("fresh", _READ, "services links"),
     **_all("fresh", _EDIT, "entry check_links"),
     **_all("recall", _RECALL, "home references"),
@@ -124,6 +125,7 @@ ACCESS: Mapping[str, str] = {
     "knowledge_api:withdraw": _PROPOSE,
     **_all("knowledge_api", _TRY, "golden_run try"),
     **_all("knowledge_api", _RECALL, "versions answers"),
+    **_all("knowledge_api", _GAPS, "gaps gap_actions"),
     "knowledge_api:notices": "knowledge.view_directive",
     "knowledge_api:end_notice": "knowledge.change_directive",
 }

@@ -57,6 +57,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         *permissions("knowledge", ("directive",), ("view", "add", "change")),
         "conversations.view_citation",
         "conversations.add_correctionnotice",
+        "studio.add_gapaction",
         *_TOKENS,
     ),
     Role.PUBLISHER: (

@@ -19,7 +19,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.db import transaction
 from django.dispatch import receiver
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
@@ -35,6 +35,10 @@ DIGEST_LENGTH = 40
 _SEEN = "staff_seen"
 _SEEN_INTERVAL = 60
 """Seconds between two updates of when a session was last used."""
+_EDITED = "editor:"
+"""How the names of pages begin that show again what was posted when the session had ended."""
+_UNSAVED = "staff_unsaved"
+_UNSAVED_SECONDS = 3600
 _POLLED = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
 """Addresses that an open page requests by itself: they do not count as use."""
 
@@ -105,11 +109,40 @@ class SessionTimeoutMiddleware(MiddlewareMixin):
         idle = seen and now - seen >= settings.IEIM_SESSION_IDLE_SECONDS
         if idle or now - began >= settings.SESSION_COOKIE_AGE:
             rows = UserSession.objects.filter(session_key=session.session_key)
+            unsaved = _unsaved(request, request.user) if name.startswith(_EDITED) else None
             end(rows, user=request.user, reason="idle" if idle else "age")
             logout(request)
+            if unsaved:
+                request.session[_UNSAVED] = unsaved  # the login keeps what is in it
         elif now - seen >= _SEEN_INTERVAL and name not in _POLLED:
             session[BEGAN], session[_SEEN] = began, now
             UserSession.objects.create_from_request(request)
+
+
+def _unsaved(request: HttpRequest, user: User) -> dict[str, Any] | None:
+    if request.method != "POST" or "HX-Request" in request.headers:
+        return None
+    fields = {n: v for n, v in request.POST.lists() if n != "csrfmiddlewaretoken"}
+    at = int(timezone.now().timestamp())
+    return {"user": user.pk, "path": request.get_full_path(), "fields": fields, "at": at}
+
+
+def take_unsaved(request: HttpRequest) -> QueryDict | None:
+    """Return the fields that the user posted to this address when their session had ended, once.
+
+    None after :data:`_UNSAVED_SECONDS`, or where somebody else has logged in.
+    """
+    stored = request.session.get(_UNSAVED)
+    if stored is None or stored["path"] != request.get_full_path():
+        return None
+    del request.session[_UNSAVED]
+    age = timezone.now().timestamp() - stored["at"]
+    if stored["user"] != request.user.pk or age > _UNSAVED_SECONDS:
+        return None
+    fields = QueryDict(mutable=True)
+    for name, values in stored["fields"].items():
+        fields.setlist(name, values)
+    return fields
 
 
 @transaction.atomic

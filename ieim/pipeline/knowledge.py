@@ -388,7 +388,7 @@ def _view(written: Release, code: str, omit_stale: bool) -> Release:
             for (agency, key), service in written.services.items()
         },
         situations={
-            key: _situation(situation, situations.get(key))
+            key: _situation(situation, situations.get(key), omit_stale)
             for key, situation in written.situations.items()
         },
         language=code,
@@ -404,7 +404,7 @@ def _in_words_of(
         return entry
     texts = _texts(words.current, fields)
     if omit_stale:
-        omitted = (name for name in words.stale if name != "name")
+        omitted = (name for name in words.stale if name in fields and name != "name")
         texts |= {name: type(getattr(entry, name))() for name in omitted}
     return replace(entry, **texts)
 
@@ -418,16 +418,18 @@ def _category(category: Category, words: Translation | None) -> Category:
     return replace(category, value=value, keywords=tuple(keywords))
 
 
-def _situation(situation: Situation, words: Translation | None) -> Situation:
+def _situation(situation: Situation, words: Translation | None, omit_stale: bool) -> Situation:
     if words is None:
         return situation
-    lines = (line.partition("|") for line in words.conditions)
+    # The original of a stale condition stays: without one a step would be everybody's.
+    lines = (line.partition("|") for line in words.current.conditions)
     conditions = {reference.strip(): condition.strip() for reference, _, condition in lines}
     steps = tuple(
         replace(step, condition=conditions.get(f"{step.agency}/{step.service}") or step.condition)
         for step in situation.steps
     )
-    return replace(_in_words_of(situation, words, ("name", "description"), False), steps=steps)
+    texts = ("name", "description")
+    return replace(_in_words_of(situation, words, texts, omit_stale), steps=steps)
 
 
 def _texts(words: Translation, fields: tuple[str, ...]) -> dict[str, Any]:

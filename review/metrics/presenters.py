@@ -18,7 +18,7 @@ from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.topology import ORDER
 from ieim.studio.labels import stage_label
 from review import finding_texts
-from review.metrics.selectors import WITHOUT_A_PERSON, Figures, Period, Row
+from review.metrics.selectors import LEFT, OUTSIDE, UNSAID, WITHOUT_A_PERSON, Figures, Period, Row
 from review.metrics.statistics import (
     AnswerTimes,
     DecisionStatistics,
@@ -43,6 +43,9 @@ OUTCOMES: Mapping[str, str] = {
     ReplyOrigin.MODEL_APPROVED.value: gettext_noop("Approved by a person"),
     ReplyOrigin.STAFF_OVERRIDE.value: gettext_noop("Corrected by a person"),
     ReplyOrigin.STAFF.value: gettext_noop("Written by a person"),
+    OUTSIDE: gettext_noop("Told that no service is about it"),
+    UNSAID: gettext_noop("Told that the entry does not say it"),
+    LEFT: gettext_noop("Asked back, and nothing chosen"),
     OPEN: gettext_noop("Not answered yet"),
     TurnState.CLOSED.value: gettext_noop("Closed without an answer"),
 }
@@ -50,6 +53,7 @@ OUTCOMES: Mapping[str, str] = {
 OUTCOME_SERIES: Mapping[str, Collection[str]] = {
     gettext_noop("Answered without a person"): WITHOUT_A_PERSON,
     gettext_noop("With a person"): set(ReplyOrigin.values) - WITHOUT_A_PERSON,
+    gettext_noop("Not in the service list, or nothing chosen"): [OUTSIDE, UNSAID, LEFT],
     gettext_noop("Not answered yet"): [OPEN],
     gettext_noop("Closed without an answer"): [TurnState.CLOSED.value],
 }

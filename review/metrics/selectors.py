@@ -49,6 +49,7 @@ from conversations.models import (
     Turn,
     Unused,
 )
+from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.topology import AWAITED
 from review.facets import AGENCY_STAGE
 from review.models import Action, DailyFigures, Decision, LateChange, ReviewItem
@@ -64,6 +65,21 @@ WITHOUT_A_PERSON = frozenset(
     }
 )
 """Origins of replies in which no member of staff had a part."""
+OUTSIDE, UNSAID, LEFT = "outside", "unsaid", "left"
+"""Outcomes of questions without an answer: no service is about them, the service's entry does not
+say what was asked, or the citizen was asked back and left it at that."""
+_ALONE = Q(reply__origin__in=WITHOUT_A_PERSON)
+_OUTCOME = Case(
+    When(_ALONE & Q(reply__body__kind="outside"), then=Value(OUTSIDE)),
+    When(_ALONE & Q(reply__body__unsaid=True), then=Value(UNSAID)),
+    When(
+        reply=None,
+        choice__outcome__in=(ChoiceOutcome.EXPIRED, ChoiceOutcome.REPLACED),
+        then=Value(LEFT),
+    ),
+    default=Coalesce("reply__origin", "state"),
+    output_field=CharField(),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +206,10 @@ def _runs(days: Iterable[date]) -> Iterator[Period]:
 
 
 def questions(period: Period) -> list[Row]:
-    """Return the questions by ``outcome``: the origin of their reply, else the turn's state."""
+    """Return the questions by ``outcome``: :data:`OUTSIDE`, :data:`UNSAID` or :data:`LEFT`, else
+    the origin of their reply, else the turn's state."""
     rows = _within(Turn.objects.all(), period, "created_at", turn="pk")
-    return _counted(rows, period, outcome=Coalesce("reply__origin", "state"))
+    return _counted(rows, period, outcome=_OUTCOME)
 
 
 def stops(period: Period) -> list[Row]:

@@ -18,6 +18,7 @@ from conversations.models import Outage, Session, Turn
 from conversations.turns.locking import is_erased
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.audit.verify import verify
+from ieim.studio.models import DraftingRun
 from review.models import Action, Decision
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
@@ -64,6 +65,7 @@ def test_old_conversations_go_and_one_event_proves_it(ask: Ask) -> None:
         "conversations": 1,
         "deliveries": 0,
         "outages": 0,
+        "drafts": 0,
         "sign_ins": 0,
         "staff_sessions": 0,
     }
@@ -123,7 +125,7 @@ def test_what_a_person_decided_has_a_time_of_its_own(
 
 
 def test_the_other_kinds_go_too(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = timezone.now()
+    now, editor = timezone.now(), desk.person("eve")
     for days in (DAYS - 1, DAYS + 1):
         then = now - timedelta(days=days)
         Outage.objects.create(cause="timeout", began_at=then, seen_at=then, ended_at=then)
@@ -131,6 +133,9 @@ def test_the_other_kinds_go_too(db: None, monkeypatch: pytest.MonkeyPatch) -> No
             username=str(days), ip_address="192.0.2.1", failures_since_start=1
         )
         AccessAttempt.objects.filter(pk=attempt.pk).update(attempt_time=then)
+        for state in ("done", "running"):
+            run = DraftingRun.objects.create(kind="plain", state=state, created_by=editor)
+            DraftingRun.objects.filter(pk=run.pk).update(updated_at=then)
     StaffSession.objects.create(session_key="a", session_data="", expire_date=now)
     for key, hours in (("a", 0), ("b", -1)):
         UserSession.objects.create(
@@ -138,10 +143,11 @@ def test_the_other_kinds_go_too(db: None, monkeypatch: pytest.MonkeyPatch) -> No
         )
         last = now - timedelta(seconds=settings.SESSION_COOKIE_AGE, hours=hours, minutes=1)
         UserSession.objects.filter(user__username="eva" + key).update(last_seen_at=last)
-    keep(monkeypatch, outages=DAYS, sign_ins=DAYS)
+    keep(monkeypatch, outages=DAYS, sign_ins=DAYS, drafts=DAYS)
     erased = retention.apply()
     assert erased is not None
     assert (erased["outages"], erased["sign_ins"], erased["staff_sessions"]) == (1, 1, 1)
+    assert (erased["drafts"], DraftingRun.objects.filter(state="running").count()) == (1, 2)
     assert (Outage.objects.count(), AccessAttempt.objects.count()) == (1, 1)
     assert UserSession.objects.get().user.get_username() == "evab"
 

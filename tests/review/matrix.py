@@ -149,6 +149,7 @@ KINDS: Mapping[str, Kind] = {
     },
     "trying:question_remove": Kind.QUESTION,
     **{f"gaps:{name}": Kind.GROUP for name in ("group", "act")},
+    "knowledge_api:gap_actions": Kind.GROUP,
     "notices:end": Kind.NOTICE,
     "knowledge_api:end_notice": Kind.NOTICE,
     **{f"recall:{name}": Kind.SERVICE for name in ("home", "references", "correct", "resume")},

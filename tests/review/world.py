@@ -152,7 +152,7 @@ class World:
         if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
-            if name.startswith("gaps"):
+            if name.startswith(("gaps", "knowledge_api:gap")):
                 return self.group.pk
             return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
         return values.get(argument, self.item.pk)

@@ -23,7 +23,7 @@ from conversations.turns.models import ChoiceOutcome
 from ieim.audit.models import EMPTIED, AuditEvent
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
-from review.metrics.selectors import WITHOUT_A_PERSON
+from review.metrics.selectors import LEFT, OUTSIDE, UNSAID, WITHOUT_A_PERSON
 
 SETTLED: Final = timedelta(seconds=15)
 """An event may be committed after a later one: whichever is younger is left to the next scrape."""
@@ -41,6 +41,7 @@ Key = tuple[str, ...]
 
 _OUTCOMES: Final = (
     *(origin.value for origin in ReplyOrigin),
+    *(OUTSIDE, UNSAID, LEFT),
     *("asking", "needs_review", "awaiting_model", "closed"),
 )
 _RESULTS: Final = ("passed", "failed", "unanswered", "unused")
@@ -49,9 +50,10 @@ _TOKENS: Final = ("prompt", "completion", "cached", "unused")
 COUNTERS: Final[Mapping[str, tuple[str, tuple[str, ...], tuple[Key, ...]]]] = {
     "ieim_turns_received": ("Messages of citizens that were stored.", (), ((),)),
     "ieim_turns": (
-        "What became of turns: how they were answered, that they asked back (asking), were held or "
-        "failed closed (needs_review), wait for the model, or were closed. A turn counts once for "
-        "each of these that it comes to.",
+        "What became of turns: how they were answered, that no service is about them (outside), "
+        "that the entry does not say what was asked (unsaid), that they asked back (asking) and "
+        "nothing was chosen (left), were held or failed closed (needs_review), wait for the model, "
+        "or were closed. A turn counts once for each of these that it comes to.",
         ("outcome",),
         tuple((outcome,) for outcome in _OUTCOMES),
     ),
@@ -207,6 +209,23 @@ def _unanswered(payload: Mapping[str, Any]) -> Counted:
     yield ("ieim_model_errors", payload["code"]), 1
 
 
+def _answered(payload: Mapping[str, Any]) -> Counted:
+    outcome = payload["origin"]
+    if outcome in WITHOUT_A_PERSON:  # events of before 0.3 say no more than that
+        if payload.get("kind") == "outside":
+            outcome = OUTSIDE
+        elif payload.get("unsaid"):
+            outcome = UNSAID
+    yield ("ieim_turns", outcome), 1
+
+
+def _chosen(payload: Mapping[str, Any]) -> Counted:
+    outcome = payload["outcome"]
+    yield ("ieim_choices", outcome), 1
+    if outcome in (ChoiceOutcome.EXPIRED, ChoiceOutcome.REPLACED):
+        yield ("ieim_turns", LEFT), 1
+
+
 def _one(name: str, member: str = "", *, value: str = "") -> Callable[[Mapping[str, Any]], Counted]:
     def one(payload: Mapping[str, Any]) -> Counted:
         label = payload[member] if member else value
@@ -217,12 +236,12 @@ def _one(name: str, member: str = "", *, value: str = "") -> Callable[[Mapping[s
 
 _COUNT: Final[Mapping[str, Callable[[Mapping[str, Any]], Counted]]] = {
     "turn.received": _one("ieim_turns_received"),
-    "turn.answered": _one("ieim_turns", "origin"),
+    "turn.answered": _answered,
     "turn.asking": _one("ieim_turns", value="asking"),
     "turn.needs_review": _one("ieim_turns", value="needs_review"),
     "turn.awaiting_model": _one("ieim_turns", value="awaiting_model"),
     "turn.closed": _one("ieim_turns", value="closed"),
-    "turn.chosen": _one("ieim_choices", "outcome"),
+    "turn.chosen": _chosen,
     "stage.attempt": _attempt,
     "stage.unused": _unused,
     "stage.unanswered": _unanswered,

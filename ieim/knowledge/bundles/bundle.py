@@ -48,11 +48,11 @@ Entry: TypeAlias = (
     | Category
     | Service
     | Label
-    | Translation
     | HelpLine
     | RiskExample
     | CaseText
     | SituationRow
+    | Translation
     | ExampleQuestion
 )
 """A checked row of a table, in the order of :data:`TABLES`."""

@@ -37,9 +37,13 @@ _COLUMNS = frozenset(name for columns in COLUMNS.values() for name in columns)
 
 
 class Reader:
-    """Collects rows and problems of one file; its problems name ``file``."""
+    """Collects rows and problems of one file; its problems name ``file``.
 
-    def __init__(self, file: str, data: bytes = b"") -> None:
+    ``as_text``: a number, a date, or true or false in a column of texts is its text, as in CSV.
+    """
+
+    def __init__(self, file: str, data: bytes = b"", *, as_text: bool = False) -> None:
+        self.as_text = as_text
         self.file = file
         self.data = data
         self.rows: list[Row] = []
@@ -62,6 +66,10 @@ class Reader:
     def problem(self, line: int | None, message: str) -> None:
         """Note what is wrong on ``line`` (None: with the whole file)."""
         self.problems.append(BundleProblem(self.file, line, message))
+
+    def is_text(self, column: str) -> bool:
+        """Whether whatever stands in a column is its text."""
+        return self.as_text and column not in NUMBER_COLUMNS
 
     def text(self) -> str:
         """Return the file's text, "" after noting why it cannot be had."""
@@ -150,7 +158,7 @@ def _read_object(
     for key in repeated:
         reader.problem(line, f"has the key {key!r} twice: keep one")
     if isinstance(row, dict):
-        values = {key: _json_value(value) for key, value in row.items()}
+        values = {key: _json_value(v, reader.is_text(key)) for key, v in row.items()}
         reader.rows.append(Row(reader.file, line, values))
     else:
         reader.problem(line, 'is not a JSON object: write one {"column": value, ...} a line')
@@ -165,9 +173,11 @@ def _object(repeated: list[str], pairs: list[tuple[str, object]]) -> dict[str, o
     return values
 
 
-def _json_value(value: object) -> Value:
+def _json_value(value: object, is_text: bool) -> Value:
     if isinstance(value, list):
-        return [_json_value(item) for item in value]
+        return [_json_value(item, is_text) for item in value]
+    if is_text and isinstance(value, bool | Decimal):
+        return str(value).lower() if isinstance(value, bool) else str(value)
     if value is None or isinstance(value, str | bool | Decimal | Wrong):
         return value
     return Wrong("an object")
@@ -330,7 +340,7 @@ def _read_rows(reader: Reader, node: yaml.Node | None) -> None:
             reader.problem(_line(item), "is not a row: write 'column: value' lines under one '- '")
             continue
         pairs = list(_pairs(reader, item))
-        values = {key: _yaml_value(value) for key, value in pairs}
+        values = {key: _yaml_value(value, reader.is_text(key)) for key, value in pairs}
         lines = {key: _line(value) for key, value in pairs}
         reader.rows.append(Row(reader.file, _line(item), values, lines))
 
@@ -348,16 +358,18 @@ def _pairs(reader: Reader, node: yaml.MappingNode) -> list[tuple[str, yaml.Node]
     return list(values.items())
 
 
-def _yaml_value(node: yaml.Node) -> Value:
+def _yaml_value(node: yaml.Node, is_text: bool) -> Value:
     if isinstance(node, yaml.SequenceNode):
         # Columns are lists of text at most; going no deeper keeps aliases from multiplying.
         return [
-            _yaml_value(item) if isinstance(item, yaml.ScalarNode) else Wrong("not text")
+            _yaml_value(item, is_text) if isinstance(item, yaml.ScalarNode) else Wrong("not text")
             for item in node.value
         ]
     if not isinstance(node, yaml.ScalarNode):
         return Wrong("a mapping")
     match node.tag.removeprefix("tag:yaml.org,2002:"):
+        case "bool" | "int" | "float" | "timestamp" if is_text:
+            return str(node.value)
         case "str":
             return str(node.value)
         case "null":

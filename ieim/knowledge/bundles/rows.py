@@ -12,11 +12,11 @@ Table: TypeAlias = Literal[
     "dictionary",
     "services",
     "labels",
-    "translations",
     "help_lines",
     "risk_examples",
     "texts",
     "situations",
+    "translations",
     "questions",
 ]
 TABLES: tuple[Table, ...] = get_args(Table)

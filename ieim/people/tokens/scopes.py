@@ -63,6 +63,10 @@ SCOPES: Mapping[str, Scope] = {
         _("Add and end notices"),
         frozenset({"knowledge.add_directive", "knowledge.change_directive"}),
     ),
+    "knowledge:gaps": Scope(
+        _("Read the questions that ended badly, and do something about them"),
+        frozenset({"studio.add_gapaction"}),
+    ),
     "knowledge:answers": Scope(
         _("Read which answers were made from a service"), frozenset({"conversations.view_citation"})
     ),

@@ -6,7 +6,6 @@ hour; then the page asks for the file again.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, ClassVar
 from uuid import UUID, uuid4
 
@@ -121,16 +120,20 @@ class FilesAdmin(DraftAdmin):
         if rows is None:
             messages.error(request, gettext("The file is no longer kept here. Choose it again."))
             return redirect(self._url("import"))
-        plan = None
-        with suppress(Moved, OutOfScope):
+        plan, problem = None, ""
+        try:
             plan = write_import(
                 rows,
                 by=member(request),
                 expected_fingerprint=form.cleaned_data["seen"],
                 chosen=request.POST.getlist("take"),
             )
+        except (Moved, OutOfScope) as error:
+            problem = str(error)
         if plan is None or plan.problems[self.table]:
-            problem = "somebody changed these entries after the preview: look at it again"
+            problem = (
+                problem or "somebody changed these entries after the preview: look at it again"
+            )
             return self._import_page(request, form=ImportForm(), problems=[problem])
         cache.delete(key)
         added, changed, same = plan.counts[self.table].values()

@@ -19,6 +19,7 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from conversations.api.base import JSONOnly
 from conversations.api.errors import MEDIA_TYPE, TooLarge
@@ -28,7 +29,14 @@ from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.api import serializers
 from ieim.studio.api.entries import visible
-from ieim.studio.api.schema import FILE_REFUSED, MOVED, KnowledgeViewSet, NotDone, operation
+from ieim.studio.api.schema import (
+    FILE_REFUSED,
+    MOVED,
+    KnowledgeViewSet,
+    NotDone,
+    operation,
+    validated,
+)
 from ieim.studio.api.staff import Changed
 from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
 from ieim.studio.exchange.importing import (
@@ -130,6 +138,13 @@ def _normalized(media_type: str | None) -> str:
 class FileViewSet(KnowledgeViewSet):
     content_negotiation_class = FileNegotiation
 
+    def query(self, serializer_class: type[Serializer[Any]]) -> dict[str, Any]:
+        """Return the validated query of the address, in which ``take`` may stand several times."""
+        data: dict[str, Any] = self.request.query_params.dict()
+        if "take" in data:
+            data["take"] = [name for name in self.request.query_params.getlist("take") if name]
+        return validated(serializer_class(data=data))
+
     def upload(self) -> Upload:
         """Return the file in the body."""
         body: Any = self.request.data
@@ -176,7 +191,8 @@ def table_files(table: Table) -> type[FileViewSet]:
             responses=_NOT_USED,
         )
         def create(self, request: Request) -> Response:
-            confirmed = self.query(serializers.ImportQuerySerializer).get("confirm")
+            query = self.query(serializers.ImportQuerySerializer)
+            confirmed, chosen = query.get("confirm"), query.get("take")
             file = self.upload()
             kind = TABLE_TYPES[file.media_type]
             source = read(kind, table, file.data)
@@ -189,7 +205,7 @@ def table_files(table: Table) -> type[FileViewSet]:
             if confirmed is not None:
                 if confirmed != fingerprint:
                     raise Changed(MOVED)
-                planned = write_import(rows, by=self.user, expected_fingerprint=seen)
+                planned = write_import(rows, by=self.user, expected_fingerprint=seen, chosen=chosen)
                 _check(table_problems(table, source, planned, _FILE))
             result = _result(planned, confirmed) | {"digest": fingerprint, "warnings": warnings}
             return Response(serializers.ImportSerializer(result).data)
@@ -225,7 +241,12 @@ class StandardFiles(FileViewSet):
         if confirmed is None:
             changes = plan(mapped, self.user)
         else:
-            changes = merge(mapped=mapped, by=self.user, expected_fingerprint=confirmed)
+            changes = merge(
+                mapped=mapped,
+                by=self.user,
+                expected_fingerprint=confirmed,
+                chosen=query.get("take"),
+            )
         result = _result(changes, confirmed) | {"notes": report.notes}
         return Response(serializers.ImportSerializer(result).data)
 
@@ -251,9 +272,11 @@ def _planned(entry: Planned) -> dict[str, Any]:
         "entry": entry.name,
         "change": "added" if entry.is_new else "changed",
         "differences": [
-            {"field": name, "before": before, "after": after}
-            for name, before, after, *_ in entry.shown
+            {"field": name, "before": before, "after": after, "edit": edit, "take": choice}
+            for name, before, after, edit, choice in entry.shown
         ],
+        "take": entry.choice(),
+        "removal": entry.removal,
     }
 
 

@@ -97,7 +97,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     Invalid: _bad_values,
     Refused: _bad_notice,
     StandardError: _bad_file,
-    Moved: lambda _error: Changed(MOVED),
+    Moved: lambda error: NotDone(str(error)) if str(error) else Changed(MOVED),
     Stale: lambda error: Changed(str(error)),
     OutOfScope: lambda error: PermissionDenied(str(error)),
     Directive.DoesNotExist: lambda _error: Http404(),
@@ -124,11 +124,11 @@ class KnowledgeViewSet(ViewSetMixin, StaffView, GenericAPIView[Any]):
 
     def validated(self, serializer_class: type[Serializer[Any]]) -> dict[str, Any]:
         """Return the validated body."""
-        return _validated(serializer_class(data=self.request.data))
+        return validated(serializer_class(data=self.request.data))
 
     def query(self, serializer_class: type[Serializer[Any]]) -> dict[str, Any]:
         """Return the validated query of the address."""
-        return _validated(serializer_class(data=self.request.query_params.dict()))
+        return validated(serializer_class(data=self.request.query_params.dict()))
 
     def handle_exception(self, exc: Exception) -> Response:
         for exception, problem in self.problems.items():
@@ -139,10 +139,11 @@ class KnowledgeViewSet(ViewSetMixin, StaffView, GenericAPIView[Any]):
         return super().handle_exception(exc)
 
 
-def _validated(serializer: Serializer[Any]) -> dict[str, Any]:
+def validated(serializer: Serializer[Any]) -> dict[str, Any]:
+    """Return what was sent. Raises ValidationError."""
     serializer.is_valid(raise_exception=True)
-    validated: dict[str, Any] = serializer.validated_data
-    return validated
+    values: dict[str, Any] = serializer.validated_data
+    return values
 
 
 WRITING = (400, 411, 413, 415)

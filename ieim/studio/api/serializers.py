@@ -21,7 +21,8 @@ from ieim.knowledge.models import Release
 from ieim.knowledge.selectors import Published
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.studio.exchange.files import MEDIA_TYPES
-from ieim.studio.models import GoldenRun, Proposal
+from ieim.studio.gaps.selectors import EXAMPLES, NOBODY, STATES
+from ieim.studio.models import Gap, GapAction, GoldenRun, Proposal
 
 MOST_ITEMS = 1_000
 """Items of a list, whatever its column takes."""
@@ -358,6 +359,89 @@ DirectivesSerializer = _items(
 )
 
 
+class GapsQuerySerializer(ClosedSerializer):
+    """Which groups; what is left out leaves nothing out."""
+
+    agency = _id(required=False, help_text=f"`{NOBODY}` for the groups of no agency.")
+    language = serializers.RegexField(r"^[a-z]{2,3}$", required=False)
+    outcome = serializers.ChoiceField(Gap.Outcome.values, required=False)
+    week = serializers.DateField(required=False, help_text="The Monday with which it begins.")
+    state = serializers.ChoiceField(
+        [state for state in STATES if state],
+        required=False,
+        help_text="What was done about them; without it, those to do.",
+    )
+    page = serializers.IntegerField(
+        required=False, min_value=1, max_value=100_000, help_text="As `next` has it."
+    )
+
+
+class GapExampleSerializer(serializers.ModelSerializer[Gap]):
+    """A question, without personal data."""
+
+    class Meta:
+        model = Gap
+        fields = read_only_fields = ("text", "outcome", "asked_at")
+
+
+class GapActionSerializer(serializers.ModelSerializer[GapAction]):
+    """What somebody did about a group."""
+
+    action = serializers.ChoiceField(GapAction.Kind.values, source="kind")
+    by = serializers.CharField(source="by.username")
+
+    class Meta:
+        model = GapAction
+        fields = read_only_fields = ("action", "target", "reason", "at", "by")
+        extra_kwargs = {
+            "target": {"help_text": "`agency/key` of a service, the key of a situation, or empty."}
+        }
+
+
+class GapGroupSerializer(serializers.Serializer[Any]):
+    """Questions that mean much the same."""
+
+    id = serializers.IntegerField(source="group.pk")
+    agency = serializers.CharField(
+        source="group.agency", help_text="Empty where likely no service is about them."
+    )
+    language = serializers.CharField(source="group.language")
+    number = serializers.IntegerField(
+        source="group.number", help_text="Questions that fit the query."
+    )
+    total = serializers.IntegerField()
+    outcomes = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How many questions ended in which way."
+    )
+    examples = GapExampleSerializer(many=True, help_text=f"The first {EXAMPLES}.")
+    release = serializers.IntegerField(
+        source="group.release_number",
+        allow_null=True,
+        help_text="By the search over it `would_answer` and `would_ask` were counted.",
+    )
+    would_answer = serializers.IntegerField(source="group.would_answer")
+    would_ask = serializers.IntegerField(source="group.would_ask")
+    actions = GapActionSerializer(many=True)
+
+
+GapGroupsSerializer = _items(
+    "GapGroups",
+    GapGroupSerializer,
+    "A page of groups.",
+    next=serializers.IntegerField(allow_null=True, help_text="The number of the next page."),
+)
+
+
+class HandleGapSerializer(ClosedSerializer):
+    """What to do about a group."""
+
+    action = serializers.ChoiceField(GapAction.Kind.values)
+    text = TextField(required=False, help_text="The question, in words of your own.")
+    service = ADDRESSES["services"](required=False)
+    situation = _id(required=False)
+    reason = _id(500, required=False)
+
+
 KINDS = list(MEDIA_TYPES)
 """The endings: csv, xlsx, yaml, json."""
 
@@ -377,6 +461,14 @@ class ImportQuerySerializer(ClosedSerializer):
         required=False,
         help_text="The `digest` of the preview. Without it nothing is written.",
     )
+    take = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST),
+        required=False,
+        max_length=MOST_ITEMS,
+        help_text="Of what people changed or removed since the last import, what to write all the "
+        "same, as `take` of the preview names it; an empty one is none of it. Without it all is "
+        "written.",
+    )
 
 
 class StandardQuerySerializer(ImportQuerySerializer):
@@ -389,13 +481,29 @@ class StandardQuerySerializer(ImportQuerySerializer):
     )
 
 
+class EditSerializer(serializers.Serializer[Any]):
+    """Who changed or removed something of the draft, and when."""
+
+    by = serializers.CharField(source="by.username", default=None, allow_null=True)
+    at = serializers.DateTimeField()
+
+
+class PlannedDifferenceSerializer(DifferenceSerializer):
+    """A field that changes; with ``edit``, one that a person changed since the last import."""
+
+    take = serializers.CharField()
+    edit = EditSerializer(allow_null=True)
+
+
 class PlannedSerializer(serializers.Serializer[Any]):
-    """What happens to an entry."""
+    """What happens to an entry; with ``removal``, to one that a person removed."""
 
     table = serializers.ChoiceField(list(TABLES))
     entry = serializers.CharField(help_text="Its natural id.")
     change = serializers.ChoiceField(["added", "changed"])
-    differences = DifferenceSerializer(many=True)
+    differences = PlannedDifferenceSerializer(many=True)
+    take = serializers.CharField(help_text="What names it in the query, where it was removed.")
+    removal = EditSerializer(allow_null=True)
 
 
 class NoteSerializer(serializers.Serializer[Any]):

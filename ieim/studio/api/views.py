@@ -24,6 +24,7 @@ from ieim.pipeline.message.screen import refusal
 from ieim.studio.api import serializers
 from ieim.studio.api.entries import VIEWS
 from ieim.studio.api.files import FILES, StandardFiles
+from ieim.studio.api.gaps import Gaps
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
 from ieim.studio.models import Proposal
 from ieim.studio.proposals import services as proposals
@@ -115,7 +116,7 @@ class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
         "refuse_proposal",
         "Turn a proposal down",
         serializers.ProposalSerializer,
-        "A `reason` is needed.",
+        "A `reason` is needed. One that is agreed and waits for its time is taken back so.",
     )
     def refuse(self, request: Request, pk: int) -> Response:
         proposals.refuse(proposal_id=pk, by=self.user, reason=self._reason())
@@ -286,6 +287,8 @@ urlpatterns = [
     path("try/", Trials.as_view({"post": "create"}), name="try"),
     path("versions/", Answers.as_view({"get": "versions"}), name="versions"),
     path("answers/", Answers.as_view(_LIST), name="answers"),
+    path("gaps/", Gaps.as_view(_LIST), name="gaps"),
+    path("gaps/<number:pk>/actions/", Gaps.as_view({"post": "create"}), name="gap_actions"),
     path("notices/", Notices.as_view({**_LIST, "post": "create"}), name="notices"),
     path("notices/<number:pk>/end/", Notices.as_view({"post": "end"}), name="end_notice"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.turns import running
-from conversations.turns.store import spent_today, start_of_day
+from conversations.turns.store import spent_today
 from ieim.administration import selectors as administration
 from ieim.audit.services import record_system
 from ieim.knowledge.bundles.rows import Table
@@ -102,8 +103,6 @@ def _execute(claim: runs.Claim, model: Model | None) -> None:
         )
 
     model = model or running.current_model()
-    today = DraftingRun.objects.filter(created_at__gte=start_of_day())
-    spent = spent_today() + (today.aggregate(used=Sum("tokens"))["used"] or 0)
     try:
         drafted = drafting.draft(
             contract_id,
@@ -111,7 +110,7 @@ def _execute(claim: runs.Claim, model: Model | None) -> None:
             release=draft.release,
             model=model,
             options=running.options(persona=administration.current().persona),
-            day_spent=spent,
+            day_spent=spent_today(),
             check=check,
         )
     except ModelUnavailable as error:
@@ -209,3 +208,16 @@ def _edits(run: DraftingRun, taken: Mapping[str, str]) -> tuple[Table, Sequence[
     identity = {"language": run.language, "agency": run.agency}
     identity |= {"category": run.category, "service": run.service}
     return "translations", [Edit({**identity, **values}, run.seen["version"])]
+
+
+def tokens_since(moment: datetime) -> int:
+    """Return the tokens of the drafts that were asked for since a moment."""
+    drafted = DraftingRun.objects.filter(created_at__gte=moment)
+    return drafted.aggregate(used=Sum("tokens"))["used"] or 0
+
+
+def forget(before: datetime) -> int:
+    """Delete the drafts that were ready, or failed, before a moment; return how many."""
+    finished = DraftingRun.objects.exclude(state__in=runs.UNFINISHED_STATES)
+    count, _ = finished.filter(updated_at__lt=before).delete()
+    return count

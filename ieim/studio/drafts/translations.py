@@ -12,28 +12,38 @@ from typing import Any, TypeAlias
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.columns import TRANSLATED
+from ieim.knowledge.bundles.situations import line, parts
 from ieim.pipeline import knowledge
 from ieim.pipeline.canonical import digest
-from ieim.studio.models import Agency, Category, DraftEntry, Service, Translation
+from ieim.studio.models import Agency, Category, DraftEntry, Service, Situation, Translation
 
 Owner: TypeAlias = tuple[str, str, str]
-"""The agency, category and service of a translation; the last two may be ""."""
+"""The agency, category and service of a translation; the last two may be "". Of a situation the
+last is its key, and the others are ""."""
 Digests: TypeAlias = dict[str, str]
 """SHA-256 of texts, by field of a translation."""
 
 
 def kind_of(owner: Owner) -> str:
     """Return what a translation is of: a key of ``TRANSLATED``."""
-    _, category, service = owner
+    agency, category, service = owner
+    if not agency:
+        return "situation"
     return "category" if category else "service" if service else "agency"
 
 
 def source_texts(original: object, kind: str) -> dict[str, str | list[str]]:
-    """Return the texts of an agency, category or service by field of its translations, without
-    keywords; ``original`` is a row of the draft or of a bundle."""
-    texts = {}
+    """Return the texts of an agency, category, service or situation by field of its translations,
+    without keywords; ``original`` is a row of the draft or of a bundle.
+
+    Conditions are lines of the services that have one; their order is none of a translation's.
+    """
+    texts: dict[str, str | list[str]] = {}
     for name in TRANSLATED[kind]:
-        if name != "keywords":
+        if name == "conditions":
+            lines = map(parts, original.services)  # type: ignore[attr-defined]  # a situation's
+            texts[name] = sorted(line(*both) for both in lines if both[1])
+        elif name != "keywords":
             value = getattr(original, "value" if kind == "category" else name)
             texts[name] = value if isinstance(value, str) else list(value)
     return texts
@@ -53,7 +63,7 @@ def set_sources(rows: Iterable[Any], before: Iterable[DraftEntry]) -> None:
     stored = {row.pk: row for row in before if isinstance(row, Translation)}
     originals = _originals({row.agency_id or "" for row in rows})
     for row in rows:
-        current, old = originals.get(_owner(row), {}), stored.get(row.pk)
+        current, old = originals.get(owner_of(row), {}), stored.get(row.pk)
         kept = old.sources if old else {}
         row.sources = {
             name: kept[name] if name in kept and getattr(old, name) == getattr(row, name) else value
@@ -68,13 +78,15 @@ def with_stale(bundle: Bundle) -> Bundle:
         return bundle
     originals = _of_bundle(bundle)
     sources = {
-        (row.language, *_owner(row)): row.sources
-        for row in Translation.objects.only("language", "agency", "category", "service", "sources")
+        (row.language, *owner_of(row)): row.sources
+        for row in Translation.objects.only(
+            "language", "agency", "category", "service", "situation", "sources"
+        )
     }
     digests: dict[Owner, Digests] = {}
 
     def marked(row: knowledge.Translation) -> knowledge.Translation:
-        owner = (row.agency, row.category, row.service)
+        owner = owner_of(row)
         made_from = sources.get((row.language, *owner))
         if not made_from or owner not in originals:
             return row
@@ -99,7 +111,7 @@ def stale_in(bundle: Bundle, base: Bundle | None, draft: Bundle) -> Bundle:
     def marked(row: knowledge.Translation, by_source: knowledge.Translation) -> Any:
         if drafted.get(_key(row)) == without_stale(row):
             return by_source
-        owner = (row.agency, row.category, row.service)
+        owner = owner_of(row)
         if owner not in before or owner not in after:
             return row
         old, new = (source_texts(side[owner], kind_of(owner)) for side in (before, after))
@@ -123,7 +135,8 @@ def _of_bundle(bundle: Bundle) -> dict[Owner, object]:
     """Return everything that can be translated."""
     originals: dict[Owner, object] = {(a.id, "", ""): a for a in bundle.agencies}
     originals |= {(c.agency, c.key, ""): c for c in bundle.dictionary}
-    return originals | {(s.agency, "", s.key): s for s in bundle.services}
+    originals |= {(s.agency, "", s.key): s for s in bundle.services}
+    return originals | {("", "", s.key): s for s in bundle.situations}
 
 
 def stale_fields(made_from: Mapping[str, str], current: Mapping[str, str]) -> tuple[str, ...]:
@@ -133,12 +146,13 @@ def stale_fields(made_from: Mapping[str, str], current: Mapping[str, str]) -> tu
 
 def current_sources(row: Translation) -> Digests:
     """Return the digests of the originals of a translation as they are now."""
-    current = _originals({row.agency_id or ""}).get(_owner(row), {})
+    current = _originals({row.agency_id or ""}).get(owner_of(row), {})
     return {name: value for name, value in current.items() if getattr(row, name)}
 
 
 def _originals(agencies: Iterable[str]) -> dict[Owner, Digests]:
-    """Return the digests of everything that can be translated of ``agencies``."""
+    """Return the digests of everything that can be translated of ``agencies``, and of situations
+    where "" is among them."""
     names = set(agencies)
     digests = {
         (agency.pk, "", ""): _digests(agency, "agency")
@@ -148,8 +162,12 @@ def _originals(agencies: Iterable[str]) -> dict[Owner, Digests]:
         digests[category.agency_id, category.key, ""] = _digests(category, "category")
     for service in Service.objects.filter(agency__in=names):
         digests[service.agency_id, "", service.key] = _digests(service, "service")
+    for situation in Situation.objects.all() if "" in names else ():
+        digests["", "", situation.key] = _digests(situation, "situation")
     return digests
 
 
-def _owner(row: Translation) -> Owner:
-    return row.agency_id or "", row.category, row.service
+def owner_of(row: Translation | knowledge.Translation) -> Owner:
+    """Return what a translation, of the draft or of a bundle, is of."""
+    agency = row.agency_id if isinstance(row, Translation) else row.agency
+    return agency or "", row.category, row.service or row.situation

@@ -20,6 +20,7 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.access import member
 from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
+from ieim.people.sessions import take_unsaved
 from ieim.pipeline.message.screen import refusal
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing
@@ -102,6 +103,12 @@ def _page(
     may_edit = _may_edit(request, stored, scope)
     if (stored._state.adding or request.method == "POST") and not may_edit:
         raise PermissionDenied
+    if request.method == "GET" and (unsaved := take_unsaved(request)) is not None:
+        unsaved["do"] = "restore"  # it is shown, and saved by a press alone
+        request.method = "POST"
+        request.POST = unsaved  # type: ignore[assignment]  # as above
+        message = gettext("You were logged out before this was saved. It is here again: save it.")
+        messages.warning(request, message)
     posted, merged = _posted(request, stored)
     form = _form(posted, stored, scope, initial or {})
     is_valid = posted is not None and form.is_valid()

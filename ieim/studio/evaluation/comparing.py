@@ -4,7 +4,7 @@ An outcome is a JSON object, stored with a run of the golden questions: ``verdic
 review or unlabelled), ``outcome``, ``agency``, ``service`` (names, empty where there is none),
 ``lead`` (the beginning of the reply), ``reply`` (its digest), ``parts`` (digests by heading),
 ``stage``, ``reason`` and ``codes`` where a person gets the question. Headings are stored
-untranslated.
+untranslated. ``unsaid``: the service's entry does not say what was asked, which is wrong.
 """
 
 from __future__ import annotations
@@ -44,8 +44,10 @@ def outcome_of(result: CaseResult, release: Release) -> dict[str, Any]:
         (agency,) = turn.agencies
     service = release.services.get((agency, key))
     parts = {} if reply is None else reply_parts(reply)
+    unsaid = reply is not None and reply.unsaid
     return {
-        "verdict": result.verdict,
+        "verdict": "wrong" if unsaid else result.verdict,
+        "unsaid": unsaid,
         "outcome": turn.outcome,
         "agency": release.agencies[agency].name if agency in release.agencies else agency,
         "service": service.name if service else key,

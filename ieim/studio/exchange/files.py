@@ -63,7 +63,7 @@ def read(kind: str, table: Table, data: bytes) -> Reader:
 
     Problems name no file: whoever shows them knows what it is called.
     """
-    reader = Reader("", data)
+    reader = Reader("", data, as_text=True)
     if len(data) > MAX_BYTES:
         reader.problem(None, f"is larger than {MAX_BYTES // 2**20} MiB: split it, or load a bundle")
     elif not data.strip():

@@ -1,7 +1,8 @@
 """Importing rows into the draft, of one table or of several: what would change, and changing it.
 
 Entries that are not among the rows, and columns that a row does not have, stay as they are. So do
-fields that a person has changed since the last import, unless they are chosen one by one.
+fields that a person has changed since the last import, and entries that a person has removed,
+unless they are chosen one by one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _BATCH = 500
 
 
 class Moved(Exception):
-    """The draft is no longer what the preview was made from."""
+    """The draft is no longer what the preview was made from, or its message says what else was not
+    in the preview."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Planned:
     ``values`` is what it would become, ``version`` the one that the draft has, 0 for none, and
     ``index`` that of its row in its table.
     ``edits`` are the newest changes by which people wrote its fields since an import last changed
-    the entry, by column.
+    the entry, by column. ``removal`` is the newest change of a new entry that a person removed.
     """
 
     table: Table
@@ -53,6 +55,12 @@ class Planned:
     version: int
     index: int
     edits: Mapping[str, Change] = field(default_factory=dict)
+    removal: Change | None = None
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether a person changed or removed it, so that something has to be chosen."""
+        return bool(self.edits or self.removal)
 
     @property
     def is_new(self) -> bool:
@@ -67,7 +75,8 @@ class Planned:
             for name, before, after in readable(self.fields)
         ]
 
-    def choice(self, column: str) -> str:
+    def choice(self, column: str = "*") -> str:
+        """Return how a form names a field; without a column, the entry itself."""
         return f"{self.table} {column} {self.name}"
 
 
@@ -120,14 +129,14 @@ def write_import(
 ) -> Plan:
     """Import rows, all or nothing, and return what was done.
 
-    ``chosen`` are the fields (:meth:`Planned.choice`) to take although a person changed them since
-    the last import; None takes all.
+    ``chosen`` are the fields and entries (:meth:`Planned.choice`) to take although a person changed
+    or removed them since the last import; None takes all.
 
     ``expected_fingerprint`` is that of the plan that ``by`` agreed to; None agrees to any. A plan
     with problems is not written. ``standard`` is that of the file, "" for a table.
 
     Raises:
-        Moved: The plan is another one by now.
+        Moved: The plan is another one by now, or needs an entry that is not chosen.
         OutOfScope: ``by`` does not work for one of the agencies.
     """
     lock_head(SYSTEM_CHAIN)
@@ -138,8 +147,10 @@ def write_import(
         return plan
     if plan.out_of_scope:
         raise OutOfScope(gettext("You do not work for that agency."))
-    if chosen is not None and any(entry.edits for entry in plan.entries):
-        plan, checked = _plan(_without_edited(tables, plan, chosen), by)
+    if chosen is not None and any(entry.is_persons for entry in plan.entries):
+        plan, checked = _plan(_of_the_file(tables, plan, chosen), by)
+        if any(plan.problems.values()):
+            raise Moved(gettext("Other rows need an entry that you leave out: take it too."))
     changes = {
         entries.table: entries.apply(merged, by=by, source=Change.Source.FILE)
         for entries, merged in checked
@@ -192,9 +203,13 @@ def _plan(
             name = entry_name(table, values)
             plan.entries.append(Planned(table, name, values, fields, version, index))
     edits = {table: _edits(table, plan.entries) for table in tables}
-    plan.entries[:] = [replace(e, edits=edits[e.table].get(e.name, {})) for e in plan.entries]
+    removals = {table: _removals(table, plan.entries) for table in tables}
+    plan.entries[:] = [
+        replace(e, edits=edits[e.table].get(e.name, {}), removal=removals[e.table].get(e.name))
+        for e in plan.entries
+    ]
     # A page lists the first ones only.
-    plan.entries.sort(key=lambda entry: not entry.edits)
+    plan.entries.sort(key=lambda entry: not entry.is_persons)
     return plan, checked
 
 
@@ -215,16 +230,33 @@ def _edits(table: Table, entries: Iterable[Planned]) -> dict[str, dict[str, Chan
     return edits
 
 
-def _without_edited(
+def _removals(table: Table, entries: Iterable[Planned]) -> dict[str, Change]:
+    """Return :attr:`Planned.removal` by entry."""
+    names = [entry.name for entry in entries if entry.table == table and entry.is_new]
+    newest: dict[str, Change] = {}
+    for start in range(0, len(names), _BATCH):
+        changes = Change.objects.filter(table=table, entry__in=names[start : start + _BATCH])
+        for change in changes.select_related("by").order_by("id"):
+            newest[change.entry] = change
+    return {
+        name: change
+        for name, change in newest.items()
+        if change.kind == Change.Kind.REMOVED and change.source not in _IMPORTS
+    }
+
+
+def _of_the_file(
     tables: Mapping[Table, Sequence[Values]], plan: Plan, chosen: Collection[str]
 ) -> dict[Table, list[Values]]:
-    """Return the rows without the edited fields that are not chosen."""
+    """Return the rows without the edited fields and the removed entries that are not chosen."""
     result = {table: [dict(row) for row in rows] for table, rows in tables.items()}
     for entry in plan.entries:
         for column in entry.edits:
             if entry.choice(column) not in chosen:
                 del result[entry.table][entry.index][column]
-    return result
+        if entry.removal and entry.choice() not in chosen:
+            result[entry.table][entry.index].clear()
+    return {table: list(filter(None, rows)) for table, rows in result.items()}
 
 
 def table_rows(table: Table, source: Reader) -> dict[Table, list[Values]]:

@@ -73,16 +73,16 @@ def weeks(user: User) -> list[date]:
 
 
 def rows(groups: Collection[GapGroup]) -> list[dict[str, Any]]:
-    """Return groups for the template: examples, totals, actions, and what would happen now."""
+    """Return groups with what is shown of them: examples, numbers by outcome, and actions."""
     gaps = Gap.objects.filter(group__in=groups)
     position = Window(RowNumber(), partition_by=F("group"), order_by=["asked_at", "pk"])
     examples = defaultdict(list)
     for gap in gaps.annotate(position=position).filter(position__lte=EXAMPLES).defer("vector"):
         examples[gap.group_id].append(gap)
-    outcomes: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    outcomes: dict[int, dict[Gap.Outcome, int]] = defaultdict(dict)
     counted = gaps.order_by().values_list("group", "outcome").annotate(number=Count("pk"))
     for group_id, outcome, number in counted.order_by("-number", "outcome"):
-        outcomes[group_id].append((str(Gap.Outcome(outcome).label), number))
+        outcomes[group_id][Gap.Outcome(outcome)] = number
     actions = defaultdict(list)
     for action in GapAction.objects.filter(group__in=groups).select_related("by"):
         actions[action.group_id].append(action)
@@ -94,7 +94,7 @@ def rows(groups: Collection[GapGroup]) -> list[dict[str, Any]]:
             "language": language_label(group.language),
             "examples": examples[group.pk],
             "outcomes": outcomes[group.pk],
-            "total": sum(number for _, number in outcomes[group.pk]),
+            "total": sum(outcomes[group.pk].values()),
             "actions": actions[group.pk],
         }
         for group in groups

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from django.db import transaction
 from django.utils.translation import gettext
 
 from ieim.audit.canonical import JSONValue
 from ieim.audit.services import record_system
 from ieim.people.models import User
+from ieim.people.reading import record_listed
 from ieim.people.scope import works_for
+from ieim.studio.gaps.selectors import LISTED
 from ieim.studio.models import GapAction, GapGroup, Service
 from ieim.studio.trying.selectors import expected_case
 from ieim.studio.trying.services import GoldenError, add_example, store_written
@@ -65,3 +70,9 @@ def handle(
     payload: dict[str, JSONValue] = {"group": group.pk, "action": kind.value, "target": target}
     record_system(kind="gap.handled", payload=payload, actor=by.actor)
     return action
+
+
+def record_shown(rows: Iterable[Mapping[str, Any]], by: User) -> None:
+    """Record that somebody is shown the examples of groups (``rows`` of the selectors)."""
+    turns = (gap.turn_id for row in rows for gap in row["examples"])
+    record_listed(LISTED, "turns", turns, by)

@@ -17,12 +17,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from ieim.knowledge import selectors as knowledge
 from ieim.people.access import member
-from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.gaps import figures, selectors
-from ieim.studio.gaps.services import handle
+from ieim.studio.gaps.services import handle, record_shown
 from ieim.studio.labels import language_label
 from ieim.studio.models import Gap, GapAction, Service
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
@@ -58,7 +57,7 @@ def home(request: HttpRequest) -> HttpResponse:
     groups = selectors.listed(user, **active)
     page = filtered_page(groups, query, active, total=selectors.visible(user).count())
     rows = selectors.rows(list(page.page))
-    _record(request, rows)
+    record_shown(rows, user)
     filters = {name: choices(values, active[name]) for name, values in entries.items()}
     context = {
         "list": page,
@@ -114,7 +113,7 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
     if not rows:
         raise Http404
     (row,) = rows
-    _record(request, rows)
+    record_shown(rows, user)
     data, search = request.POST, request.GET.get("q", "")[:200]
     text = data.get("text") or row["examples"][0].text
     options = selectors.options(row["group"], user, text, search)
@@ -131,11 +130,6 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
         "current": knowledge.current_number(),
     }
     return render(request, "studio/gaps/group.html", context, status=422 if error else 200)
-
-
-def _record(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
-    turns = (gap.turn_id for row in rows for gap in row["examples"])
-    record_listed(selectors.LISTED, "turns", turns, member(request))
 
 
 @require_safe

@@ -467,6 +467,7 @@ def _page(
     context: dict[str, Any] = {
         "proposal": stored,
         "open": stored.state == Proposal.State.OPEN,
+        "scheduled": stored.state == Proposal.State.SCHEDULED,
         "mine": stored.proposed_by_id == request.user.pk,
         "is_draft": is_draft,
         "check_run": check_run,
@@ -476,7 +477,7 @@ def _page(
         "comments": stored.comments.select_related("by"),
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": agencies_outside_scope(changed, request.user)
-        if stored.state == Proposal.State.OPEN
+        if stored.state in (Proposal.State.OPEN, Proposal.State.SCHEDULED)
         else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(

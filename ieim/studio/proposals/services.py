@@ -306,7 +306,8 @@ def _bring_up_to_date(proposal: Proposal) -> None:
 
 @transaction.atomic
 def refuse(*, proposal_id: int, by: User, reason: str) -> None:
-    """Turn an open proposal down; ``reason`` is for its author.
+    """Turn an open proposal down, or take back one that waits for its time; ``reason`` is for its
+    author.
 
     Raises:
         ProposalError: there is no reason, or as :func:`publish_proposal`.
@@ -424,10 +425,11 @@ def _in_state(proposal_id: int, *states: Proposal.State) -> Proposal:
 
 
 def _decidable(proposal_id: int, by: User, *, publish: bool, alone: bool = False) -> Proposal:
-    """Return the open proposal that ``by`` may publish, or turn down."""
+    """Return the open proposal that ``by`` may publish, or turn down, one with a time also then."""
     if not by.has_perm(MAY_PUBLISH):
         raise ProposalError([gettext(_MAY_NOT[publish])])
-    proposal = _locked(proposal_id)
+    states = [Proposal.State.OPEN, *([] if publish else [Proposal.State.SCHEDULED])]
+    proposal = _locked(proposal_id, *states)
     is_author = proposal.proposed_by_id == by.pk
     if alone and not is_author:
         message = gettext("Somebody else proposed it: you are the second person, so publish it.")

@@ -7,7 +7,6 @@ one import a person: a browser need not send a large file twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -120,11 +119,12 @@ def preview(request: HttpRequest) -> HttpResponse:
     notice = ""
     try:
         if request.method == "POST":
-            with suppress(Moved):
+            try:
                 return _imported(request, pending.mapped)
-            notice = gettext(
-                "The draft was changed since you looked. This is what the import would do now."
-            )
+            except Moved as moved:
+                notice = str(moved) or gettext(
+                    "The draft was changed since you looked. This is what the import would do now."
+                )
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
@@ -189,7 +189,9 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
                 "name": entry.name,
                 "title": entry.values.get("name") or entry.values.get("value") or entry.name,
                 "is_new": entry.is_new,
-                "is_edited": bool(entry.edits),
+                "is_edited": entry.is_persons,
+                "removal": entry.removal,
+                "choice": entry.choice(),
                 "fields": [(column_label(name), *texts) for name, *texts in entry.shown],
             }
             for entry in entries[:SHOWN]

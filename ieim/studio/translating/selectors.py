@@ -12,7 +12,7 @@ from conversations.turns.languages import written_in
 from ieim.administration import selectors as administration
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Translation
-from ieim.studio.drafts.translations import Owner, kind_of, source_texts
+from ieim.studio.drafts.translations import Owner, kind_of, owner_of, source_texts
 from ieim.studio.labels import language_label
 
 
@@ -40,11 +40,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An agency, category or service beside its translation into one language."""
+    """An agency, category, service or situation beside its translation into one language."""
 
     owner: Owner
     name: str
     texts: Sequence[Text]
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.owner)
 
     @property
     def is_stale(self) -> bool:
@@ -70,7 +74,7 @@ def coverage(bundle: Bundle) -> list[Coverage]:
     """Return the coverage of each language of the draft ``bundle``."""
     result = []
     for code in target_languages(bundle):
-        services = [entry for entry in entries(bundle, code) if entry.owner[2]]
+        services = [entry for entry in entries(bundle, code) if entry.kind == "service"]
         stale = sum(entry.is_stale for entry in services)
         done = sum(not (entry.is_stale or entry.is_missing) for entry in services)
         result.append(Coverage(code, capfirst(language_label(code)), done, len(services), stale))
@@ -79,16 +83,13 @@ def coverage(bundle: Bundle) -> list[Coverage]:
 
 def entries(bundle: Bundle, language: str) -> Iterator[Entry]:
     """Yield all that can be translated of ``bundle``, agencies first, then their categories and
-    services."""
-    translations = {
-        (row.agency, row.category, row.service): row
-        for row in bundle.translations
-        if row.language == language
-    }
+    services, and situations last."""
+    translations = {owner_of(row): row for row in bundle.translations if row.language == language}
     originals: list[tuple[Owner, str, object]] = [
         *(((a.id, "", ""), a.name, a) for a in bundle.agencies),
         *(((c.agency, c.key, ""), c.value or c.key, c) for c in bundle.dictionary),
         *(((s.agency, "", s.key), s.name, s) for s in bundle.services),
+        *((("", "", s.key), s.name, s) for s in bundle.situations),
     ]
     for owner, name, original in originals:
         yield Entry(owner, name, _texts(owner, original, translations.get(owner)))

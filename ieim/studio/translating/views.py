@@ -19,6 +19,7 @@ from ieim.people.models import User
 from ieim.people.scope import works_for
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing
+from ieim.studio.drafts.translations import owner_of
 from ieim.studio.labels import column_label, language_label
 from ieim.studio.models import Change, Translation
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
@@ -46,10 +47,7 @@ def translations(request: HttpRequest) -> HttpResponse:
     matches = list(filter(_STATES[state][1], entries))
     active = {"language": language, "state": state}
     listed = filtered_page(matches, request.GET, active, total=len(entries))
-    stored = {
-        (row.agency_id, row.category, row.service): row
-        for row in Translation.objects.filter(language=language)
-    }
+    stored = {owner_of(row): row for row in Translation.objects.filter(language=language)}
     context = {
         "language": language,
         "language_name": language_label(language),
@@ -68,6 +66,8 @@ def _row(entry: Entry, stored: Translation | None, language: str, user: User) ->
     if works_for(user, agency) and user.has_perm("studio.change_translation"):
         identity = {"language": language, "agency": agency}
         identity |= {"category": category, "service": service}
+        if entry.kind == "situation":
+            identity = {"language": language, "situation": service}
         edit = f"{reverse('admin:studio_translation_add')}?{urlencode(identity)}"
         if stored is not None:
             edit = reverse("admin:studio_translation_change", args=[stored.pk])

@@ -32,6 +32,7 @@ VERDICTS: Mapping[str, str] = {
     "review": gettext_noop("A person gets it"),
     "unlabelled": gettext_noop("Answered; nobody has said what is right"),
 }
+UNSAID: Final = gettext_noop("Wrong: the entry does not say what was asked")
 LISTED: Final = "golden.listed"
 """The event that somebody is shown golden questions: some were citizens' messages."""
 
@@ -125,7 +126,7 @@ def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> d
 def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
     return {
         **{name: stored[name] for name in ("agency", "service", "lead", "reason")},
-        "verdict": gettext(VERDICTS[stored["verdict"]]),
+        "verdict": gettext(UNSAID if stored.get("unsaid") else VERDICTS[stored["verdict"]]),
         "stopped_at": stage_label(stored["stage"]) if stored["stage"] else "",
     }
 

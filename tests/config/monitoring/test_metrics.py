@@ -10,11 +10,12 @@ from datetime import timedelta
 from math import inf
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
 from django.core.cache import cache
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -86,6 +87,26 @@ def test_turns_and_calls_are_counted_once_whoever_scrapes(ask: Ask) -> None:
         assert now["ieim_turns_waiting{state=needs_review}"] == 1
         assert now["ieim_review_opened_total{stage=agency_detect_v1}"] == 1
         assert all(value == 1 for name, value in now.items() if "metrics_complete" in name)
+
+
+def test_what_was_not_answered_is_counted_as_what_it_is(db: None) -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("turn.answered", {"origin": "index", "kind": "outside", "unsaid": False}),
+        ("turn.answered", {"origin": "index", "kind": "service", "unsaid": True}),
+        ("turn.answered", {"origin": "staff", "kind": "outside", "unsaid": False}),
+        ("turn.chosen", {"outcome": "expired"}),
+        ("turn.chosen", {"outcome": "chosen"}),
+    ]
+    for kind, payload in events:
+        with transaction.atomic():
+            record_system(kind=kind, payload={**payload, "turn": str(uuid4())}, actor="system")
+    now = scraped()
+    counted = {o: now[f"ieim_turns_total{{outcome={o}}}"] for o in ("outside", "unsaid", "left")}
+    assert counted == {"outside": 1, "unsaid": 1, "left": 1}
+    assert (now["ieim_turns_total{outcome=index}"], now["ieim_turns_total{outcome=staff}"]) == (
+        0,
+        1,
+    )
 
 
 def test_a_counter_does_not_fall_when_a_conversation_is_erased(ask: Ask) -> None:

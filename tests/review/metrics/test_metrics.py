@@ -83,6 +83,25 @@ def test_questions_count_by_their_outcome_and_agency() -> None:
     }
 
 
+def test_what_was_not_answered_counts_as_what_it_is(client: Client) -> None:
+    make_question(AGENCY, origin="index", kind="outside")
+    make_question(AGENCY, origin="index", kind="service", unsaid=True)
+    make_question(AGENCY, origin="model_approved", kind="outside")
+    make_question(AGENCY, origin="index", kind="service", unsaid=False)
+    for outcome, origin in (("expired", ""), ("replaced", ""), ("expired", "staff"), ("", "")):
+        offered = {"stage": "service_select_v1", "offered": [[AGENCY, "visa"]]}
+        times = {"asked_at": timezone.now(), "until": timezone.now()}
+        turn = make_question(AGENCY, origin=origin)
+        Choice.objects.create(turn=turn, outcome=outcome, **offered, **times)
+    results = {"outside": 1, "unsaid": 1, "left": 2, "index": 1, "staff": 1}
+    results |= {"model_approved": 1, "queued": 1}
+    assert {row["outcome"]: row["total"] for row in load().questions} == results
+    client.force_login(person("chief", Role.SUPERVISOR))
+    assert "1 of 8" in client.get(PAGE).content.decode()
+    rows = {row["detail"]: row["value"] for row in measures(client)}
+    assert (rows["outside"], rows["unsaid"], rows["left"]) == ("1", "1", "2")
+
+
 def test_a_question_counts_for_the_agency_that_handles_it() -> None:
     make_item(make_question(AGENCY), "schema", agency="passports")
     assert load().agencies == {"passports"}

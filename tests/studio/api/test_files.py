@@ -79,7 +79,9 @@ def test_it_says_what_a_file_would_change_and_writes_it_once_confirmed(ed: Edito
     assert (answer["written"], answer["added"], answer["changed"]) == (False, 1, 1)
     changed, added = answer["entries"]
     assert changed["entry"] == f"immigration {KEY}"
-    assert {"field": "fees", "before": before, "after": "99 euros"} in changed["differences"]
+    difference = {"field": "fees", "before": before, "after": "99 euros", "edit": None}
+    difference["take"] = f"services fees immigration {KEY}"
+    assert difference in changed["differences"]
     assert (added["entry"], added["change"]) == ("immigration fresh", "added")
     assert fees() == before
     assert not imported()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations.turns import running
+from conversations.turns import running, store
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.columns import TRANSLATED
@@ -211,6 +211,13 @@ def test_the_budget_of_the_day_stops_it_before_a_call(
     run = ask(page, "translation", "fr")
     assert (run.state, server.asked) == ("failed", [])
     assert "the limit is 100" in run.result["findings"][0]
+
+
+def test_what_a_draft_has_used_counts_for_turns_too(page: Client, says: Script) -> None:
+    says("draft_translation_v1", fields())
+    run = ask(page, "translation", "fr")
+    assert run.tokens > 0
+    assert store.spent_today() == run.tokens
 
 
 def test_an_outage_is_said(page: Client, says: Script) -> None:

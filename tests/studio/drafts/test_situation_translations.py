@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.test import Client
 
 from ieim.knowledge.bundles.bundle import Bundle, read_bundle
@@ -13,6 +15,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.checks.rules import different_figures
 from ieim.studio.drafts import editing
+from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Change, Translation
 from ieim.studio.standards.schema_org import release_json_ld
@@ -120,3 +123,60 @@ def test_they_are_texts_of_an_event_and_read_back(whole: Bundle) -> None:
     mapped, _ = read(release_json_ld(whole.release(1), "https://ask.example"))
     (row,) = mapped.rows["translations"].values()
     assert (row["language"], row["situation"], row["name"]) == ("de", "moving", "Umzug")
+
+
+def change_situation(by: User, seen: int, **values: Any) -> None:
+    source = Change.Source.ADMIN
+    row = {"key": "moving", **values}
+    editing.save(table="situations", values=row, by=by, expected_version=seen, source=source)
+
+
+def stale() -> tuple[str, ...]:
+    (row,) = drafts.draft().translations
+    return row.stale
+
+
+def test_it_is_stale_once_its_original_changes(eve: User) -> None:
+    assert stale() == ()
+    change_situation(eve, 1, services=[RENEW, f"{RETURN} | if you earn 40,000"], description="D")
+    assert stale() == (), "neither the order nor what is not translated"
+    services = [f"{RETURN} | if you earn 50,000", RENEW]
+    change_situation(eve, 2, name="Moving home", services=services)
+    assert stale() == ("name", "conditions")
+    release = drafts.draft().release()
+    for omit in (False, True):
+        moving = release.in_language("de", omit_stale=omit).situations["moving"]
+        conditions = [step.condition for step in moving.steps]
+        assert (moving.name, conditions) == ("Moving home", ["if you earn 50,000", ""])
+    row = {**GERMAN, "conditions": [f"{RETURN} | wenn Sie 50.000 verdienen"]}
+    source = Change.Source.ADMIN
+    editing.save(table="translations", values=row, by=eve, expected_version=1, source=source)
+    assert stale() == ("name",)
+
+
+def test_the_list_has_it_until_somebody_says_that_it_is_right(
+    eve: User, editor: Client, settings: Any
+) -> None:
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["en", "de", "fr"]}
+    change_situation(eve, 1, name="Moving home")
+    html = editor.get("/knowledge/translations/?language=de&state=stale").content.decode()
+    assert "Moving home" in html
+    assert html.count("Out of date</strong>") == 1
+    stored = Translation.objects.get()
+    assert f'href="/admin/studio/translation/{stored.pk}/change/"' in html
+    assert "Let the model draft" not in html
+    local = browser(person("lou", Role.EDITOR, "tax"))
+    confirm = f"/knowledge/translations/{stored.pk}/confirm/"
+    assert local.post(confirm, {"version": "1"}).status_code == 404
+    editor.post(confirm, {"version": "1"})
+    assert stale() == ()
+    add = "/knowledge/translations/?language=fr&state=missing"
+    assert "language=fr&amp;situation=moving" in editor.get(add).content.decode()
+
+
+def test_the_migration_counts_what_is_there_as_current(eve: User) -> None:
+    before = Translation.objects.get().sources
+    Translation.objects.update(sources={})
+    migration = import_module("ieim.studio.migrations.0017_situation_sources")
+    migration.set_sources(apps, None)
+    assert Translation.objects.get().sources == before != {}

@@ -8,13 +8,17 @@ import pytest
 from django.test import Client
 
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.columns import Values
+from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.services import import_bundle
+from ieim.studio.exchange.importing import Moved, write_import
 from ieim.studio.models import Change, Service
 from tests.review.people import browser, person
 from tests.studio.admin.admin_pages import address, said
+from tests.studio.api.editing_api import Editor
 from tests.studio.exchange.files import confirm, preview, workbook
 
 pytestmark = pytest.mark.django_db
@@ -126,3 +130,108 @@ def test_a_number_in_a_column_of_text_is_its_text(client: Client) -> None:
     data = workbook([["agency", "key", "fees"], ["passports", "renew", 7.5]])
     confirm(client, "service", preview(client, "service", "xlsx", data))
     assert renewed().fees == "7.5"
+
+
+LOST = b"agency,key,name\npassports,lost,Lost passport\npassports,renew,Renew it\n"
+
+
+def removed(client: Client, by: User) -> None:
+    """Import an entry that somebody then removes."""
+    confirm(client, "service", preview(client, "service", "csv", LOST))
+    editing.remove(
+        table="services",
+        identity={"agency": "passports", "key": "lost"},
+        by=by,
+        expected_version=1,
+        source=Change.Source.ADMIN,
+    )
+
+
+def lost() -> bool:
+    return Service.objects.filter(key="lost").exists()
+
+
+def test_a_removed_entry_comes_back_only_where_its_box_is_ticked(
+    client: Client, edith: User
+) -> None:
+    removed(client, edith)
+    data = LOST.replace(b"Renew it", b"Renew this")
+    page = preview(client, "service", "csv", data)
+    assert "It was removed by Edith Ek on" in said(page)
+    assert take(client, page).status_code == 302
+    assert (lost(), renewed().name) == (False, "Renew this")
+    page = preview(client, "service", "csv", data)
+    assert take(client, page, TAKE.format("*").replace("renew", "lost")).status_code == 302
+    assert lost()
+    # What is there again is nobody's to decide any more.
+    assert "It was removed by" not in said(preview(client, "service", "csv", data + b",,\n"))
+
+
+def test_what_others_need_is_not_left_out(client: Client, edith: User) -> None:
+    category = {"agency": "passports", "key": "new", "value": "New"}
+    service = {"agency": "passports", "key": "renew", "categories": ["new"]}
+    write_import({"dictionary": [category]}, by=edith, expected_fingerprint=None)
+    editing.remove(
+        table="dictionary",
+        identity={"agency": "passports", "key": "new"},
+        by=edith,
+        expected_version=1,
+        source=Change.Source.ADMIN,
+    )
+    before = renewed().categories
+    rows: dict[Table, list[Values]] = {"dictionary": [category], "services": [service]}
+    with pytest.raises(Moved, match="Other rows need an entry that you leave out"):
+        write_import(rows, by=edith, expected_fingerprint=None, chosen=())
+    assert renewed().categories == before
+    chosen = ["dictionary * passports new"]
+    write_import(rows, by=edith, expected_fingerprint=None, chosen=chosen)
+    assert renewed().categories == ["new"]
+
+
+def test_a_program_names_what_to_take(client: Client, edith: User) -> None:
+    removed(client, edith)
+    edit(edith, fees="85 crowns")
+    data = [
+        {"agency": "passports", "key": "lost", "name": "Lost passport"},
+        {"agency": "passports", "key": "renew", "fees": 90, "contact": True},
+    ]
+    program, path = Editor(edith), "services/file/"
+    seen = program.send("POST", path, data).json()
+    first, second = sorted(seen["entries"], key=lambda entry: str(entry["entry"]))
+    assert (first["take"], first["removal"]["by"]) == ("services * passports lost", "edith")
+    (fees, contact) = second["differences"]
+    assert (fees["take"], fees["edit"]["by"], contact["edit"]) == (
+        "services fees passports renew",
+        "edith",
+        None,
+    )
+    query: dict[str, str] = {"confirm": seen["digest"], "take": ""}
+    written = program.send("POST", path, data, query=query)
+    assert (written.status_code, lost()) == (200, False)
+    assert (renewed().fees, renewed().contact) == ("85 crowns", "true")
+    seen = program.send("POST", path, data).json()
+    query = {"confirm": seen["digest"], "take": first["take"]}
+    program.send("POST", path, data, query=query)
+    assert lost()
+    edit(edith, fees="85 crowns")
+    seen = program.send("POST", path, data).json()
+    program.send("POST", path, data, query={"confirm": seen["digest"]})
+    assert renewed().fees == "90"
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("json", b'[{"agency": "passports", "key": "renew", "fees": 7.50, "contact": false}]'),
+        ("yaml", b"- {agency: passports, key: renew, fees: 7.50, contact: false}"),
+    ],
+)
+def test_what_is_no_text_is_its_text(client: Client, kind: str, data: bytes) -> None:
+    confirm(client, "service", preview(client, "service", kind, data))
+    assert (renewed().fees, renewed().contact) == ("7.50", "false")
+
+
+def test_a_date_is_its_text(client: Client) -> None:
+    data = b"- {agency: passports, key: renew, fees: 2026-03-31}"
+    confirm(client, "service", preview(client, "service", "yaml", data))
+    assert renewed().fees == "2026-03-31"

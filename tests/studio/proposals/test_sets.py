@@ -271,6 +271,25 @@ def test_the_pages_of_a_set(edith: User, pam: User) -> None:
     assert "Fees of 2028" in client.get(response["Location"]).content.decode()
 
 
+def test_a_publisher_takes_back_what_waits_for_its_time(edith: User, pam: User) -> None:
+    change(edith, fees="90 crowns")
+    in_a_year = timezone.now() + timedelta(days=365)
+    row = proposals.propose(note="A fee", by=edith, publish_at=in_a_year)
+    assert proposals.publish_proposal(proposal_id=row.pk, by=pam) is None
+    address = f"/knowledge/proposals/{row.pk}/"
+    other, pia = (person(n, Role.PUBLISHER, a) for n, a in (("olga", "tax"), ("pia", "passports")))
+    assert "Take it back before its time" not in browser(other).get(address).content.decode()
+    assert browser(other).post(f"{address}refuse/", {"text": "No"}).status_code == 403
+    client = browser(pia)
+    assert "Take it back before its time" in client.get(address).content.decode()
+    assert client.post(f"{address}refuse/", {"text": " "}).status_code == 422
+    assert client.post(f"{address}publish/", {"text": ""}).status_code == 422
+    assert client.post(f"{address}refuse/", {"text": "The fee is not agreed."}).status_code == 302
+    row.refresh_from_db()
+    assert (row.state, row.decided_by, row.reason) == ("refused", pia, "The fee is not agreed.")
+    assert sets.working_set(edith) is not None
+
+
 def french(by: User, fees: str) -> None:
     """Write the French fee of the passport's renewal into the draft."""
     identity = {"language": "fr", "agency": "passports", "service": "renew"}

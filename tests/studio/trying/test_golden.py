@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 
@@ -11,6 +13,8 @@ from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.evaluation.comparing import compare_outcomes
+from ieim.studio.evaluation.outcomes import TurnResult
+from ieim.studio.evaluation.running import QuestionRun
 from ieim.studio.models import GoldenRun, Proposal, Service
 from ieim.studio.trying import services
 from tests.fixtures import VISA
@@ -68,6 +72,31 @@ def test_it_counts_what_is_lost(edith: User, three: list[str]) -> None:
         "right",
         "Immigration and Visa Service",
     )
+
+
+def test_the_right_service_without_what_was_asked_has_failed(
+    editor: Client, edith: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result_of = QuestionRun.result
+
+    def with_passages(run: QuestionRun) -> TurnResult:
+        """As where there is an embedder, for a question about fees."""
+        result, key = result_of(run), ("immigration", visa().key)
+        assert result.reply is not None
+        unsaid = not run.release.services[key].fees
+        return replace(result, reply=replace(result.reply, unsaid=unsaid))
+
+    monkeypatch.setattr(QuestionRun, "result", with_passages)
+    keep(edith, text="What are the fees to extend a tourist visa?")
+    Service.objects.filter(pk=visa().pk).update(fees="")
+    proposal = proposed(edith)
+    finished = run(proposal, edith)
+    assert finished.result is not None
+    row = finished.result["rows"]["c"]
+    assert (row["before"]["verdict"], row["after"]["verdict"]) == ("right", "wrong")
+    assert (row["loss"], row["after"]["service"]) == (True, "Extend a tourist visa")
+    html = editor.get(f"/knowledge/try/golden/{proposal.pk}/").content.decode()
+    assert html.count("Wrong: the entry does not say what was asked") == 1
 
 
 def test_it_sees_what_gets_better_and_what_is_answered_differently(edith: User) -> None:
