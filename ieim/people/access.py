@@ -97,7 +97,11 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _RELEASES, "comment"),
-    **_all("knowledge", _PROPOSE, "again propose withdraw propose_set begin_set take take_into"),
+    **_all(
+        "knowledge",
+        _PROPOSE,
+        "again propose withdraw propose_set begin_set take take_into leave_out",
+    ),
     **_all("knowledge", _PROPOSE, "restore"),
     **_all("knowledge", _PUBLISH, "publish refuse alone"),
     **_all("editor", _READ, "agency category service situation"),

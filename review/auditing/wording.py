@@ -43,6 +43,7 @@ KINDS: Mapping[str, str] = {
     "knowledge.proposed": gettext_noop("Knowledge was proposed for publication"),
     "knowledge.published": gettext_noop("A release was published"),
     "knowledge.review_planned": gettext_noop("The owner or review date of an entry was changed"),
+    "knowledge.taken": gettext_noop("Entries were taken into another change set"),
     "knowledge.scheduled": gettext_noop("A change set was agreed to, to be published at its time"),
     "knowledge.vectors_made": gettext_noop("Vectors for the search were made"),
     "mail.asked": gettext_noop("The citizen asked to be told by e-mail"),

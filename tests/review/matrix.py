@@ -137,7 +137,10 @@ EXCEPT: Mapping[tuple[Kind, str], Row] = {
 }
 KINDS: Mapping[str, Kind] = {
     **{f"knowledge:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw")},
-    **{f"knowledge:{name}": Kind.PROPOSAL for name in ("comment", "propose_set", "take_into")},
+    **{
+        f"knowledge:{name}": Kind.PROPOSAL
+        for name in ("comment", "propose_set", "take_into", "leave_out")
+    },
     "knowledge:alone": Kind.DECISION,
     "knowledge:restore": Kind.PUBLIC,
     **{f"knowledge_api:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw", "golden_run")},

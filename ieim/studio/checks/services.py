@@ -164,7 +164,7 @@ def _state(run_id: int) -> tuple[Bundle, Release] | None:
         return draft.bundle, draft.release
     for proposal in Proposal.objects.filter(state=Proposal.State.DRAFT).only("pk"):
         with suppress(BundleError):
-            result = sets.assembled(sets.names_of(proposal))
+            result = sets.assembled(sets.parts_of(proposal))
             if result.release.sha256 == sha256:
                 return result.bundle, result.release
     return None

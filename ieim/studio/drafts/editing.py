@@ -113,16 +113,18 @@ def save(
 
 @transaction.atomic
 def save_all(
-    *, table: Table, edits: Sequence[Edit], by: User, source: Change.Source
+    *, table: Table, edits: Sequence[Edit], by: User | None, source: Change.Source
 ) -> list[DraftEntry]:
     """Add and change many entries of one table, all or none; return them in the same order.
+
+    ``by`` is None for the system itself.
 
     Raises :class:`ManyInvalid` with every problem, :class:`Stale` and :class:`OutOfScope` for the
     first of theirs; then nothing has changed.
     """
     lock_head(SYSTEM_CHAIN)
     entries = Entries(table, [edit.values for edit in edits])
-    scope = agencies_of(by)
+    scope = None if by is None else agencies_of(by)
     for identity, edit in zip(entries.identities, edits, strict=True):
         before = entries.stored.get(identity)
         owner = agency_of(table, dict(zip(IDENTITY[table], identity, strict=True)))
@@ -142,16 +144,21 @@ def save_all(
 
 @transaction.atomic
 def remove(
-    *, table: Table, identity: Identity, by: User, expected_version: int, source: Change.Source
+    *,
+    table: Table,
+    identity: Identity,
+    by: User | None,
+    expected_version: int,
+    source: Change.Source,
 ) -> None:
-    """Remove an entry, with its translations and questions.
+    """Remove an entry, with its translations and questions; ``by`` is None for the system.
 
     Raises :class:`Invalid` while something else refers to it (an agency with services, a category
     of a service), :class:`Stale` and :class:`OutOfScope`; then nothing has changed.
     """
     lock_head(SYSTEM_CHAIN)
     owner = "" if table == "agencies" else agency_of(table, identity)
-    if not works_for(by, owner):
+    if by is not None and not works_for(by, owner):
         raise OutOfScope(gettext("You do not work for that agency."))
     entries = Entries(table, [identity])
     entry = entries.stored.get(entries.identities[0])

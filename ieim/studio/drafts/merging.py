@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
@@ -13,7 +13,12 @@ from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 Name: TypeAlias = tuple[str, str]
 """A table, and the natural id of an entry in it, its parts joined by spaces."""
 
-Rows: TypeAlias = Mapping[Table, dict[str, Entry]]
+Columns: TypeAlias = frozenset[str]
+"""Columns of an entry, or :data:`WHOLE` alone."""
+WHOLE = "*"
+"""In the place of columns: the entry as a whole, which is new or was removed."""
+
+Rows: TypeAlias = Mapping[str, dict[str, Entry]]
 """The entries of a bundle by table and natural id, in its order."""
 
 
@@ -44,8 +49,20 @@ def values_of(table: Table, row: Entry) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
-def put_together(base: Bundle | None, draft: Bundle, names: Collection[Name]) -> Bundle:
-    """Return ``base`` (None: nothing) with the entries of ``names`` as ``draft`` has them.
+def differing(before: Entry | None, after: Entry | None) -> Columns:
+    """Return the columns in which two versions of an entry differ, but for what is stale of a
+    translation, which nobody has written."""
+    if before is None or after is None:
+        return frozenset() if before is after else frozenset({WHOLE})
+    names = [field.name for field in fields(after) if field.name != "stale"]
+    return frozenset(n for n in names if getattr(before, n) != getattr(after, n))
+
+
+def put_together(
+    base: Bundle | None, draft: Bundle, columns: Mapping[Name, Columns]
+) -> tuple[Bundle, list[Name]]:
+    """Return ``base`` (None: nothing) with the ``columns`` of entries as ``draft`` has them, and
+    the entries that ``base`` has not, and of which single columns alone were wanted.
 
     Entries are in the order of the draft.
     """
@@ -54,15 +71,26 @@ def put_together(base: Bundle | None, draft: Bundle, names: Collection[Name]) ->
         base = replace(draft, **empty)
     before, after = named(base), named(draft)
     result: dict[str, Any] = {}
+    missing: list[Name] = []
     for table in TABLES:
         rows = dict(before[table])
-        for entry in (entry for name, entry in names if name == table):
-            if entry in after[table]:
-                rows[entry] = after[table][entry]
-            else:
-                rows.pop(entry, None)
+        for name, wanted in columns.items():
+            if name[0] != table:
+                continue
+            entry, old, new = name[1], rows.get(name[1]), after[table].get(name[1])
+            if WHOLE in wanted:
+                if new is None:
+                    rows.pop(entry, None)
+                else:
+                    rows[entry] = new
+            elif old is None:
+                missing += [name] if new is not None else []
+            elif new is not None:
+                known = {field.name for field in fields(new)} & wanted
+                values: Any = {column: getattr(new, column) for column in known}
+                rows[entry] = replace(old, **values)
         result[table] = _in_order(rows, list(after[table]))
-    return replace(base, **result)
+    return replace(base, **result), missing
 
 
 def merge(base: Bundle | None, mine: Bundle, theirs: Bundle) -> tuple[Bundle, list[Conflict]]:

@@ -15,6 +15,7 @@ from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.knowledge.bundles.situations import line, parts
 from ieim.pipeline import knowledge
 from ieim.pipeline.canonical import digest
+from ieim.studio.drafts.merging import WHOLE
 from ieim.studio.models import Agency, Category, DraftEntry, Service, Situation, Translation
 
 Owner: TypeAlias = tuple[str, str, str]
@@ -97,38 +98,35 @@ def with_stale(bundle: Bundle) -> Bundle:
     return replace(bundle, translations=tuple(map(marked, bundle.translations)))
 
 
-def stale_in(bundle: Bundle, base: Bundle | None, draft: Bundle) -> Bundle:
-    """Return the ``bundle``, put together of ``base`` and ``draft``, with its stale texts named.
+def stale_in(
+    bundle: Bundle, base: Bundle | None, columns: Mapping[tuple[str, str], frozenset[str]]
+) -> Bundle:
+    """Return the ``bundle``, put together of ``base`` and ``columns`` of the draft, with its stale
+    texts named.
 
-    The draft's sources tell of a translation that is the draft's. Of one that the draft has
-    otherwise, what was stale in ``base`` is so, and what has another original here.
+    The draft's sources tell of texts that are the draft's. Of the others, what was stale in
+    ``base`` is so, and what has another original here.
     """
     if base is None:
         return with_stale(bundle)
-    drafted = {_key(row): without_stale(row) for row in draft.translations}
     before, after = _of_bundle(base), _of_bundle(bundle)
 
     def marked(row: knowledge.Translation, by_source: knowledge.Translation) -> Any:
-        if drafted.get(_key(row)) == without_stale(row):
+        names = filter(None, (row.language, *owner_of(row)))
+        own = columns.get(("translations", " ".join(names)), frozenset())
+        if own & {WHOLE, "stale"}:
             return by_source
         owner = owner_of(row)
         if owner not in before or owner not in after:
             return row
         old, new = (source_texts(side[owner], kind_of(owner)) for side in (before, after))
         changed = [name for name in new if old[name] != new[name] and getattr(row, name)]
-        return replace(row, stale=tuple(dict.fromkeys((*row.stale, *changed))))
+        others = [name for name in dict.fromkeys((*row.stale, *changed)) if name not in own]
+        drafted = [name for name in by_source.stale if name in own]
+        return replace(row, stale=(*others, *drafted))
 
     pairs = zip(bundle.translations, with_stale(bundle).translations, strict=True)
     return replace(bundle, translations=tuple(marked(*pair) for pair in pairs))
-
-
-def without_stale(row: Any) -> Any:
-    """Return a row of a bundle without what is stale in it, which nobody has written."""
-    return replace(row, stale=()) if isinstance(row, knowledge.Translation) else row
-
-
-def _key(row: knowledge.Translation) -> tuple[str, ...]:
-    return row.language, row.agency, row.category, row.service, row.situation
 
 
 def _of_bundle(bundle: Bundle) -> dict[Owner, object]:

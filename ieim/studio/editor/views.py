@@ -23,9 +23,10 @@ from ieim.people.scope import agencies_of
 from ieim.people.sessions import take_unsaved
 from ieim.pipeline.message.screen import refusal
 from ieim.studio.drafts import cached as drafts
-from ieim.studio.drafts import editing
+from ieim.studio.drafts import editing, sets
 from ieim.studio.drafts.entries import Problem, attribute, column_values
 from ieim.studio.drafts.history import agency_of, last_change, stale_message
+from ieim.studio.drafts.merging import WHOLE
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.editor import presenters, services
 from ieim.studio.editor.addresses import NAMES, IdConverter, edit_url
@@ -210,10 +211,27 @@ def _form(
     return form
 
 
-def _saved(request: HttpRequest, saved: DraftEntry, merged: Merge) -> HttpResponse:
+def _where(request: HttpRequest, table: Table, entry: str) -> str:
+    """Return that an entry is saved, and whose change sets have changes of it."""
     message = gettext("Saved in the draft. Citizens see it once it is published.")
-    messages.success(request, message, extra_tags="saved")
+    for row in sets.sets_of(table, entry):
+        if row.proposal.proposed_by_id == request.user.pk:
+            own = gettext("It is in your change set {number}.")
+            message += " " + own.format(number=row.proposal_id)
+        else:
+            other = gettext("{name} changes {fields} in change set {number}.")
+            fields = gettext("the whole entry")
+            if WHOLE not in row.columns:
+                fields = ", ".join(map(column_label, row.columns))
+            name = row.proposal.proposed_by.display_name
+            message += " " + other.format(name=name, fields=fields, number=row.proposal_id)
+    return message
+
+
+def _saved(request: HttpRequest, saved: DraftEntry, merged: Merge) -> HttpResponse:
     identity = _identity(saved)
+    message = _where(request, saved.table, entry_name(saved.table, identity))
+    messages.success(request, message, extra_tags="saved")
     if merged.taken:
         message = gettext("{what}. What they wrote is kept: {fields}.")
         changed = last_change(saved.table, entry_name(saved.table, identity))

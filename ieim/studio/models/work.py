@@ -128,19 +128,23 @@ class Proposal(models.Model):
 
 
 class ChangedEntry(models.Model):
-    """An entry of the draft that a change set in the state DRAFT is to change; it is in one alone.
+    """What a change set in the state DRAFT is to change of an entry of the draft.
 
-    ``table``, ``entry`` and ``agency`` are as in :class:`Change`.
+    ``table``, ``entry`` and ``agency`` are as in :class:`Change`. ``columns`` are those of the
+    table, each in one set alone, or "*" for the entry as a whole, which is new or removed.
     """
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="entries")
     table = models.CharField(max_length=16)
     entry = models.CharField(max_length=3 * ID_LIMIT + 20)
     agency = models.CharField(max_length=ID_LIMIT, blank=True)
+    columns = models.JSONField(default=list)
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["table", "entry"], name="entry_in_one_set")]
+        constraints = [
+            models.UniqueConstraint(fields=["table", "entry", "proposal"], name="entry_once_a_set")
+        ]
 
     def __str__(self) -> str:
         return f"{self.table} {self.entry} of {self.proposal_id}"

@@ -275,6 +275,7 @@ def _difference(
     return {
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),
+        "table": difference.table,
         "what": table_label(difference.table),
         "name": difference.name,
         "entry": difference.entry,

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from ieim.pipeline import knowledge
 from ieim.studio.drafts import sets
+from ieim.studio.drafts.merging import WHOLE
 from ieim.studio.models import Change, Proposal, Service
 
 MOST_WORDS = 8
@@ -16,15 +17,16 @@ MOST_WORDS = 8
 
 
 def others_at(proposal: Proposal) -> Sequence[Mapping[str, Any]]:
-    """Return who else has changed entries of a set that is edited, since it was begun: ``name``
+    """Return who else has changed fields of a set that is edited, since it was begun: ``name``
     and ``entry``."""
-    names = sets.names_of(proposal)
+    parts = sets.parts_of(proposal)
     changes = Change.objects.filter(at__gte=proposal.proposed_at, by__isnull=False)
     rows = changes.exclude(by=proposal.proposed_by).select_related("by").order_by("-id")
     seen = {
         (change.by.display_name, change.entry): None
-        for change in rows.filter(entry__in={entry for _, entry in names})[:200]
-        if (change.table, change.entry) in names and change.by is not None
+        for change in rows.filter(entry__in={entry for _, entry in parts})[:200]
+        if (part := parts.get((change.table, change.entry))) and change.by is not None
+        if WHOLE in part.columns or not part.columns.isdisjoint(change.fields)
     }
     return [{"name": name, "entry": entry} for name, entry in seen]
 

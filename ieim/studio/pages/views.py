@@ -67,11 +67,17 @@ def home(request: HttpRequest) -> HttpResponse:
         "mine": sum(change.agency in scope for change in changes) if scope else None,
         "languages": coverage(drafts.draft().bundle),
         "sets": _set_rows(request),
-        "free": len(sets.in_no_set()),
+        "free": _free(request),
         "waiting": proposals_of.proposals().filter(state__in=_UNDECIDED),
         "recent": proposals_of.proposals().exclude(state__in=_UNDECIDED)[:_RECENT],
     }
     return render(request, "studio/pages/home.html", context)
+
+
+def _free(request: HttpRequest) -> int:
+    """Return how many entries are in no set that one may take."""
+    scope = agencies_of(request.user)
+    return sum(scope is None or part.agency in scope for part in sets.in_no_set().values())
 
 
 def _set_rows(request: HttpRequest) -> list[dict[str, Any]]:
@@ -255,7 +261,7 @@ def propose(request: HttpRequest) -> HttpResponse:
         return _page(request, working.pk, problems=problems, action="propose", status=422)
     if working is not None and working.entries.exists():
         return redirect("knowledge:proposal", working.pk)
-    context = {"free": len(sets.in_no_set()), "problems": problems, "text": _text(request)}
+    context = {"free": _free(request), "problems": problems, "text": _text(request)}
     return render(request, "studio/pages/propose.html", context, status=422 if problems else 200)
 
 
@@ -303,6 +309,28 @@ def take(request: HttpRequest, proposal: int | None = None) -> HttpResponse:
 
 
 @require_POST
+def leave_out(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Take entries out of a set of one's own: into another one (``to``: its number, or ``new``), or
+    thrown away."""
+    names, by, to = _names(request) or set(), member(request), request.POST.get("to", "")
+    try:
+        if not names:
+            raise ProposalError([gettext("Choose what to leave out.")])
+        if "discard" in request.POST:
+            proposals.discard(proposal_id=proposal, names=names, by=by)
+            message = gettext("Thrown away: the draft has it as citizens read it now.")
+        else:
+            other = int(to) if to.isdecimal() and len(to) < 10 else sets.begin(by).pk
+            proposals.take(by=by, names=names, proposal_id=other)
+            message = gettext("Moved to change set {number}.").format(number=other)
+    except ProposalError as error:
+        messages.error(request, " ".join(error.reasons))
+    else:
+        messages.success(request, message)
+    return redirect("knowledge:proposal", proposal)
+
+
+@require_POST
 def restore(request: HttpRequest, number: int) -> HttpResponse:
     """Make entries of the draft again what they are in a release, in a set of one's own."""
     try:
@@ -325,7 +353,7 @@ def _names(request: HttpRequest) -> set[Name] | None:
     if number.isdecimal() and len(number) < 10:
         chosen = get_object_or_404(proposals_of.all_sets(), pk=int(number))
         if chosen.state == Proposal.State.DRAFT:
-            return set(sets.names_of(chosen))
+            return set(sets.parts_of(chosen))
         return {(change.table, change.entry) for change in proposals_of.changes(chosen)}
     posted = [value.partition(" ") for value in request.POST.getlist("entry")]
     return {(table, entry) for table, _, entry in posted} if posted else None
@@ -517,6 +545,7 @@ urlpatterns = [
     path("proposals/<int:proposal>/", proposal, name="proposal"),
     path("proposals/<int:proposal>/propose/", propose_set, name="propose_set"),
     path("proposals/<int:proposal>/take/", take, name="take_into"),
+    path("proposals/<int:proposal>/leave-out/", leave_out, name="leave_out"),
     path("proposals/<int:proposal>/comment/", comment, name="comment"),
     *(
         path(f"proposals/<int:proposal>/{action}/", decide, {"action": action}, name=action)

@@ -41,7 +41,7 @@ def sides(proposal: Proposal) -> tuple[Release | None, Release]:
     refers to what is not there.
     """
     if proposal.state == Proposal.State.DRAFT:
-        return selectors.current_release(), sets.assembled(sets.names_of(proposal)).release
+        return selectors.current_release(), sets.assembled(sets.parts_of(proposal)).release
     before = None if proposal.base_id is None else selectors.release(proposal.base_id)
     return before, _release(proposal.pk, proposal.sha256)
 

@@ -8,7 +8,7 @@ event, one at a time: a second person at once is told what the first one did.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -26,8 +26,10 @@ from ieim.pipeline.canonical import digest
 from ieim.studio.checks import Remark
 from ieim.studio.checks import services as checking
 from ieim.studio.drafts import sets
+from ieim.studio.drafts.editing import Invalid, ManyInvalid, OutOfScope
 from ieim.studio.drafts.merging import Name, merge
 from ieim.studio.drafts.publishing import PublishError, make_current
+from ieim.studio.drafts.writing import write
 from ieim.studio.labels import column_label
 from ieim.studio.models import Comment, GoldenQuestion, GoldenRun, Proposal, Service
 from ieim.studio.proposals.selectors import (
@@ -129,7 +131,7 @@ def assembled(proposal: Proposal) -> sets.Assembled:
     Raises :class:`ProposalError` where it refers to what is not there.
     """
     try:
-        return sets.assembled(sets.names_of(proposal))
+        return sets.assembled(sets.parts_of(proposal))
     except BundleError as error:
         hint = gettext("It is not in the current release: take what it needs into this set too.")
         raise ProposalError([*map(str, error.errors), hint]) from error
@@ -161,18 +163,44 @@ def take(
     scope = agencies_of(by)
     if names is None:
         free = sets.in_no_set()
-        entries = {n: agency for n, agency in free.items() if scope is None or agency in scope}
+        parts = {n: part for n, part in free.items() if scope is None or part.agency in scope}
     else:
-        known = sets.agencies_of_entries()
-        entries = {name: known[name] for name in names if name in known}
-        if scope is not None and not scope.issuperset(entries.values()):
+        known = sets.all_parts()
+        parts = {name: known[name] for name in names if name in known}
+        if scope is not None and not scope.issuperset(part.agency for part in parts.values()):
             raise ProposalError([gettext("You do not work for all of these agencies.")])
     if proposal_id is not None:
         proposal = _own_set(by, proposal_id)
     else:
         proposal = sets.working_set(by) or sets.begin(by)
-    sets.add(proposal, entries)
+    sets.add(proposal, parts)
+    if names is not None:
+        record_system(
+            kind="knowledge.taken",
+            payload={"proposal": proposal.pk, "entries": [entry for _, entry in parts][:20]},
+            actor=by.actor,
+        )
     return proposal
+
+
+@transaction.atomic
+def discard(*, proposal_id: int, names: Collection[Name], by: User) -> None:
+    """Throw away what one's own set changes of some entries: the draft has it as the current
+    release again.
+
+    Raises:
+        ProposalError: it is somebody else's set, or something else needs what it adds.
+    """
+    lock_head(SYSTEM_CHAIN)
+    proposal, current = _own_set(by, proposal_id), sets.current_bundle()
+    parts = {name: part for name, part in sets.parts_of(proposal).items() if name in names}
+    if current is None:
+        raise ProposalError([gettext("There is no release to go back to.")])
+    try:
+        write(current, parts, by=by)
+    except (Invalid, ManyInvalid, OutOfScope) as error:
+        raise ProposalError([str(error)]) from error
+    sets.leave(parts)
 
 
 def propose_again(*, release: Release, note: str, by: User) -> Proposal:
@@ -343,10 +371,14 @@ def _edit_again(proposal: Proposal) -> None:
     """Give the entries of a set that is not published to a new one of its author, as far as they
     still differ and are in no other."""
     if proposal.again_id is None:
-        proposed: set[Name] = {(change.table, change.entry) for change in changes(proposal)}
-        free = sets.in_no_set()
-        if entries := {name: free[name] for name in proposed & free.keys()}:
-            sets.add(sets.begin(proposal.proposed_by, note=proposal.note), entries)
+        proposed, free = sets.proposed_parts(proposal), sets.in_no_set()
+        left = {
+            name: replace(part, columns=part.columns & proposed[name].columns)
+            for name, part in free.items()
+            if name in proposed
+        }
+        if left := {name: part for name, part in left.items() if part.columns}:
+            sets.add(sets.begin(proposal.proposed_by, note=proposal.note), left)
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
@@ -11,14 +12,13 @@ from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.bundle import Bundle, BundleError, bundle_of
 from ieim.knowledge.models import Release
-from ieim.people.models import User
 from ieim.studio.drafts import cached, sets
 from ieim.studio.drafts.editing import Invalid, ManyInvalid, OutOfScope
-from ieim.studio.drafts.merging import merge, named
+from ieim.studio.drafts.merging import WHOLE, differing, merge, named
 from ieim.studio.drafts.publishing import make_current
+from ieim.studio.drafts.writing import write
 from ieim.studio.models import Comment, Proposal
 from ieim.studio.proposals import services
-from ieim.studio.proposals.restoring import write
 from ieim.studio.proposals.services import ProposalError
 
 
@@ -81,23 +81,22 @@ def _end(pk: int) -> None:
     note = gettext("The end of proposal {number}").format(number=proposal.pk)
     release = Release(sha256=sha256, content=content, note=note)
     make_current(release, by=None, proposal=proposal.pk, ended=True)
-    _restore(before, after, proposal.decided_by)
+    _restore(before, after)
 
 
-def _restore(before: Bundle, after: Bundle, by: User) -> None:
-    """Make the draft's entries what they were, but for those that are edited already."""
-    old, new = named(before), named(after)
-    draft = named(cached.draft().bundle)
-    names = {
-        (table, entry)
-        for table, rows in new.items()
-        for entry in rows | old[table]
-        if rows.get(entry) != old[table].get(entry) and draft[table].get(entry) == rows.get(entry)
-    }
+def _restore(before: Bundle, after: Bundle) -> None:
+    """Make the draft's fields what they were, but for those that are edited already."""
+    new, draft = named(after), named(cached.draft().bundle)
+    parts = {}
+    for (table, entry), part in sets.differing_parts(after, before).items():
+        edited = differing(new[table].get(entry), draft[table].get(entry))
+        left = part.columns - edited if WHOLE not in edited else frozenset()
+        if left:
+            parts[table, entry] = replace(part, columns=left)
     try:
         with transaction.atomic():
-            write(before, names, by=by)
-            sets.leave(names)
+            write(before, parts, by=None)
+            sets.leave(parts)
     except (Invalid, ManyInvalid, OutOfScope):
         # The draft goes on differing from the release, and every list of changes shows it.
         return

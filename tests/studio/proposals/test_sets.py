@@ -62,7 +62,7 @@ def test_what_another_agency_has_not_finished_is_not_published(
     assert current("tax", "return").fees != "XXX TODO"
     (row,) = Proposal.objects.filter(state="draft")
     assert row.proposed_by == tom
-    assert sets.names_of(row) == {("services", "tax return")}
+    assert sets.parts_of(row).keys() == {("services", "tax return")}
     assert Service.objects.get(key="return").fees == "XXX TODO"
 
 
@@ -96,12 +96,86 @@ def test_different_fields_of_one_entry_are_merged(edith: User, pam: User) -> Non
 def test_who_else_changed_an_entry_is_seen(edith: User) -> None:
     change(edith, fees="90 crowns")
     olga = person("olga", Role.EDITOR, "passports", name="Olga Oh")
-    change(olga, processing_time="Two days")
+    change(olga, fees="nothing")
     assert sets.working_set(olga) is None
     (row,) = Proposal.objects.all()
     page = browser(edith).get(f"/knowledge/proposals/{row.pk}/").content.decode()
     assert "Olga Oh" in page
-    assert "Two days" in page
+    assert "nothing" in page
+
+
+def test_two_fields_of_one_entry_are_in_two_sets(edith: User, pam: User) -> None:
+    """What one has agreed for later does not go live with what the other has ready now."""
+    before, now = current().fees, timezone.now()
+    change(edith, fees="90 crowns")
+    later = proposals.propose(note="In May", by=edith, publish_at=now + timedelta(days=1))
+    proposals.publish_proposal(proposal_id=later.pk, by=pam)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days")
+    quick = proposals.propose(note="Quicker", by=olga)
+    published(quick.pk, pam)
+    assert (current().fees, current().processing_time) == (before, "Two days")
+    assert not sets.in_no_set()
+    timing.sweep(now=now + timedelta(days=1, seconds=1))
+    assert (current().fees, current().processing_time) == ("90 crowns", "Two days")
+
+
+def test_what_was_turned_down_does_not_come_back_in_another_set(edith: User, pam: User) -> None:
+    before = current().fees
+    change(edith, fees="90 crowns")
+    first = proposals.propose(note="A fee", by=edith)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days")
+    second = proposals.propose(note="Quicker", by=olga)
+    proposals.refuse(proposal_id=first.pk, by=pam, reason="It is 95")
+    again = sets.working_set(edith)
+    assert again is not None
+    assert sets.parts_of(again)["services", "passports renew"].columns == {"fees"}
+    published(second.pk, pam)
+    assert current().fees == before
+
+
+def test_at_its_end_a_text_leaves_the_draft_though_another_field_was_changed(
+    edith: User, pam: User
+) -> None:
+    before, now = current().fees, timezone.now()
+    change(edith, fees="90 crowns")
+    end = now + timedelta(days=1)
+    published(proposals.propose(note="For a day", by=edith, expires_at=end).pk, pam)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days")
+    timing.sweep(now=end)
+    row = Service.objects.get(key="renew")
+    assert (row.fees, row.processing_time) == (before, "Two days")
+    assert Change.objects.latest("id").by is None
+    published(proposals.propose(note="Quicker", by=olga).pk, pam)
+    assert current().fees == before
+
+
+def test_a_field_of_what_is_new_in_another_set_waits_for_it(edith: User) -> None:
+    values = {"agency": "passports", "key": "lend", "name": "Lend a passport"}
+    source = Change.Source.ADMIN
+    editing.save(table="services", values=values, by=edith, expected_version=None, source=source)
+    proposals.propose(note="New", by=edith)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, key="lend", fees="9 crowns")
+    (refusal,) = reasons(proposals.propose, note="A fee", by=olga)
+    assert "It is new, in another set" in refusal
+
+
+def test_an_own_change_is_thrown_away_and_the_others_stay(edith: User) -> None:
+    before = current().fees
+    change(edith, fees="90 crowns")
+    own = sets.working_set(edith)
+    assert own is not None
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days")
+    name = ("services", "passports renew")
+    assert "works on it" in reasons(proposals.discard, proposal_id=own.pk, names={name}, by=olga)[0]
+    proposals.discard(proposal_id=own.pk, names={name}, by=edith)
+    row = Service.objects.get(key="renew")
+    assert (row.fees, row.processing_time) == (before, "Two days")
+    assert not sets.parts_of(own)
 
 
 def test_what_a_set_refers_to_has_to_be_published_or_in_it(edith: User) -> None:
@@ -118,7 +192,7 @@ def test_what_a_set_refers_to_has_to_be_published_or_in_it(edith: User) -> None:
     page = browser(edith).get(f"/knowledge/proposals/{second.pk}/")
     assert page.status_code == 200
     assert b"new" in page.content
-    proposals.take(by=edith, names=sets.names_of(first), proposal_id=second.pk)
+    proposals.take(by=edith, names=sets.parts_of(first), proposal_id=second.pk)
     assert proposals.propose(note="x", by=edith).pk == second.pk
 
 
@@ -130,7 +204,7 @@ def test_a_refused_set_is_edited_again(edith: User, pam: User) -> None:
     again = sets.working_set(edith)
     assert again is not None
     assert again.note == "A fee"
-    assert sets.names_of(again) == {("services", "passports renew")}
+    assert sets.parts_of(again).keys() == {("services", "passports renew")}
     change(edith, fees="95 crowns")
     published(proposals.propose(note="The right fee", by=edith).pk, pam)
     assert current().fees == "95 crowns"
@@ -141,10 +215,10 @@ def test_what_is_in_no_set_is_taken_by_agency(edith: User, tom: User) -> None:
     AuditEvent.objects.filter(kind="knowledge.imported")  # the draft is read anew below
     change(edith, "passports", "renew", fees="2 crowns")
     assert set(sets.in_no_set()) == {("services", "tax return")}
-    assert sets.names_of(proposals.take(by=edith)) == {("services", "passports renew")}
+    assert sets.parts_of(proposals.take(by=edith)).keys() == {("services", "passports renew")}
     refusal = reasons(proposals.take, by=edith, names=[("services", "tax return")])
     assert refusal == ["You do not work for all of these agencies."]
-    assert sets.names_of(proposals.take(by=tom)) == {("services", "tax return")}
+    assert sets.parts_of(proposals.take(by=tom)).keys() == {("services", "tax return")}
 
 
 def test_it_is_published_at_its_time_and_ends(edith: User, pam: User) -> None:
@@ -181,7 +255,7 @@ def test_the_draft_is_what_it_was_after_the_end(edith: User, pam: User) -> None:
     timing.sweep(now=end)
     assert Service.objects.get(key="renew").fees == current().fees != "90 crowns"
     assert not sets.in_no_set()
-    assert not sets.names_of(Proposal.objects.filter(state="draft").first() or proposal)
+    assert not sets.parts_of(Proposal.objects.filter(state="draft").first() or proposal)
 
 
 def test_one_that_cannot_be_published_in_time_waits_again(edith: User, pam: User) -> None:
@@ -242,7 +316,7 @@ def test_a_set_is_taken_back_without_the_others_work(edith: User, pam: User) -> 
     refusal = reasons(
         restoring.restore, number=1, names={("services", "passports renew")}, by=edith
     )
-    assert refusal == ["The draft has it like that already."]
+    assert refusal == ["The current release has it like that already."]
 
 
 def test_the_pages_of_a_set(edith: User, pam: User) -> None:
@@ -339,7 +413,7 @@ def test_a_set_is_taken_over_and_taken_back_by_its_number(edith: User, pam: User
     working = sets.working_set(olga)
     assert working is not None
     assert own == f"/knowledge/proposals/{working.pk}/"
-    assert not sets.names_of(row)
+    assert not sets.parts_of(row)
     published(proposals.propose(note="A fee", by=olga).pk, pam)
     assert "Take this back" in client.get(own).content.decode()
     back = client.post("/knowledge/releases/1/restore/", {"set": working.pk})["Location"]
@@ -355,3 +429,50 @@ def test_the_progress_of_a_set_that_lacks_something_loads_the_page(edith: User) 
     change(edith, categories=["new"])
     page = browser(edith).get(f"/knowledge/proposals/{second.pk}/", headers={"HX-Request": "true"})
     assert page["HX-Refresh"] == "true"
+
+
+def test_what_is_out_of_date_is_that_of_the_release_that_a_set_makes(
+    edith: User, pam: User
+) -> None:
+    french(edith, "80 couronnes")
+    published(proposals.propose(note="In French", by=edith).pk, pam)
+    change(edith, fees="90 crowns")
+    fee = proposals.propose(note="A new fee", by=edith)
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days")
+    own = sets.working_set(olga)
+    assert own is not None
+    (translation,) = sets.assembled(sets.parts_of(own)).bundle.translations
+    assert translation.stale == ()
+    published(fee.pk, pam)
+    # That the translation is still right is in the set of who says so.
+    stored = Translation.objects.get()
+    editing.confirm_translation(
+        translation=stored, by=edith, expected_version=stored.version, source=Change.Source.ADMIN
+    )
+    for user, stale in ((olga, ("fees",)), (edith, ())):
+        working = sets.working_set(user)
+        assert working is not None
+        (translation,) = sets.assembled(sets.parts_of(working)).bundle.translations
+        assert translation.stale == stale
+
+
+def test_entries_are_left_out_on_the_page(edith: User) -> None:
+    change(edith, fees="90 crowns")
+    own = sets.working_set(edith)
+    assert own is not None
+    client, address = browser(edith), f"/knowledge/proposals/{own.pk}/"
+    assert "Leave something out" in client.get(address).content.decode()
+    form = {"entry": "services passports renew", "to": "new"}
+    page = client.post(f"{address}leave-out/", form, follow=True).content.decode()
+    other = sets.working_set(edith)
+    assert other is not None
+    assert other.pk != own.pk
+    assert f"Moved to change set {other.pk}." in page
+    form = {"entry": "services passports renew", "discard": "yes"}
+    client.post(f"/knowledge/proposals/{other.pk}/leave-out/", form)
+    assert Service.objects.get(key="renew").fees == current().fees
+    assert (
+        "Choose what to leave out."
+        in client.post(f"{address}leave-out/", {}, follow=True).content.decode()
+    )
