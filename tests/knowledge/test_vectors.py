@@ -59,6 +59,9 @@ def ideas(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Ideas:
     # Thousands of examples teach this embedder nothing.
     monkeypatch.setattr(crisis, "prepare", lambda **_trains: None)
     monkeypatch.setattr(kinds, "examples", lambda: FEW)
+    # What is cached of the examples is of all of them, here and in the tests after these.
+    for name in ("_by_words", "_languages"):
+        monkeypatch.setattr(kinds, name, getattr(kinds, name).__wrapped__)
     monkeypatch.setattr(kinds, "questions", lambda: [("how much money", "fees")])
     return ideas
 
