@@ -501,7 +501,6 @@ def _page(
         "check_run": check_run,
         "errors": sum(remark.severity is Severity.ERROR for remark in remarks),
         "others": selectors.others_at(stored) if is_draft else (),
-        "my_sets": _set_rows(request) if is_draft else (),
         "comments": stored.comments.select_related("by"),
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": agencies_outside_scope(changed, request.user)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -28,7 +27,7 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
-from ieim.studio.exchange.importing import Moved, Plan
+from ieim.studio.exchange.importing import Moved, Plan, Planned
 from ieim.studio.labels import column_label
 from ieim.studio.models import Agency
 from ieim.studio.standards.report import Note, Problem, StandardError
@@ -120,11 +119,21 @@ def preview(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "POST":
             try:
-                return _imported(request, pending.mapped)
+                fingerprint = request.POST.get("fingerprint", "")
+                imported = merge(
+                    mapped=pending.mapped,
+                    by=member(request),
+                    expected_fingerprint=fingerprint,
+                    chosen=request.POST.getlist("take"),
+                )
             except Moved as moved:
                 notice = str(moved) or gettext(
                     "The draft was changed since you looked. This is what the import would do now."
                 )
+            else:
+                cache.delete(_cache_key(request))
+                messages.success(request, _success_message(imported))
+                return redirect("standards:upload")
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
@@ -134,29 +143,12 @@ def preview(request: HttpRequest) -> HttpResponse:
         "standard": pending.mapped.standard,
         "plan": planned,
         "tables": [_table(table, planned) for table in planned.counts],
-        "notes": [(what, list(n)) for what, n in groupby(pending.notes, attrgetter("what"))],
+        "notes": [
+            (what, list(notes)) for what, notes in groupby(pending.notes, lambda note: note.what)
+        ],
         "notice": notice,
     }
     return render(request, "studio/standards/preview.html", context, status=409 if notice else 200)
-
-
-def _imported(request: HttpRequest, mapped: Mapped) -> HttpResponse:
-    imported = merge(
-        mapped=mapped,
-        by=member(request),
-        expected_fingerprint=request.POST.get("fingerprint", ""),
-        chosen=request.POST.getlist("take"),
-    )
-    cache.delete(_cache_key(request))
-    added = sum(entry.is_new for entry in imported.entries)
-    message = ngettext(
-        "Imported into the draft: {added} entry added, {changed} changed.",
-        "Imported into the draft: {added} entries added, {changed} changed.",
-        added,
-    )
-    changed = len(imported.entries) - added
-    messages.success(request, message.format(added=f"{added:,}", changed=f"{changed:,}"))
-    return redirect("standards:upload")
 
 
 urlpatterns = [path("", upload, name="upload"), path("preview/", preview, name="preview")]
@@ -184,20 +176,30 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
     return {
         "name": gettext(_TABLES[table]),
         "counts": planned.counts[table],
-        "entries": [
-            {
-                "name": entry.name,
-                "title": entry.values.get("name") or entry.values.get("value") or entry.name,
-                "is_new": entry.is_new,
-                "is_edited": entry.is_persons,
-                "removal": entry.removal,
-                "choice": entry.choice(),
-                "fields": [(column_label(name), *texts) for name, *texts in entry.shown],
-            }
-            for entry in entries[:SHOWN]
-        ],
+        "entries": [_entry(entry) for entry in entries[:SHOWN]],
         "more": max(0, len(entries) - SHOWN),
     }
+
+
+def _entry(entry: Planned) -> dict[str, Any]:
+    fields = [(column_label(name), *texts) for name, *texts in entry.shown]
+    title = entry.values.get("name") or entry.values.get("value") or entry.name
+    removal = {"removal": entry.removal, "choice": entry.choice()}
+    return (
+        removal
+        | {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
+        | {"is_edited": entry.is_persons}
+    )
+
+
+def _success_message(imported: Plan) -> str:
+    added = sum(entry.is_new for entry in imported.entries)
+    message = ngettext(
+        "Imported into the draft: {added} entry added, {changed} changed.",
+        "Imported into the draft: {added} entries added, {changed} changed.",
+        added,
+    )
+    return message.format(added=f"{added:,}", changed=f"{len(imported.entries) - added:,}")
 
 
 def _cache_key(request: HttpRequest) -> str:

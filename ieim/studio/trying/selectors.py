@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.bundle import BundleError
@@ -132,18 +132,14 @@ def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
 
 
 def problems_of(error: BundleError) -> list[dict[str, str]]:
-    """Return the errors of the draft, each with the address of its entry where it has one."""
+    """Return the errors of the draft, each with the address of its entry."""
     urls: dict[str, str] = {}
     for table, model in DRAFT_MODELS.items():
-        meta = model._meta
+        page = f"admin:studio_{model._meta.model_name}_change"
         for values in model._default_manager.values("pk", *COLUMNS[table]):
-            entry = f"{meta.verbose_name_raw} {drafts.entry_name(table, values)}"
-            try:
-                page = f"admin:{meta.app_label}_{meta.model_name}_change"
-                own_page = edit_url(table, [values[name] for name in IDENTITY[table]])
-                urls[entry] = own_page or reverse(page, args=[values["pk"]])
-            except NoReverseMatch:
-                break  # the table has no page of its own
+            entry = f"{model._meta.verbose_name_raw} {drafts.entry_name(table, values)}"
+            own_page = edit_url(table, [values[name] for name in IDENTITY[table]])
+            urls[entry] = own_page or reverse(page, args=[values["pk"]])
     return [
         {"entry": problem.file, "message": problem.message, "url": urls.get(problem.file, "")}
         for problem in error.errors
