@@ -70,6 +70,13 @@ def _choices(names: Iterable[str]) -> list[tuple[str, StrPromise]]:
     return [(name, _CHOICES[name]) for name in names]
 
 
+def _lines() -> models.JSONField[list[str], list[str]]:
+    """Return a column of texts that a table has had later: entries have none at first."""
+    return models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True
+    )
+
+
 class DraftEntry(models.Model):
     """One entry of the draft. Its rules are those of a bundle's rows; editing holds them."""
 
@@ -109,6 +116,8 @@ class Agency(DraftEntry):
         blank=True,
         help_text=_("What it is for, in words that citizens use: the search reads it."),
     )
+    places = _lines()
+    hours = _lines()
 
     class Meta(DraftEntry.Meta):
         verbose_name_plural = _("agencies")
@@ -201,6 +210,19 @@ class Service(DraftEntry):
             "is shown what presses first. Blank: nothing presses."
         ),
     )
+    amounts = _lines()
+    processing_days = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        default="",
+        help_text=_(
+            "The days that it takes, as 14, 5-10 or 5-10 working: citizens read them in their own "
+            "language where the text above does not say it."
+        ),
+    )
+    places = _lines()
+    hours = _lines()
 
     class Meta(DraftEntry.Meta):
         constraints = [
