@@ -22,7 +22,6 @@ from ieim.pipeline.gate.subject import about_before
 from ieim.pipeline.knowledge import Agency, Release
 from ieim.pipeline.structured import exceptions, read_opening, week
 
-
 MOST_AGENCIES = 3
 """Where a message is about no agency, the hours of so many at most are listed."""
 

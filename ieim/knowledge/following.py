@@ -53,7 +53,9 @@ def prepare(*, make: bool = True, translations: bool = True) -> Published | None
         release = selectors.loaded(newest)
         spoken = release.languages | (release.wording.languages if release.wording else set())
         languages = ("", *(sorted(spoken) if translations else ()))
-        for view in (release, *map(release.in_language, languages)):
+        # Editors search a release as it was written, citizens as its wording puts it.
+        originals = (release,) if release.wording else ()
+        for view in (*originals, *map(release.in_language, languages)):
             index_for(view)
             if make:
                 vectors.prepare(view)

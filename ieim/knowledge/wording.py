@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import time
 from itertools import groupby
+from typing import Any
 
 from babel import Locale
 from babel.dates import format_date, format_time
@@ -66,7 +67,7 @@ def fill(
         }
         is_readable = code == original or "contact" in translated
         contact = _contact(service, agency, spoken, is_readable=is_readable)
-    texts = {} if contact == service.contact else {"contact": contact}
+    texts: dict[str, Any] = {} if contact == service.contact else {"contact": contact}
     in_language = {*texts} if not service.contact.strip() and spoken == code else set[str]()
     # The words in brackets behind an amount are the editor's, in the original language.
     has_notes = any(read_amount(text).purpose for text in service.amounts)
@@ -142,17 +143,16 @@ def _contact(service: Service, agency: Agency, code: str, *, is_readable: bool) 
     is_blank = not text.strip()
     if not is_blank and not is_readable:
         return text
-    parts = []
-    for place in service.places or (agency.places if is_blank else ()):
-        if read_place(place)[1].casefold() not in text.casefold():
-            parts.append(place)
+    places = service.places or (agency.places if is_blank else ())
+    parts = [place for place in places if read_place(place)[1].casefold() not in text.casefold()]
     if not _CLOCK.search(text):
         parts += opening_hours(service.hours or (agency.hours if is_blank else ()), code)
     return "; ".join(filter(None, [text, *(part.rstrip(".。") for part in parts)]))
 
 
 def _dated(opening: Opening, locale: Locale) -> str:
-    first, last = (format_date(d, format="full", locale=locale) for d in (opening.first, opening.last))
+    dates = (opening.first, opening.last)
+    first, last = (format_date(day, format="full", locale=locale) for day in dates)
     day = first if first == last else _("{first} to {last}").format(first=first, last=last)
     if opening.span:
         return _("Open: {days}, {times}").format(days=day, times=_times(opening.span, locale))

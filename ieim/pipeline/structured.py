@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
 WEEKDAYS: Final = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
@@ -131,7 +132,7 @@ def exceptions(hours: Sequence[str]) -> list[Opening]:
 def overlap(hours: Sequence[str]) -> str:
     """Return the weekday whose times overlap in checked ``hours``, empty for none."""
     for name, spans in zip(WEEKDAYS, week(hours), strict=True):
-        if any(before[1] > after[0] for before, after in zip(spans, spans[1:], strict=False)):
+        if any(before[1] > after[0] for before, after in pairwise(spans)):
             return name
     return ""
 

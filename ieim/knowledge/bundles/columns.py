@@ -165,7 +165,7 @@ def _structured(column: str) -> AfterValidator:
 
 def _check_overlap(hours: tuple[str, ...]) -> tuple[str, ...]:
     if day := structured.overlap(hours):
-        raise ValueError(f"has times on {day} that overlap: keep one of them, or write one for both")
+        raise ValueError(f"has times on {day} that overlap: write one for both")
     return hours
 
 

@@ -15,7 +15,7 @@ from ieim.studio.standards.graph import Node, Reader, json_node, note_unread
 from ieim.studio.standards.hsds_api import address_uuid
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
-from ieim.studio.standards.texts import clock, joined, labelled, one_line, pair, steps
+from ieim.studio.standards.texts import amount, clock, joined, labelled, one_line, pair, steps
 
 EXPECTED = (
     "expected are the names of HSDS 3 (a service has id, name, status and an organization; an "
@@ -225,11 +225,26 @@ def _requirements(service: Node, reader: Reader) -> list[str]:
 def _fees(service: Node, reader: Reader) -> str:
     lines = [reader.text(service, "fees_description", "fees")]
     for option in reader.nodes(service, "cost_options"):
+        if _amount(option, reader):
+            continue
         money = f"{reader.text(option, 'amount')} {reader.text(option, 'currency').upper()}".strip()
         line = pair(one_line(reader.text(option, "option")), money)
         line = _with(line, one_line(reader.text(option, "amount_description")))
         lines.append(f"{line} {_validity(option, reader)}".strip())
     return joined(lines)
+
+
+def _amounts(service: Node, reader: Reader) -> list[str]:
+    options = reader.nodes(service, "cost_options")
+    return [text for option in options if (text := _amount(option, reader))]
+
+
+def _amount(option: Node, reader: Reader) -> str:
+    """Return an option as an amount, "" for one of which that would not say all."""
+    if option.has("amount_description", "valid_from", "valid_to"):
+        return ""
+    value, currency = reader.text(option, "amount"), reader.text(option, "currency")
+    return amount(value, currency, reader.text(option, "option"))
 
 
 def _eligibility(service: Node, reader: Reader) -> str:
@@ -355,6 +370,7 @@ _SERVICE: Mapping[str, _Column] = {
     "applicability_summary": _eligibility,
     "requirements": _requirements,
     "fees": _fees,
+    "amounts": _amounts,
     "processing_time": _text("wait_time"),
     "how_to_apply": lambda node, reader: steps(reader.text(node, "application_process")),
     "url": _text("url"),

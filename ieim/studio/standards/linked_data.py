@@ -14,6 +14,7 @@ from ieim.studio.standards.json_ld import no_language, read_nodes
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
 from ieim.studio.standards.texts import (
+    amount,
     clock,
     duration,
     joined,
@@ -56,6 +57,8 @@ _ADDRESS = (
     *("name", "postOfficeBoxNumber", "streetAddress", "fullAddress", "thoroughfare", "postalCode"),
     *("postCode", "addressLocality", "postName", "addressRegion", "addressCountry"),
 )
+_LOCATIONS = ("location", "serviceLocation")
+_SPECIAL = ("validFrom", "validThrough", "opens", "closes")
 _HOURS = ("openingHours", "hoursAvailable", "specialOpeningHoursSpecification")
 _SITE_LANGUAGE = "en"
 
@@ -347,14 +350,60 @@ def _how_to(node: Node, reader: Reader) -> list[Node]:
 
 def _fees(node: Node, reader: Reader) -> str:
     lines = reader.texts(node, "feesAndCommissionsSpecification")
+    for value, currency, name in _prices(node, reader):
+        if not amount(value, currency, name):
+            lines.append(pair(name, f"{value} {currency.upper()}".strip()))
+    return joined(lines)
+
+
+def _amounts(node: Node, reader: Reader) -> list[str]:
+    return [text for price in _prices(node, reader) if (text := amount(*price))]
+
+
+def _prices(node: Node, reader: Reader) -> Iterator[tuple[str, str, str]]:
+    """Yield the value, the currency and the name of each price."""
     for offer in reader.nodes(node, "offers"):
-        money = f"{reader.text(offer, 'price')} {reader.text(offer, 'priceCurrency').upper()}"
-        lines.append(pair(reader.text(offer, *NAMES, *ABOUT), money.strip()))
+        price = reader.text(offer, "price"), reader.text(offer, "priceCurrency")
+        yield *price, reader.text(offer, *NAMES, *ABOUT)
     for cost in reader.nodes(node, "hasCost"):
         currency = next(iter(reader.links(cost, "currency")), "").rpartition("/")[2]
-        money = f"{reader.text(cost, 'hasValue', 'value')} {currency.upper()}"
-        lines.append(pair(reader.text(cost, *ABOUT, *NAMES), money.strip()))
-    return joined(lines)
+        value = reader.text(cost, "hasValue", "value")
+        yield value, currency, reader.text(cost, *ABOUT, *NAMES)
+
+
+def _locations(node: Node, reader: Reader) -> list[Node]:
+    """Return the places of a node and its channels that have columns; the contact has others."""
+    owners = (node, *reader.nodes(node, *_CHANNELS))
+    places = (place for owner in owners for place in reader.nodes(owner, *_LOCATIONS))
+    return list(filter(_has_columns, places))
+
+
+def _has_columns(place: Node) -> bool:
+    addresses = place.values.get("address", ())
+    return (
+        "schema:CivicStructure" in place.types
+        and place.values.keys() <= {"name", "address", *_HOURS}
+        and all(isinstance(address, Text) for address in addresses)
+    )
+
+
+def _places(node: Node, reader: Reader) -> list[str]:
+    locations = _locations(node, reader)
+    pairs = ((reader.text(place, *NAMES), reader.text(place, "address")) for place in locations)
+    return [", ".join(map(one_line, texts)) for texts in pairs if all(texts)]
+
+
+def _opening_hours(node: Node, reader: Reader) -> list[str]:
+    lines: list[str] = []
+    for place in _locations(node, reader):
+        lines += reader.texts(place, "openingHours")
+        for special in reader.nodes(place, "specialOpeningHoursSpecification"):
+            first, last, opens, closes = (reader.text(special, name) for name in _SPECIAL)
+            days = first if last in ("", first) else f"{first} to {last}"
+            times = "closed" if opens == closes else f"{clock(opens)}-{clock(closes)}"
+            note = reader.text(special, *ABOUT)
+            lines.append(f"{days} {times} ({note})" if note else f"{days} {times}")
+    return list(dict.fromkeys(lines))
 
 
 def _processing_time(node: Node, reader: Reader) -> str:
@@ -373,7 +422,8 @@ def _contact(node: Node, reader: Reader) -> str:
             lines += _point(point, reader)
         lines += reader.texts(channel, *_NUMBERS)
         for location in reader.nodes(channel, "serviceLocation"):
-            lines += [*reader.texts(location, *NAMES), *_ways(location, reader)]
+            if not _has_columns(location):
+                lines += [*reader.texts(location, *NAMES), *_ways(location, reader)]
         languages = reader.labels(channel, "availableLanguage")
         lines.append(labelled("Languages", ", ".join(languages)))
     return joined(lines)
@@ -411,7 +461,12 @@ def _reached(node: Node, reader: Reader) -> Iterable[str]:
 
 
 _COLUMNS: Mapping[str, Mapping[str, _Column]] = {
-    "agency": {"name": _name, "description": _about},
+    "agency": {
+        "name": _name,
+        "description": _about,
+        "places": _places,
+        "hours": _opening_hours,
+    },
     "category": {
         "name": _name,
         "keywords": lambda node, reader: reader.texts(node, "alternateName", "altLabel"),
@@ -425,6 +480,9 @@ _COLUMNS: Mapping[str, Mapping[str, _Column]] = {
         "processing_time": _processing_time,
         "how_to_apply": _steps,
         "contact": _contact,
+        "amounts": _amounts,
+        "places": _places,
+        "hours": _opening_hours,
     },
 }
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation, Translation
+from ieim.pipeline.structured import Amount, Opening, read_amount, read_opening, read_place
 from ieim.studio.standards.addresses import Addresses
 
 CONTEXT = "https://schema.org"
@@ -74,6 +75,7 @@ class _Writer:
             "identifier": agency.id,
             "name": _texts(agency, translations, "name"),
             "description": _texts(agency, translations, "description"),
+            "location": _places(agency),
             **_page(agency.path),
         }
         return node("GovernmentOrganization", properties)
@@ -106,6 +108,7 @@ class _Writer:
             "serviceUrl": service.url,
             "processingTime": texts("processing_time"),
             "servicePhone": optional("ContactPoint", {"description": texts("contact")}),
+            "serviceLocation": _places(service),
         }
         properties = {
             "@id": self._addresses.service(service.agency, service.key),
@@ -120,6 +123,7 @@ class _Writer:
                 for category in service.categories
             ],
             "feesAndCommissionsSpecification": texts("fees"),
+            "offers": [_offer(read_amount(text)) for text in service.amounts],
             "availableChannel": optional("ServiceChannel", channel),
             "subjectOf": [
                 _how_to(entry, getattr(entry, "language", ""))
@@ -153,6 +157,36 @@ def _how_to(texts: Service | Translation, language: str) -> JSONLD:
         for position, step in enumerate(texts.how_to_apply, start=1)
     ]
     return node("HowTo", {"inLanguage": language, "supply": supplies, "step": steps})
+
+
+def _offer(amount: Amount) -> JSONLD:
+    price = {"price": str(amount.value), "priceCurrency": amount.currency}
+    return node("Offer", {"name": amount.purpose, **price})
+
+
+def _places(entry: Agency | Service) -> list[JSONLD]:
+    """Return the places of an entry, each with its hours; these alone where it has no place."""
+    openings = [(text, read_opening(text)) for text in entry.hours]
+    hours = {
+        "openingHours": [text for text, opening in openings if opening.weekdays],
+        "specialOpeningHoursSpecification": [_special(o) for _, o in openings if not o.weekdays],
+    }
+    pairs = [read_place(text) for text in entry.places] or [("", "")]
+    places = ({"name": name, "address": address, **hours} for name, address in pairs)
+    return [optional("CivicStructure", place) for place in places]
+
+
+def _special(opening: Opening) -> JSONLD:
+    """Return what differs on dates; closed is, as schema.org has it, open from 00:00 to 00:00."""
+    opens, closes = (f"{end // 60:02}:{end % 60:02}" for end in opening.span or (0, 0))
+    properties = {
+        "validFrom": opening.first.isoformat(),
+        "validThrough": opening.last.isoformat(),
+        "opens": opens,
+        "closes": closes,
+        "description": opening.note,
+    }
+    return node("OpeningHoursSpecification", properties)
 
 
 def _page(path: str) -> JSONLD:
