@@ -62,6 +62,9 @@ def turtle(document: JSONLD) -> str:
     lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in PREFIXES.items()]
     for subject in document["@graph"]:
         lines += ["", f"<{subject['@id']}>\n  {_predicates(subject, 1)} ."]
+    costs = (cost for subject in document["@graph"] for cost in _listed(subject.get("cv:hasCost")))
+    currencies = {cost["cv:currency"]["@id"] for cost in costs if "cv:currency" in cost}
+    lines += [f"<{currency}> a skos:Concept ." for currency in sorted(currencies)]
     return "\n".join([*lines, ""])
 
 
@@ -152,7 +155,10 @@ def _service(entry: JSONLD, language: str) -> JSONLD:
 def _cost(offer: JSONLD, language: str) -> JSONLD:
     return {
         "cv:hasValue": {"@type": "xsd:double", "@value": offer["price"]},
-        "cv:currency": {"@id": f"{_CURRENCIES}{offer['priceCurrency']}"},
+        "cv:currency": {
+            "@id": f"{_CURRENCIES}{offer['priceCurrency']}",
+            "@type": "skos:Concept",
+        },
         "dct:description": _texts(offer, language, "name"),
     }
 
