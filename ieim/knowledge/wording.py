@@ -56,16 +56,16 @@ def fill(
         *(service.amounts, service.processing_days, service.places, service.hours),
         *(agency.places, agency.hours),
     )
-    if not any(is_structured):
-        return service, translated
     original = settings.IEIM_MODEL["LANGUAGES"][0]
     spoken = code if _page_code(code) else original
+    if not any(is_structured) or not _page_code(spoken):
+        return service, translated
     with translation.override(_page_code(spoken)):
         sentences = {
             "fees": amounts(service.amounts, spoken),
             "processing_time": days(service.processing_days),
         }
-        is_readable = code == original or "contact" in translated
+        is_readable = code == original or (spoken == code and "contact" in translated)
         contact = _contact(service, agency, spoken, is_readable=is_readable)
     texts: dict[str, Any] = {} if contact == service.contact else {"contact": contact}
     in_language = {*texts} if not service.contact.strip() and spoken == code else set[str]()

@@ -65,6 +65,11 @@ def test_a_blank_text_is_said_in_each_language() -> None:
     )
 
 
+def test_a_language_that_no_page_is_in_has_no_words(settings: Any) -> None:
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["tr"]}
+    assert texts(bundle(**VALUES, **BLANK).release(), "tr") == ("", "", "")
+
+
 def test_a_text_comes_first_and_a_release_stays_as_it_was_written() -> None:
     written = bundle(**VALUES)
     release = written.release()

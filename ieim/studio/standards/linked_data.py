@@ -58,7 +58,6 @@ _ADDRESS = (
     *("postCode", "addressLocality", "postName", "addressRegion", "addressCountry"),
 )
 _LOCATIONS = ("location", "serviceLocation")
-_SPECIAL = ("validFrom", "validThrough", "opens", "closes")
 _HOURS = ("openingHours", "hoursAvailable", "specialOpeningHoursSpecification")
 _SITE_LANGUAGE = "en"
 
@@ -379,12 +378,9 @@ def _locations(node: Node, reader: Reader) -> list[Node]:
 
 
 def _has_columns(place: Node) -> bool:
-    addresses = place.values.get("address", ())
-    return (
-        "schema:CivicStructure" in place.types
-        and place.values.keys() <= {"name", "address", *_HOURS}
-        and all(isinstance(address, Text) for address in addresses)
-    )
+    is_plain = all(isinstance(address, Text) for address in place.values.get("address", ()))
+    is_known = place.values.keys() <= {"name", "address", "openingHours"}
+    return "schema:CivicStructure" in place.types and is_known and is_plain
 
 
 def _places(node: Node, reader: Reader) -> list[str]:
@@ -394,16 +390,8 @@ def _places(node: Node, reader: Reader) -> list[str]:
 
 
 def _opening_hours(node: Node, reader: Reader) -> list[str]:
-    lines: list[str] = []
-    for place in _locations(node, reader):
-        lines += reader.texts(place, "openingHours")
-        for special in reader.nodes(place, "specialOpeningHoursSpecification"):
-            first, last, opens, closes = (reader.text(special, name) for name in _SPECIAL)
-            days = first if last in ("", first) else f"{first} to {last}"
-            times = "closed" if opens == closes else f"{clock(opens)}-{clock(closes)}"
-            note = reader.text(special, *ABOUT)
-            lines.append(f"{days} {times} ({note})" if note else f"{days} {times}")
-    return list(dict.fromkeys(lines))
+    places = _locations(node, reader)
+    return list(dict.fromkeys(t for place in places for t in reader.texts(place, "openingHours")))
 
 
 def _processing_time(node: Node, reader: Reader) -> str:

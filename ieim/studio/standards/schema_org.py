@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation, Translation
-from ieim.pipeline.structured import Amount, Opening, read_amount, read_opening, read_place
+from ieim.pipeline.structured import Amount, read_amount, read_opening, read_place
 from ieim.studio.standards.addresses import Addresses
 
 CONTEXT = "https://schema.org"
@@ -165,28 +165,12 @@ def _offer(amount: Amount) -> JSONLD:
 
 
 def _places(entry: Agency | Service) -> list[JSONLD]:
-    """Return the places of an entry, each with its hours; these alone where it has no place."""
-    openings = [(text, read_opening(text)) for text in entry.hours]
-    hours = {
-        "openingHours": [text for text, opening in openings if opening.weekdays],
-        "specialOpeningHoursSpecification": [_special(o) for _, o in openings if not o.weekdays],
-    }
+    """Return the places of an entry, each with its hours of a week; these alone where it has no
+    place."""
+    hours = [text for text in entry.hours if read_opening(text).weekdays]
     pairs = [read_place(text) for text in entry.places] or [("", "")]
-    places = ({"name": name, "address": address, **hours} for name, address in pairs)
+    places = ({"name": name, "address": address, "openingHours": hours} for name, address in pairs)
     return [optional("CivicStructure", place) for place in places]
-
-
-def _special(opening: Opening) -> JSONLD:
-    """Return what differs on dates; closed is, as schema.org has it, open from 00:00 to 00:00."""
-    opens, closes = (f"{end // 60:02}:{end % 60:02}" for end in opening.span or (0, 0))
-    properties = {
-        "validFrom": opening.first.isoformat(),
-        "validThrough": opening.last.isoformat(),
-        "opens": opens,
-        "closes": closes,
-        "description": opening.note,
-    }
-    return node("OpeningHoursSpecification", properties)
 
 
 def _page(path: str) -> JSONLD:
