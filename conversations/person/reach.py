@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 from babel.dates import format_date, format_time
 from django.utils import timezone, translation
@@ -20,7 +20,7 @@ from ieim.knowledge import wording
 from ieim.pipeline.gate.grounding import named
 from ieim.pipeline.gate.subject import about_before
 from ieim.pipeline.knowledge import Agency, Release
-from ieim.pipeline.structured import exceptions, read_opening, week
+from ieim.pipeline.structured import Span, exceptions, read_opening, week
 
 MOST_AGENCIES = 3
 """Where a message is about no agency, the hours of so many at most are listed."""
@@ -80,11 +80,11 @@ def _agencies(turn: Turn, release: Release) -> list[Agency]:
 def _hours_of(agency: Agency, words: Words) -> Iterator[str]:
     """Yield whether an agency is open now, and its hours."""
     office, now = hours.calendar(), timezone.now()
-    special = {
-        opening.first + timedelta(days): (opening.span,) if opening.span else ()
-        for opening in exceptions(agency.hours)
-        for days in range((opening.last - opening.first).days + 1)
-    }
+    special: dict[date, tuple[Span, ...]] = {}
+    for opening in exceptions(agency.hours):
+        for days in range((opening.last - opening.first).days + 1):
+            day, spans = opening.first + timedelta(days), (opening.span,) if opening.span else ()
+            special[day] = tuple(sorted((*special.get(day, ()), *spans)))
     own = replace(office, days=week(agency.hours), special=special)
     status = own.status(now)
     locale = page_languages.locale(words.language)

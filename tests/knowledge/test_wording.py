@@ -12,6 +12,8 @@ from ieim.knowledge.bundles.rows import Row, Table
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.reply.cards import card
 from ieim.pipeline.reply.reply import in_language, render_several
+from ieim.search import fuse, kinds
+from tests.embedders import embedded
 from tests.knowledge.bundles import tables
 
 RENEW = ("passports", "renew")
@@ -129,3 +131,19 @@ def test_what_it_costs_is_on_the_card() -> None:
     assert "fees" not in {
         s.field for s in card(replace(service, fees=""), release.agencies["passports"]).sections
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How much does it cost?", "€80.00; Free of charge (children)"),
+        ("How long does it take?", "5–10 working days"),
+    ],
+)
+def test_a_question_is_led_to_the_sentence(question: str, answer: str) -> None:
+    release = bundle(**VALUES, **BLANK).release().in_language("en")
+    search = fuse(release, embedded(), kinds.shipped())
+    passages = search.passages(question, release.services[RENEW])
+    assert passages is not None
+    assert passages.ranked[0].text.replace("\N{NO-BREAK SPACE}", " ") == answer
+    assert passages.ranked[0].score >= passages.least

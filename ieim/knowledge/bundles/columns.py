@@ -262,9 +262,13 @@ class ServiceRow(TableRow):
     categories: Codes = ()
     requirements: Texts = ()
     fees: Text = ""
+    amounts: Amounts = ()
     processing_time: Text = ""
+    processing_days: Annotated[Digits, _structured("processing_days")] = ""
     how_to_apply: Texts = ()
     contact: Text = ""
+    places: Places = ()
+    hours: Hours = ()
     url: Annotated[
         Link,
         _rule(
@@ -277,10 +281,6 @@ class ServiceRow(TableRow):
     deadline_days: Annotated[
         Digits, _rule(_DAYS.fullmatch, "is {value}: write a number of days from 1 to 9999")
     ] = ""
-    amounts: Amounts = ()
-    processing_days: Annotated[Digits, _structured("processing_days")] = ""
-    places: Places = ()
-    hours: Hours = ()
 
 
 class LabelRow(TableRow):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,8 +10,6 @@ from django import forms
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from conversations.turns.languages import written_in
-from ieim.knowledge import wording
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.pipeline.knowledge import Agency as AgencyValue
@@ -80,8 +77,6 @@ def card(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
         service = ServiceValue(**{**blank, **filled})  # type: ignore[arg-type]  # as the form has them, lists as tuples
         agency = Agency.objects.filter(pk=values["agency"]).first()
         value = AgencyValue(**column_values(agency)) if agency else AgencyValue("", "")
-        with suppress(ValueError):  # what is being typed cannot be read yet, as its field says
-            service, _ = wording.fill(service, value, written_in(), frozenset())
         return {"reply": answer(service, value)}
     if table == "situations":
         rows = Service.objects.values_list("agency", "key", "name")
