@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 
 from babel.dates import format_date, format_time
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from conversations import page_languages, selectors
 from conversations.chat.wording import Words
@@ -44,25 +42,19 @@ def contacts(words: Words, turn: Turn, release: Release) -> str:
     return "\n\n".join(lines)
 
 
-def opening_hours(words: Words) -> Iterator[str]:
-    """Yield when people are there, and on which days of the next two weeks they are not."""
+def opening_hours(words: Words) -> list[str]:
+    """Return when people are there, and on which days of the next two weeks they are not."""
     opening = hours.opening(timezone.now())
     if opening is None:
-        return
+        return []
     locale = page_languages.locale(words.language)
     with translation.override(words.code):
-        week = list(opening.hours)
-    for days, opens, closes in week:
-        times = (format_time(time, format="short", locale=locale) for time in (opens, closes))
-        yield words.translate(
-            gettext_lazy("Open: {days}, {times}"), days=days, times="–".join(times)
+        week = wording.weekly(opening.week, locale)
+        closed = (
+            wording.closed_on(format_date(day, format="full", locale=locale), why)
+            for day, why in opening.closed
         )
-    for day, why in opening.closed:
-        closed = format_date(day, format="full", locale=locale)
-        if why:
-            yield words.translate(gettext_lazy("Closed on {day} ({why})."), day=closed, why=why)
-        else:
-            yield words.translate(gettext_lazy("Closed on {day}."), day=closed)
+        return [*(wording.open_on(days, span, locale) for days, span in week), *closed]
 
 
 def _agencies(turn: Turn, release: Release) -> list[Agency]:
@@ -77,8 +69,8 @@ def _agencies(turn: Turn, release: Release) -> list[Agency]:
     return [agency for id_, agency in with_hours.items() if id_ in asked]
 
 
-def _hours_of(agency: Agency, words: Words) -> Iterator[str]:
-    """Yield whether an agency is open now, and its hours."""
+def _hours_of(agency: Agency, words: Words) -> list[str]:
+    """Return whether an agency is open now, and its hours."""
     office, now = hours.calendar(), timezone.now()
     special: dict[date, tuple[Span, ...]] = {}
     for opening in exceptions(agency.hours):
@@ -101,8 +93,7 @@ def _hours_of(agency: Agency, words: Words) -> Iterator[str]:
             is_open = _("Open now, until %(time)s")
             closed = _("Closed now. Opens on %(day)s, %(date)s, at %(time)s")
             state = (is_open if status.open else closed) % values
-        yield f"{agency.name}: {state}"
         openings = [(text, read_opening(text)) for text in agency.hours]
         today = now.astimezone(office.zone).date()
         coming = [text for text, line in openings if line.weekdays or line.last >= today]
-        yield from wording.opening_hours(coming, words.language)
+        return [f"{agency.name}: {state}", *wording.opening_hours(coming, words.language)]

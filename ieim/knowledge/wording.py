@@ -25,7 +25,6 @@ from django.utils.translation import ngettext
 from ieim.pipeline.facts import figures
 from ieim.pipeline.knowledge import Agency, Service, Wording
 from ieim.pipeline.structured import (
-    Opening,
     Span,
     exceptions,
     read_amount,
@@ -110,9 +109,13 @@ def opening_hours(hours: Sequence[str], code: str) -> Iterator[str]:
     """Yield the hours of a week, and the days that differ, as sentences in the active language."""
     locale = locale_of(code)
     for weekdays, span in weekly(week(hours), locale):
-        yield _("Open: {days}, {times}").format(days=weekdays, times=_times(span, locale))
+        yield open_on(weekdays, span, locale)
     for opening in exceptions(hours):
-        yield _dated(opening, locale)
+        dates = (opening.first, opening.last)
+        first, last = (format_date(day, format="full", locale=locale) for day in dates)
+        day = first if first == last else _("{first} to {last}").format(first=first, last=last)
+        times = opening.span
+        yield open_on(day, times, locale) if times else closed_on(day, opening.note)
 
 
 def weekly(spans: Sequence[Sequence[Span]], locale: Locale) -> Iterator[tuple[str, Span]]:
@@ -124,6 +127,19 @@ def weekly(spans: Sequence[Sequence[Span]], locale: Locale) -> Iterator[tuple[st
         pattern = pattern if len(weekdays) > 1 else "{first}"
         for span in alike:
             yield pattern.format(first=names[weekdays[0]], last=names[weekdays[-1]]), span
+
+
+def open_on(days: str, span: Span, locale: Locale) -> str:
+    """Return the sentence that it is open on ``days``, in the active language."""
+    clocks = (format_time(time_of(end), format="short", locale=locale) for end in span)
+    return _("Open: {days}, {times}").format(days=days, times="–".join(clocks))
+
+
+def closed_on(day: str, why: str) -> str:
+    """Return the sentence that it is closed on ``day``, in the active language."""
+    if why:
+        return _("Closed on {day} ({why}).").format(day=day, why=why)
+    return _("Closed on {day}.").format(day=day)
 
 
 def time_of(minutes: int) -> time:
@@ -148,22 +164,6 @@ def _contact(service: Service, agency: Agency, code: str, *, is_readable: bool) 
     if not _CLOCK.search(text):
         parts += opening_hours(service.hours or (agency.hours if is_blank else ()), code)
     return "; ".join(filter(None, [text, *(part.rstrip(".。") for part in parts)]))
-
-
-def _dated(opening: Opening, locale: Locale) -> str:
-    dates = (opening.first, opening.last)
-    first, last = (format_date(day, format="full", locale=locale) for day in dates)
-    day = first if first == last else _("{first} to {last}").format(first=first, last=last)
-    if opening.span:
-        return _("Open: {days}, {times}").format(days=day, times=_times(opening.span, locale))
-    if opening.note:
-        return _("Closed on {day} ({why}).").format(day=day, why=opening.note)
-    return _("Closed on {day}.").format(day=day)
-
-
-def _times(span: Span, locale: Locale) -> str:
-    clocks = (format_time(time_of(end), format="short", locale=locale) for end in span)
-    return "–".join(clocks)
 
 
 def _page_code(code: str) -> str:
