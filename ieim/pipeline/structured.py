@@ -23,7 +23,7 @@ Span = tuple[int, int]
 
 _NOTE = r"(?: \((?P<note>[^()]+)\))?"
 _AMOUNT = re.compile(rf"(?P<value>\d{{1,9}}(?:\.\d{{1,3}})?) (?P<currency>[A-Z]{{3}}){_NOTE}")
-_DAYS = re.compile(r"(?P<least>[1-9]\d{0,3})(?:-(?P<most>[1-9]\d{0,3}))?(?P<working> working)?")
+_DAYS = re.compile(r"(?P<least>[1-9]\d{0,3})(?:(?:-| to )(?P<most>[1-9]\d{0,3}))?(?P<working> working)?")
 _DAY = rf"(?:{'|'.join(WEEKDAYS)})"
 _WEEKLY = re.compile(rf"(?P<days>{_DAY}(?:-{_DAY})?(?:,{_DAY}(?:-{_DAY})?)*) (?P<times>\S+)")
 _DATED = re.compile(
@@ -71,7 +71,7 @@ def read_amount(text: str) -> Amount:
 
 
 def read_days(text: str) -> Days:
-    """Read ``14``, ``5-10`` or ``5-10 working``."""
+    """Read ``14``, ``5-10`` or ``5 to 10`` (no date to a spreadsheet), or ``5-10 working``."""
     match = _DAYS.fullmatch(text)
     least, most = (int(match["least"]), int(match["most"] or match["least"])) if match else (1, 0)
     if match is None or least > most:

@@ -18,6 +18,7 @@ from ieim.pipeline.structured import Amount, Days, Opening
         ("amounts", "0 MRK (children under 6)", Amount(Decimal(0), "MRK", "children under 6")),
         ("processing_days", "14", Days(14, 14, working=False)),
         ("processing_days", "5-10 working", Days(5, 10, working=True)),
+        ("processing_days", "5 to 10", Days(5, 10, working=False)),
         ("places", "City Hall, 1 Market Square, Tarrow", ("City Hall", "1 Market Square, Tarrow")),
         ("hours", "Mo-We,Fr 09:00-16:00", Opening((0, 1, 2, 4), (540, 960))),
         ("hours", "Sa-Mo 00:00-24:00", Opening((5, 6, 0), (0, 1440))),
@@ -36,7 +37,7 @@ def test_it_reads_a_value(column: str, text: str, value: object) -> None:
     ("column", "text"),
     [
         *(("amounts", text) for text in ("45", "45 euro", "45,00 EUR", "-5 EUR", "5 EUR (a (b))")),
-        *(("processing_days", text) for text in ("0", "10-5", "two weeks", "5 to 10")),
+        *(("processing_days", text) for text in ("0", "10-5", "two weeks", "5/10")),
         *(("places", text) for text in ("City Hall", ", Market Square", "City Hall,")),
         *(("hours", text) for text in ("Mo-Fr", "Mo-Fr 9-16", "Mo 16:00-09:00", "Mo 09:00-24:30")),
         *(("hours", text) for text in ("2026-02-30 closed", "2027-01-01 to 2026-12-24 closed")),
