@@ -108,7 +108,8 @@ def _help_card(key: Key, release: Release, words: Words) -> CardView:
         language=language_of("contact"),
         name="contact",
     )
-    of_agency = "" if release.language == words.language else languages.written_in()
+    is_translated = release.language == words.language in release.languages
+    of_agency = "" if is_translated else languages.written_in()
     return CardView(
         title=service.name,
         lead="",

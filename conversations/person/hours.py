@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
-from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 from holidays import HolidayBase
 
 from conversations import page_languages
 from ieim.administration import selectors as administration
 from ieim.administration.hours import Hours, Span, holidays_of
+from ieim.knowledge.wording import time_of, weekly
 
 CALL_DAYS = 5
 """Working days for which a call back is offered."""
@@ -66,17 +65,10 @@ class Opening:
     @property
     def hours(self) -> Iterator[tuple[str, time, time]]:
         """The opening hours of the week: days, from when, until when."""
-        names = page_languages.locale(page_languages.current()).days["stand-alone"]["wide"]
-        for spans, alike in groupby(range(7), key=lambda day: self.week[day]):
-            days = list(alike)
-            pattern = _("{first} to {last}") if len(days) > 2 else "{first}, {last}"
-            pattern = pattern if len(days) > 1 else "{first}"
-            for opens, closes in spans:
-                yield (
-                    pattern.format(first=names[days[0]], last=names[days[-1]]),
-                    time(opens // 60, opens % 60),
-                    time(closes // 60 % 24, closes % 60),
-                )
+        locale = page_languages.locale(page_languages.current())
+        for days, span in weekly(self.week, locale):
+            opens, closes = map(time_of, span)
+            yield days, opens, closes
 
 
 def calendar() -> Hours:

@@ -187,7 +187,7 @@ def _pipeline(
     organisation = administration.current()
     settled = options(persona=organisation.persona, own_words=organisation.own_words)
     words = wording.words(turn.language or languages.written_in())
-    settled = replace(settled, contacts=partial(reach.contacts, words))
+    settled = replace(settled, contacts=partial(reach.contacts, words, turn, release))
     if settings.IEIM_MODEL["BASE_URL"]:
         settled = replace(settled, tokens_per_byte=tokens_per_byte(turn.created_at))
     return Runner(

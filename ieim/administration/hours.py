@@ -6,7 +6,7 @@ Pure functions: nothing here reads a clock, the settings or the database.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock_time
@@ -53,18 +53,22 @@ class Status:
 
 @dataclass(frozen=True)
 class Hours:
-    """Opening hours; ``days`` are seven, Monday first. ``country`` is as ``DE`` or ``DE-BY``."""
+    """Opening hours; ``days`` are seven, Monday first. ``country`` is as ``DE`` or ``DE-BY``.
+    ``special`` has the spans of single dates, which nothing else holds for."""
 
     zone: tzinfo
     days: Sequence[Sequence[Span]] = ((),) * 7
     country: str = ""
     closed: Sequence[Closed] = field(default_factory=tuple)
+    special: Mapping[date, Sequence[Span]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return any(self.days)
 
     def on(self, day: date) -> Sequence[Span]:
         """Return the spans of ``day``, none where it is closed."""
+        if day in self.special:
+            return self.special[day]
         if any(days.first <= day <= days.last for days in self.closed):
             return ()
         if self.country and day in holidays_of(self.country):

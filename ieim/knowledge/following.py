@@ -51,8 +51,11 @@ def prepare(*, make: bool = True, translations: bool = True) -> Published | None
     newest = selectors.newest()
     if newest is not None:
         release = selectors.loaded(newest)
-        for language in ("", *(sorted(release.languages) if translations else ())):
-            view = release.in_language(language)
+        spoken = release.languages | (release.wording.languages if release.wording else set())
+        languages = ("", *(sorted(spoken) if translations else ()))
+        # Editors search a release as it was written, citizens as its wording puts it.
+        originals = (release,) if release.wording else ()
+        for view in (*originals, *map(release.in_language, languages)):
             index_for(view)
             if make:
                 vectors.prepare(view)

@@ -6,7 +6,7 @@ disk). Ids and keys are compared byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -42,12 +42,14 @@ NO_NEXT = "-"
 
 @dataclass(frozen=True, slots=True)
 class Agency:
-    """One public body."""
+    """One public body. ``places`` and ``hours`` are read by :mod:`ieim.pipeline.structured`."""
 
     id: str
     name: str
     path: str = ""
     description: str = ""
+    places: tuple[str, ...] = ()
+    hours: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class Service:
 
     ``next_services`` are the references of what comes next, where somebody wrote them: else the
     search finds them; :data:`NO_NEXT` alone is none. ``deadline_days`` are digits: the days from
-    the event in which the service has to be asked for; empty where nothing presses.
+    the event in which the service has to be asked for; empty where nothing presses. What
+    :mod:`ieim.pipeline.structured` reads stands last: ``places`` and ``hours`` only where they are
+    not the agency's.
     """
 
     agency: str
@@ -84,6 +88,10 @@ class Service:
     url: str = ""
     next_services: tuple[str, ...] = ()
     deadline_days: str = ""
+    amounts: tuple[str, ...] = ()
+    processing_days: str = ""
+    places: tuple[str, ...] = ()
+    hours: tuple[str, ...] = ()
 
     @property
     def reference(self) -> str:
@@ -247,6 +255,20 @@ class Situation:
         return f"{_SITUATION}{self.key}"
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Puts structured values into words in each of ``languages`` (ISO 639-1).
+
+    ``original`` is the one that the knowledge is written in. ``fill`` takes a service as it is in
+    a language, its agency, that language and the fields that are translated into it; it returns the
+    service with sentences where it has none, and the fields that are in the language then.
+    """
+
+    original: str
+    languages: frozenset[str]
+    fill: Callable[[Service, Agency, str, frozenset[str]], tuple[Service, frozenset[str]]]
+
+
 SERVICE_TEXTS: tuple[str, ...] = (
     "name",
     "overview",
@@ -268,7 +290,8 @@ class Release:
     A view of it in another language has the same number and digest, and the same ids and keys: only
     its texts differ. ``language`` is then that language (ISO 639-1), ``original`` the release as it
     was written, and ``translated`` the fields of each service that are in ``language``; what is not
-    translated is as it was written.
+    translated is as it was written. With a ``wording`` that the release has where entries have
+    structured values, there is a view in the language of the knowledge too.
     """
 
     number: int
@@ -285,6 +308,7 @@ class Release:
     situations: Mapping[str, Situation] = field(default_factory=dict)
     language: str = ""
     original: Release | None = field(default=None, repr=False, compare=False)
+    wording: Wording | None = field(default=None, repr=False, compare=False)
     translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     def situation(self, code: str) -> Situation | None:
@@ -313,11 +337,15 @@ class Release:
     def in_language(self, code: str, *, omit_stale: bool = False) -> Release:
         """Return the release with the texts that there are in ``code``, one object a language.
 
-        Where there is none at all, that is the release as it was written. A stale text is as it
+        Where there is none at all, that is the release as it was written, or as its wording puts
+        structured values in the language of the knowledge. A stale text is as it
         was written; with ``omit_stale`` it is left out, names excepted.
         """
         written = self.original or self
-        if code not in written.languages:
+        wording = written.wording
+        if wording and code not in written.languages | wording.languages:
+            code = wording.original
+        elif not wording and code not in written.languages:
             return written
         views, key = written._views, (code, omit_stale)
         # Two threads may both make one: the first that is done is the one that everybody gets.
@@ -371,22 +399,29 @@ def _view(written: Release, code: str, omit_stale: bool) -> Release:
         for (agency, _, service), entry in translations.items()
         if service
     }
+    agencies = {
+        id_: _in_words_of(agency, translations.get((id_, "", "")), _AGENCY_TEXTS, omit_stale)
+        for id_, agency in written.agencies.items()
+    }
+    services = {
+        (agency, key): _in_words_of(
+            service, translations.get((agency, "", key)), SERVICE_TEXTS, omit_stale
+        )
+        for (agency, key), service in written.services.items()
+    }
+    if written.wording:
+        for key, service in services.items():
+            services[key], translated[key] = written.wording.fill(
+                service, agencies[service.agency], code, translated.get(key, frozenset())
+            )
     return replace(
         written,
-        agencies={
-            id_: _in_words_of(agency, translations.get((id_, "", "")), _AGENCY_TEXTS, omit_stale)
-            for id_, agency in written.agencies.items()
-        },
+        agencies=agencies,
         categories={
             (agency, key): _category(category, translations.get((agency, key, "")))
             for (agency, key), category in written.categories.items()
         },
-        services={
-            (agency, key): _in_words_of(
-                service, translations.get((agency, "", key)), SERVICE_TEXTS, omit_stale
-            )
-            for (agency, key), service in written.services.items()
-        },
+        services=services,
         situations={
             key: _situation(situation, situations.get(key), omit_stale)
             for key, situation in written.situations.items()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Mapping[str, StrPromise] = {
     "agency": _("agency"),
+    "amounts": _("amounts"),
     "applicability_summary": _("applicability summary"),
     "case": _("case"),
     "categories": _("categories"),
@@ -31,6 +32,7 @@ COLUMNS: Mapping[str, StrPromise] = {
     "effect": _("effect"),
     "fees": _("fees"),
     "flag": _("flag"),
+    "hours": _("opening hours"),
     "how_to_apply": _("how to apply"),
     "id": _("id"),
     "key": _("key"),
@@ -44,7 +46,9 @@ COLUMNS: Mapping[str, StrPromise] = {
     "origin": _("origin"),
     "overview": _("overview"),
     "path": _("path"),
+    "places": _("places"),
     "position": _("position"),
+    "processing_days": _("processing days"),
     "processing_time": _("processing time"),
     "published_at": _("published at"),
     "published_by": _("published by"),

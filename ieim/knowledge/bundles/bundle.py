@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, get_args
 
+from ieim.knowledge import wording
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, Values, check_row, opens
 from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
 from ieim.knowledge.bundles.questions import misplaced
@@ -40,6 +41,7 @@ from ieim.pipeline.knowledge import (
     Translation,
 )
 from ieim.pipeline.message.language import detected_code
+from ieim.pipeline.structured import READERS as STRUCTURED
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
@@ -94,11 +96,11 @@ class Bundle:
         content: Content = {table: list(map(asdict, getattr(self, table))) for table in TABLES}
         for label in content["labels"]:
             label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
-        for service in content["services"]:
+        for row in (*content["agencies"], *content["services"]):
             # They came later: without them a release has the digest that it always had.
-            for name in ("next_services", "deadline_days"):
-                if not service[name]:
-                    del service[name]
+            for name in ("next_services", "deadline_days", *STRUCTURED):
+                if not row.get(name):
+                    row.pop(name, None)
         for row in (*content["translations"], *content["questions"]):
             if not row["situation"]:
                 del row["situation"]
@@ -132,6 +134,8 @@ class Bundle:
         for label in self.labels:
             labels.setdefault(label.set, {})[label.code] = label
         references = {s.reference: (s.agency, s.key) for s in self.services}
+        entries = (*self.agencies, *self.services)
+        structured = any(getattr(entry, name, ()) for entry in entries for name in STRUCTURED)
         return Release(
             number=number,
             sha256=digest(self.content),
@@ -145,6 +149,7 @@ class Bundle:
             texts=tuple(map(_with_normal_language, self.texts)),
             situations={row.key: row.situation(references) for row in self.situations},
             questions=tuple(map(_with_normal_language, self.questions)),
+            wording=wording.configured() if structured else None,
         )
 
 

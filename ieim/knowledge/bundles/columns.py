@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from ieim.knowledge.bundles.questions import QUESTION_LIMIT, without_personal_data
 from ieim.knowledge.bundles.rows import BundleProblem, Row, Table, Value, Wrong
 from ieim.knowledge.bundles.situations import CONDITION_LIMIT, DESCRIPTION_LIMIT, line, parts
+from ieim.pipeline import structured
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.knowledge import (
     CASES,
@@ -151,6 +152,23 @@ def _read_digits(value: Value) -> Value:
     return value
 
 
+def _structured(column: str) -> AfterValidator:
+    """Return the rule of a text that a reader of structured values takes; blank is blank."""
+
+    def check(value: str) -> str:
+        if value.strip():
+            structured.READERS[column](value)
+        return value
+
+    return AfterValidator(check)
+
+
+def _check_overlap(hours: tuple[str, ...]) -> tuple[str, ...]:
+    if day := structured.overlap(hours):
+        raise ValueError(f"has times on {day} that overlap: write one for both")
+    return hours
+
+
 _FILLED = BeforeValidator(_check_filled)
 _NO_NUL = _rule(lambda text: "\x00" not in text, "contains the character NUL: remove it")
 _EXACT = _rule(
@@ -176,6 +194,18 @@ Language: TypeAlias = Annotated[
     _FILLED,
 ]
 Digits: TypeAlias = Annotated[Code, BeforeValidator(_read_digits)]
+Structured: TypeAlias = Annotated[str, Field(max_length=VALUE_LIMIT), _NO_NUL]
+Amounts: TypeAlias = Annotated[
+    tuple[Annotated[Structured, _structured("amounts"), _FILLED], ...], _ENTRIES
+]
+Places: TypeAlias = Annotated[
+    tuple[Annotated[Structured, _structured("places"), _FILLED], ...], _ENTRIES
+]
+Hours: TypeAlias = Annotated[
+    tuple[Annotated[Structured, _structured("hours"), _FILLED], ...],
+    _ENTRIES,
+    AfterValidator(_check_overlap),
+]
 Codes: TypeAlias = Annotated[tuple[Annotated[Code, _FILLED], ...], _ENTRIES]
 Phrases: TypeAlias = Annotated[tuple[Annotated[Phrase, _FILLED], ...], _ENTRIES]
 Texts: TypeAlias = Annotated[tuple[Annotated[Text, _FILLED], ...], _ENTRIES]
@@ -211,6 +241,8 @@ class AgencyRow(TableRow):
     name: Name
     path: Path = ""
     description: Text = ""
+    places: Places = ()
+    hours: Hours = ()
 
 
 class DictionaryRow(TableRow):
@@ -230,9 +262,13 @@ class ServiceRow(TableRow):
     categories: Codes = ()
     requirements: Texts = ()
     fees: Text = ""
+    amounts: Amounts = ()
     processing_time: Text = ""
+    processing_days: Annotated[Digits, _structured("processing_days")] = ""
     how_to_apply: Texts = ()
     contact: Text = ""
+    places: Places = ()
+    hours: Hours = ()
     url: Annotated[
         Link,
         _rule(

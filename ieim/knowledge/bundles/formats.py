@@ -30,7 +30,7 @@ LIST_COLUMNS = frozenset(
 )
 """Columns that are lists: bars separate the items of a cell, or line breaks where it has none."""
 NUMBER_COLUMNS = frozenset({"threshold"})
-DIGITS = frozenset({"effect", "deadline_days"})
+DIGITS = frozenset({"effect", "deadline_days", "processing_days"})
 """Columns that may be numbers in a file and are digits in the draft."""
 
 _COLUMNS = frozenset(name for columns in COLUMNS.values() for name in columns)

@@ -222,6 +222,7 @@ def _service_facts(service: Service, currencies: frozenset[str]) -> tuple[Fact, 
     return (
         *_text_facts(texts, currencies),
         *_fee_facts(service.fees, currencies),
+        *_text_facts((*service.amounts, *service.places, *service.hours), currencies),
         *_contact_facts(service.contact, currencies),
         *_addresses(service.url, service.path),
     )
@@ -230,7 +231,7 @@ def _service_facts(service: Service, currencies: frozenset[str]) -> tuple[Fact, 
 @lru_cache(maxsize=1024)
 def _agency_facts(agency: Agency, currencies: frozenset[str]) -> tuple[Fact, ...]:
     return (
-        *_text_facts((agency.name, agency.description), currencies),
+        *_text_facts((agency.name, agency.description, *agency.places, *agency.hours), currencies),
         *_addresses(agency.path),
     )
 
@@ -269,7 +270,10 @@ def _addresses(*texts: str) -> Iterator[Fact]:
 def currencies_of(release: Release) -> frozenset[str]:
     """Return the currency codes that the release's own fees use, listed by ISO 4217 or not."""
     return frozenset(
-        code for service in release.services.values() for code in money.codes(service.fees)
+        code
+        for service in release.services.values()
+        for text in (service.fees, *service.amounts)
+        for code in money.codes(text)
     )
 
 

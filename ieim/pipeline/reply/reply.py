@@ -330,7 +330,7 @@ def _not_translated(
         # A fee such as "MRK 45.00" is in every language.
         words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
         if section.field in AROUND:
-            missing = not of_release
+            missing = not of_release or language not in release.languages
         else:
             missing = section.field in SECTIONS and section.field not in translated
         if missing and (words or not translated):

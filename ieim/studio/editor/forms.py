@@ -9,6 +9,7 @@ from django import forms
 from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
@@ -218,7 +219,29 @@ def _headed(field: forms.Field, name: str) -> None:
     field.help_text = f"{hint} {in_files}".strip()
 
 
+def _places(which: StrPromise) -> Lines:
+    hint = gettext_lazy("Name, comma and address, one a line: “City Hall, Market Square 1”.")
+    return Lines(label=gettext_lazy("Places"), rows=3, help_text=format_lazy("{} {}", hint, which))
+
+
+def _hours(which: StrPromise) -> Lines:
+    hint = gettext_lazy(
+        "One a line: “Mo-Fr 09:00-16:00” or “Tu,Th 13:00-18:00”. What differs on a date: "
+        "“2026-12-24 closed”, “2026-12-27 to 2027-01-01 closed (winter break)” or "
+        "“2026-12-31 09:00-12:00”."
+    )
+    label = gettext_lazy("Opening hours")
+    return Lines(label=label, rows=4, help_text=format_lazy("{} {}", hint, which))
+
+
+_OF_ALL = gettext_lazy("They are those of every service that has no contact of its own.")
+_OF_ONE = gettext_lazy("Blank: those of the agency.")
+
+
 class AgencyForm(DraftForm):
+    places = _places(_OF_ALL)
+    hours = _hours(_OF_ALL)
+
     class Meta:
         model = Agency
         fields = list(COLUMNS["agencies"])
@@ -275,6 +298,17 @@ class ServiceForm(AskedForm):
         ),
     )
 
+    amounts = Lines(
+        label=gettext_lazy("Amounts"),
+        rows=3,
+        help_text=gettext_lazy(
+            "Amount and currency, and in brackets what it is for, one a line: “45.00 EUR” or "
+            "“0 EUR (children)”, which is free of charge. Citizens read them in their own language "
+            "where the text about fees does not say them."
+        ),
+    )
+    places = _places(_OF_ONE)
+    hours = _hours(_OF_ONE)
     questions = _questions(
         gettext_lazy(
             "Write five or more that differ, one a line, as people ask them and not as the office "

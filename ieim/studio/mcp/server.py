@@ -144,7 +144,7 @@ def _release(language: str = "") -> Release:
         raise ToolError("Nothing has been published yet. Try again later.")
     code, original = language.strip().lower(), _original_language()
     if code in ("", original):
-        return release
+        return release.in_language(original)
     if code not in release.languages:
         offered = ", ".join([original, *sorted(release.languages)])
         raise ToolError(f"There are no texts in this language. Choose one of: {offered}.")

@@ -94,6 +94,13 @@ def _once(name: str, *fields: str, condition: Q | None = None) -> models.UniqueC
     return models.UniqueConstraint(fields=fields, condition=condition, name=name)
 
 
+def _lines() -> models.JSONField[list[str], list[str]]:
+    """Return a column of texts that a table has had later: entries have none at first."""
+    return models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True
+    )
+
+
 class DraftEntry(models.Model):
     """One entry of the draft. Its rules are those of a bundle's rows; editing holds them."""
 
@@ -125,6 +132,8 @@ class Agency(DraftEntry):
         _("The agency's page (http:// or https://), or where it is to be found, in words.")
     )
     description = _text(_("What it is for, in words that citizens use: the search reads it."))
+    places = _lines()
+    hours = _lines()
 
     class Meta(DraftEntry.Meta):
         verbose_name_plural = _("agencies")
@@ -193,6 +202,19 @@ class Service(DraftEntry):
             "is shown what presses first. Blank: nothing presses."
         ),
     )
+    amounts = _lines()
+    processing_days = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        default="",
+        help_text=_(
+            "The days that it takes, as 14, 5-10 or 5-10 working: citizens read them in their own "
+            "language where the text above does not say it."
+        ),
+    )
+    places = _lines()
+    hours = _lines()
 
     class Meta(DraftEntry.Meta):
         constraints = [_once("knowledge_service_once", "agency", "key")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -14,6 +15,8 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from conversations.turns.languages import written_in
+from ieim.knowledge import wording
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.knowledge import Agency as AgencyValue
@@ -218,6 +221,8 @@ def edit_urls(
 
 def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
     """Return a service as citizens see it."""
+    with suppress(ValueError):  # what somebody types may not be readable yet: its field says so
+        service, _ = wording.fill(service, agency, written_in(), frozenset())
     placeholders = {f"service_{name}": f"{{service_{name}}}" for name in SECTIONS}
     reply = render_service(
         placeholders, service=service, agency=agency, category_value=None, entities={}

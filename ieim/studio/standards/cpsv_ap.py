@@ -24,7 +24,9 @@ PREFIXES: Final[Mapping[str, str]] = {
     "foaf": "http://xmlns.com/foaf/0.1/",
     "schema": "https://schema.org/",
     "skos": "http://www.w3.org/2004/02/skos/core#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
+_CURRENCIES: Final = "http://publications.europa.eu/resource/authority/currency/"
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
@@ -69,6 +71,9 @@ def turtle(document: JSONLD) -> str:
     lines = [f"@prefix {prefix}: <{iri}> ." for prefix, iri in PREFIXES.items()]
     for subject in document["@graph"]:
         lines += ["", f"<{subject['@id']}>\n  {_predicates(subject, 1)} ."]
+    costs = (cost for subject in document["@graph"] for cost in _listed(subject.get("cv:hasCost")))
+    currencies = {cost["cv:currency"]["@id"] for cost in costs if "cv:currency" in cost}
+    lines += [f"<{currency}> a skos:Concept ." for currency in sorted(currencies)]
     return "\n".join([*lines, ""])
 
 
@@ -87,7 +92,8 @@ def _object(value: str | JSONLD, depth: int) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if "@value" in value:
-        return f"{_object(value['@value'], depth)}@{value['@language']}"
+        tag = f"^^{value['@type']}" if "@type" in value else f"@{value['@language']}"
+        return f"{_object(value['@value'], depth)}{tag}"
     return f"<{value['@id']}>" if "@id" in value else f"[ {_predicates(value, depth)} ]"
 
 
@@ -123,11 +129,28 @@ def _service(entry: JSONLD, language: str) -> JSONLD:
             part("cpsv:Rule", "step", n, {"dct:title": words, "dct:description": words})
             for n, words in enumerate(_items(entry, language, "step", "text"), start=1)
         ],
-        "cv:hasCost": part(
-            "cv:Cost", "cost", 1, {"dct:description": texts("feesAndCommissionsSpecification")}
-        ),
+        "cv:hasCost": [
+            part(
+                "cv:Cost", "cost", 1, {"dct:description": texts("feesAndCommissionsSpecification")}
+            ),
+            *(
+                part("cv:Cost", "cost", number, _cost(offer, language))
+                for number, offer in enumerate(_listed(entry.get("offers")), start=2)
+            ),
+        ],
         "cv:hasChannel": part("cv:Channel", "channel", 1, reached),
         "cv:contactPoint": optional("cv:ContactPoint", {"dct:description": contact}),
+    }
+
+
+def _cost(offer: JSONLD, language: str) -> JSONLD:
+    return {
+        "cv:hasValue": {"@type": "xsd:double", "@value": offer["price"]},
+        "cv:currency": {
+            "@id": f"{_CURRENCIES}{offer['priceCurrency']}",
+            "@type": "skos:Concept",
+        },
+        "dct:description": _texts(offer, language, "name"),
     }
 
 

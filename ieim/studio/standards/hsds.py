@@ -28,7 +28,7 @@ from ieim.studio.standards.graph import (
 from ieim.studio.standards.hsds_api import address_uuid
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
-from ieim.studio.standards.texts import clock, joined, labelled, one_line, pair, steps
+from ieim.studio.standards.texts import amount, clock, joined, labelled, one_line, pair, steps
 
 EXPECTED = (
     "expected are the names of HSDS 3 (a service has id, name, status and an organization; an "
@@ -213,7 +213,16 @@ def _document(document: Node, reader: Reader) -> Iterator[str]:
     yield _with(reader.text(document, "document"), reader.text(document, "uri"))
 
 
+def _amount(option: Node, reader: Reader) -> Iterator[str]:
+    """Yield an option as an amount, unless that would not say all of it."""
+    if not option.has("amount_description", "valid_from", "valid_to"):
+        value, currency = reader.text(option, "amount"), reader.text(option, "currency")
+        yield amount(value, currency, reader.text(option, "option"))
+
+
 def _cost(option: Node, reader: Reader) -> Iterator[str]:
+    if any(_amount(option, reader)):
+        return
     money = f"{reader.text(option, 'amount')} {reader.text(option, 'currency').upper()}".strip()
     line = pair(one_line(reader.text(option, "option")), money)
     line = _with(line, one_line(reader.text(option, "amount_description")))
@@ -318,6 +327,7 @@ _SERVICE: Mapping[str, Column] = {
     ),
     "requirements": entries(each("required_documents", of=[_document])),
     "fees": lines(texts("fees_description", "fees"), each("cost_options", of=[_cost])),
+    "amounts": entries(each("cost_options", of=[_amount])),
     "processing_time": text("wait_time"),
     "how_to_apply": lambda node, reader: steps(reader.text(node, "application_process")),
     "contact": lines(

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.structured import read_amount
 from ieim.studio.standards.addresses import Addresses
 
 JSON: TypeAlias = dict[str, Any]
@@ -110,6 +111,10 @@ class _Writer:
             "status": "active",
             "application_process": "\n".join(service.how_to_apply),
             "fees_description": service.fees,
+            "cost_options": [
+                {"id": address_uuid(f"{address}#cost/{number}"), "service_id": identifier, **option}
+                for number, option in enumerate(map(_cost_option, service.amounts))
+            ],
             "wait_time": service.processing_time,
             "eligibility_description": service.applicability_summary,
             "service_at_locations": parts("description", service.contact),
@@ -128,6 +133,12 @@ class _Writer:
         identifier = address_uuid(f"{service}/{address}")
         link = {"id": identifier, "link_id": service, "link_entity": "service"}
         return {**link, "taxonomy_term": {**term, "term_uri": address}}
+
+
+def _cost_option(text: str) -> JSON:
+    amount = read_amount(text)
+    option = {"option": amount.purpose} if amount.purpose else {}
+    return {**option, "amount": float(amount.value), "currency": amount.currency}
 
 
 def _is_url(path: str) -> bool:

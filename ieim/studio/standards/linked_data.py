@@ -30,7 +30,7 @@ from ieim.studio.standards.graph import (
 from ieim.studio.standards.json_ld import no_language, read_nodes
 from ieim.studio.standards.report import Report
 from ieim.studio.standards.rows import Contents, Entry
-from ieim.studio.standards.texts import clock, duration, one_line, pair, plain
+from ieim.studio.standards.texts import amount, clock, duration, one_line, pair, plain
 
 _SERVICES = frozenset({"GovernmentService", "PublicService"})
 _AGENCIES = frozenset(
@@ -283,14 +283,17 @@ def _rule(rule: Node, reader: Reader) -> Iterator[str]:
     yield reader.text(rule, *ABOUT, *NAMES)
 
 
-def _price(*names: str) -> Part:
-    """Read what is paid and how much, from the first of these properties and the amount."""
+def _price(*names: str, is_amount: bool = False) -> Part:
+    """Read what is paid, called by the first of these properties: as the column of amounts has it,
+    or else those that this does not take, in words."""
 
     def read(node: Node, reader: Reader) -> Iterator[str]:
-        currency = next(iter(reader.links(node, "priceCurrency", "currency")), "")
-        amount = reader.text(node, "price", "hasValue", "value")
-        money = f"{amount} {currency.rpartition('/')[2].upper()}"
-        yield pair(reader.text(node, *names), money.strip())
+        link = next(iter(reader.links(node, "priceCurrency", "currency")), "")
+        currency = link.rpartition("/")[2].upper()
+        value, name = reader.text(node, "price", "hasValue", "value"), reader.text(node, *names)
+        text = amount(value, currency, name)
+        if is_amount or not text:
+            yield text if is_amount else pair(name, f"{value} {currency}".strip())
 
     return read
 
@@ -305,6 +308,37 @@ def _opening(node: Node, reader: Reader) -> Iterator[str]:
     times = [clock(reader.text(node, name)) for name in ("opens", "closes")]
     if hours := one_line(pair(", ".join(names), " to ".join(filter(None, times)))):
         yield f"Hours: {hours}"
+
+
+def _locations(node: Node, reader: Reader) -> list[Node]:
+    """Return the places of a node and its channels that have columns; the contact has others."""
+    owners = (node, *reader.nodes(node, *_CHANNELS))
+    places = (
+        place for owner in owners for place in reader.nodes(owner, "location", "serviceLocation")
+    )
+    return list(filter(_has_columns, places))
+
+
+def _has_columns(place: Node) -> bool:
+    is_plain = all(isinstance(address, Text) for address in place.values.get("address", ()))
+    is_known = place.values.keys() <= {"name", "address", "openingHours"}
+    return "schema:CivicStructure" in place.types and is_known and is_plain
+
+
+def _places(node: Node, reader: Reader) -> list[str]:
+    locations = _locations(node, reader)
+    pairs = ((reader.text(place, *NAMES), reader.text(place, "address")) for place in locations)
+    return [", ".join(map(one_line, texts)) for texts in pairs if all(texts)]
+
+
+def _opening_hours(node: Node, reader: Reader) -> list[str]:
+    places = _locations(node, reader)
+    return list(dict.fromkeys(t for place in places for t in reader.texts(place, "openingHours")))
+
+
+def _location(place: Node, reader: Reader) -> Iterator[str]:
+    for part in () if _has_columns(place) else (texts(*NAMES), *_WAYS):
+        yield from part(place, reader)
 
 
 def _point(point: Node, reader: Reader) -> list[str]:
@@ -345,12 +379,12 @@ _CHANNEL: tuple[Part, ...] = (
     *_WAYS,
     each("servicePhone", "serviceSmsNumber", of=[_point]),
     texts("servicePhone", "serviceSmsNumber"),
-    each("serviceLocation", of=[texts(*NAMES), *_WAYS]),
+    each("serviceLocation", of=[_location]),
     listed("availableLanguage", label="Languages"),
 )
 _DESCRIBED: Mapping[str, Column] = {"name": _name, "description": text(*ABOUT)}
 _COLUMNS: Mapping[str, Mapping[str, Column]] = {
-    "agency": _DESCRIBED,
+    "agency": {**_DESCRIBED, "places": _places, "hours": _opening_hours},
     "situation": _DESCRIBED,
     "category": {"name": _name, "keywords": entries(texts("alternateName", "altLabel"))},
     "service": {
@@ -377,6 +411,12 @@ _COLUMNS: Mapping[str, Mapping[str, Column]] = {
             _guides(each("step", of=[_step]), texts("step")), each("follows", of=[_rule])
         ),
         "contact": _contact,
+        "amounts": entries(
+            each("offers", of=[_price(*NAMES, *ABOUT, is_amount=True)]),
+            each("hasCost", of=[_price(*ABOUT, *NAMES, is_amount=True)]),
+        ),
+        "places": _places,
+        "hours": _opening_hours,
     },
 }
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Situation, Translation
+from ieim.pipeline.structured import Amount, read_amount, read_opening, read_place
 from ieim.studio.standards.addresses import Addresses
 
 CONTEXT = "https://schema.org"
@@ -74,6 +75,7 @@ class _Writer:
             "identifier": agency.id,
             "name": _texts(agency, translations, "name"),
             "description": _texts(agency, translations, "description"),
+            "location": _places(agency),
             **_page(agency.path),
         }
         return node("GovernmentOrganization", properties)
@@ -105,6 +107,7 @@ class _Writer:
             "serviceUrl": service.url,
             "processingTime": texts("processing_time"),
             "servicePhone": optional("ContactPoint", {"description": texts("contact")}),
+            "serviceLocation": _places(service),
         }
         properties = {
             "@id": self._addresses.service(service.agency, service.key),
@@ -119,6 +122,7 @@ class _Writer:
                 for category in service.categories
             ],
             "feesAndCommissionsSpecification": texts("fees"),
+            "offers": [_offer(read_amount(text)) for text in service.amounts],
             "availableChannel": optional("ServiceChannel", channel),
             "subjectOf": [
                 _how_to(entry, getattr(entry, "language", ""))
@@ -152,6 +156,20 @@ def _how_to(texts: Service | Translation, language: str) -> JSONLD:
         for position, step in enumerate(texts.how_to_apply, start=1)
     ]
     return node("HowTo", {"inLanguage": language, "supply": supplies, "step": steps})
+
+
+def _offer(amount: Amount) -> JSONLD:
+    price = {"price": str(amount.value), "priceCurrency": amount.currency}
+    return node("Offer", {"name": amount.purpose, **price})
+
+
+def _places(entry: Agency | Service) -> list[JSONLD]:
+    """Return the places of an entry, each with its hours of a week; these alone where it has no
+    place."""
+    hours = [text for text in entry.hours if read_opening(text).weekdays]
+    pairs = [read_place(text) for text in entry.places] or [("", "")]
+    places = ({"name": name, "address": address, "openingHours": hours} for name, address in pairs)
+    return [optional("CivicStructure", place) for place in places]
 
 
 def _page(path: str) -> JSONLD:

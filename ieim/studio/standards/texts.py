@@ -73,6 +73,13 @@ def pair(first: str, second: str) -> str:
     return ": ".join(filter(None, (first, second)))
 
 
+def amount(value: str, currency: str, purpose: str) -> str:
+    """Return a price as the column ``amounts`` has it, "" for one that it does not take."""
+    note = f" ({one_line(purpose)})" if purpose.strip() else ""
+    text = f"{value} {currency.upper()}{note}"
+    return "" if refusal("services", "amounts", [text]) else text
+
+
 def steps(text: str) -> list[str]:
     """Return the lines of a text as steps, without the bullets and numbers in front of them."""
     lines = (_BULLET.sub("", line.strip(), count=1) for line in text.split("\n"))

@@ -100,6 +100,8 @@ def test_it_reads_csv_as_it_was_exported(tmp_path: Path) -> None:
     content = tables()
     row = content["services"][0]
     row.update(requirements=["Cash|card", "C:\\forms\\", "'-1"], contact="+999 1 555 0100")
+    row.update(amounts=["45.00 EUR", "0 EUR (children)"], hours=["Mo-Fr 09:00-16:00"])
+    row.update(processing_days="5-10 working", places=["City Hall, 1 Market Square"])
     columns = list(row)
     data = exported("csv", "services", columns, [[row[name] for name in columns]])
     del content["services"][1]

@@ -71,6 +71,18 @@ def changed(table: str, row: int, **values: Any) -> Tables:
             {"deadline_days": "two weeks"},
             "services.jsonl:2: deadline_days is 'two weeks': write a number of days from 1 to 9999",
         ),
+        (
+            "services",
+            1,
+            {"amounts": ["45.00 EUR", "45 euro"]},
+            "services.jsonl:2: amounts entry 2 is '45 euro': write 45.00 EUR, or",
+        ),
+        (
+            "agencies",
+            1,
+            {"hours": ["Mo-Fr 09:00-16:00", "We 15:00-18:00"]},
+            "agencies.jsonl:2: hours has times on We that overlap: write one for both",
+        ),
     ],
 )
 def test_it_refuses_a_bad_value(

@@ -73,7 +73,10 @@ def test_it_links_only_to_the_reserved_domain() -> None:
 
 @pytest.mark.parametrize("table", ["agencies", "dictionary", "services", "labels"])
 def test_it_has_no_address_phone_number_or_money_of_a_real_place(table: str) -> None:
-    for text in texts(rows(table)):
+    written = [{n: v for n, v in row.items() if n != "amounts"} for row in rows(table)]
+    for amount in (amount for row in rows(table) for amount in row.get("amounts", ())):
+        assert re.fullmatch(r"(0|\d{1,3}\.\d\d) MRK( \([\w ,-]+\))?", amount), amount
+    for text in texts(written):
         hosts = re.findall(r"(?:https?://|@)([^\s/,]+)", text)
         assert all(host.endswith(".example") for host in hosts), text
         phones = re.findall(r"\+\d[\d ]{5,}\d", text)

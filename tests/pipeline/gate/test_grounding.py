@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,6 +60,20 @@ def codes(reply: str, *cited: Service) -> list[Code]:
 )
 def test_it_lets_pass_what_the_cited_service_or_its_agency_gives(reply: str) -> None:
     assert codes(reply, EXTEND) == []
+
+
+def test_structured_values_are_sources_too() -> None:
+    closed = replace(CITY, hours=("Mo-Fr 09:00-16:00", "2026-12-24 closed"))
+    free = replace(PARKING, fees="", amounts=("17.50 TRW",), places=("Depot, Quay 4",))
+    release = replace(
+        RELEASE,
+        agencies={**RELEASE.agencies, "city": closed},
+        services={**RELEASE.services, ("city", "parking"): free},
+    )
+    reply = "It costs TRW {}. Closed on 24 December 2026."
+    assert grounding.check(reply.format("17.50"), [free], release) == []
+    findings = grounding.check(reply.format("18.50"), [free], release)
+    assert [finding.code for finding in findings] == [Code.REPLY_UNGROUNDED]
 
 
 @pytest.mark.parametrize(

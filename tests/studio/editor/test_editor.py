@@ -180,6 +180,17 @@ def test_a_preview_shows_the_card_and_saves_nothing(client: Client) -> None:
     assert renewal().fees == "80 crowns"
 
 
+def test_values_are_checked_and_spoken_while_one_types(client: Client) -> None:
+    typed = {"fees": "", "amounts": "90 euro", "hours": "Mo-Fr 09:00-16:00"}
+    page = client.post(RENEW, filled(client, **typed, do="preview"), headers=HTMX)
+    assert "Entry 1 is &#x27;90 euro&#x27;: write 45.00 EUR" in text(page)
+    typed["amounts"] = "90 EUR\n0 EUR (children)"
+    page = client.post(RENEW, filled(client, **typed, do="preview"), headers=HTMX)
+    assert "€90.00; Free of charge (children)" in text(page)
+    assert client.post(RENEW, filled(client, **typed)).status_code == 303
+    assert renewal().amounts == ["90 EUR", "0 EUR (children)"]
+
+
 def test_a_blank_new_form_is_no_mistake_yet(client: Client) -> None:
     page = client.post("/knowledge/new/service/", {"do": "preview", "fees": "EUR 1"}, headers=HTMX)
     assert "EUR 1" in text(page)

@@ -29,6 +29,7 @@ def rows() -> Rows:
     """
     content: Any = tables()
     service = {"language": "fr", "agency": "passports", "service": "renew"}
+    content["services"][0]["amounts"] = ["80.00 EUR", "0 EUR (Kinder)"]
     return {
         **{name: content[name] for name in ("agencies", "dictionary", "services")},
         "translations": [

@@ -8,6 +8,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 
 from ieim.knowledge.bundles.rows import Table
+from ieim.pipeline.structured import read_amount
 from ieim.studio.standards.hsds_api import services
 from ieim.studio.standards.texts import one_line, steps
 from tests.studio.standards.samples.samples import read
@@ -36,12 +37,24 @@ def test_what_is_published_is_read_back(rows: Rows) -> None:
     release = published.release(1)
     mapped, report = read(services(release, BASE, {"per_page": "500"}))
 
+    def compared(row: dict[str, Any]) -> dict[str, Any]:
+        # A number has no zeros at its end.
+        amounts = list(map(read_amount, row.get("amounts", ())))
+        return {**row, "amounts": [(a.value, a.currency, a.purpose) for a in amounts]}
+
     def read_back(table: Table) -> list[dict[str, Any]]:
-        return list(mapped.rows.get(table, {}).values())
+        return list(map(compared, mapped.rows.get(table, {}).values()))
 
     def without_words(table: Table) -> list[dict[str, Any]]:
         return [
-            {n: v for n, v in row.items() if n != "path" or v.startswith("http")}
+            compared(
+                {
+                    name: value
+                    for name, value in row.items()
+                    if name not in ("places", "hours")
+                    and (name != "path" or value.startswith("http"))
+                }
+            )
             for row in expected(published, table)
         ]
 

@@ -87,7 +87,7 @@ def test_it_maps_cpsv_ap() -> None:
         "name": "File a tax return",
         "overview": "Every year.",
         "requirements": ["A payslip"],
-        "fees": "On paper: 5.5 EUR",
+        "amounts": ["5.5 EUR (On paper)"],
         "processing_time": "10 days",
         "how_to_apply": ["Log in"],
         "contact": "Phone: +999 1 555 0177\nHours: Every day from 9 to 5",

@@ -34,6 +34,21 @@ IDS = ID.filter(lambda text: "://" not in text and unicodedata.normalize("NFC", 
 LINK = st.sampled_from(["", "https://x.example/a?b=1&c=2", "http://y.example/"])
 PATH = LINK | TEXT.map(lambda text: f"Home > {text.strip()}")
 KEYS = st.lists(IDS, unique=True, max_size=3)
+AMOUNTS = st.lists(st.sampled_from(["45.00 EUR", "0 MRK (children)", "7 USD (a copy)"]), max_size=3)
+PLACED = st.fixed_dictionaries(
+    {
+        "places": st.sampled_from(
+            [[], ["City Hall, Quay 4"], ["Depot, Mill Lane", "Yard, Quay 5"]]
+        ),
+        "hours": st.sampled_from(
+            [
+                [],
+                ["Mo-Fr 09:00-16:00", "Sa 10:00-12:00"],
+                ["Mo,We 09:00-16:00"],
+            ]
+        ),
+    }
+)
 COLUMN = {"keywords": LIST, "requirements": LIST, "how_to_apply": LIST, "name": TEXT}
 
 
@@ -43,7 +58,13 @@ def bundles(draw: st.DrawFn) -> Rows:
     rows: Rows = {table: [] for table in TABLES}
     for agency in draw(st.lists(IDS, unique=True, min_size=1, max_size=3)):
         path, about = draw(PATH), draw(SOMETIMES)
-        named = {"id": agency, "name": draw(TEXT), "path": path, "description": about}
+        named: dict[str, Any] = {
+            "id": agency,
+            "name": draw(TEXT),
+            "path": path,
+            "description": about,
+        }
+        named |= draw(PLACED)
         rows["agencies"].append(named)
         of = {"agency": agency, "category": "", "service": ""}
         rows["translations"].extend(draw(translations("agency", of)))
@@ -56,7 +77,8 @@ def bundles(draw: st.DrawFn) -> Rows:
             chosen = [result for result in keys if draw(st.booleans())]
             texts = {name: draw(COLUMN.get(name, SOMETIMES)) for name in TRANSLATED["service"]}
             links = {"path": draw(PATH), "url": draw(LINK), "categories": chosen}
-            rows["services"].append({"agency": agency, "key": key, **texts, **links})
+            values = draw(PLACED) | {"amounts": draw(AMOUNTS)}
+            rows["services"].append({"agency": agency, "key": key, **texts, **links, **values})
             rows["translations"].extend(draw(translations("service", of | {"service": key})))
     return rows
 
@@ -117,15 +139,18 @@ def test_one_service_is_read_back_alone(rows: Rows) -> None:
 
 SCHEMA_ORG = {
     "GovernmentOrganization": {
-        *("identifier", "name", "description", "url", "mainEntityOfPage"),
+        *("identifier", "name", "description", "url", "mainEntityOfPage", "location"),
     },
     "GovernmentService": {
         *("identifier", "name", "description", "url", "mainEntityOfPage", "provider", "audience"),
         *("category", "availableChannel", "subjectOf", "feesAndCommissionsSpecification"),
+        "offers",
     },
     "CategoryCode": {"codeValue", "name", "alternateName", "inCodeSet"},
     "CategoryCodeSet": {"publisher"},
-    "ServiceChannel": {"serviceUrl", "processingTime", "servicePhone"},
+    "ServiceChannel": {"serviceUrl", "processingTime", "servicePhone", "serviceLocation"},
+    "CivicStructure": {"name", "address", "openingHours"},
+    "Offer": {"name", "price", "priceCurrency"},
     "ContactPoint": {"description"},
     "Audience": {"audienceType"},
     "HowTo": {"inLanguage", "supply", "step"},
