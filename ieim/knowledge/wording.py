@@ -59,25 +59,28 @@ def fill(
     spoken = code if _page_code(code) else original
     if not any(is_structured) or not _page_code(spoken):
         return service, translated
-    with translation.override(_page_code(spoken)):
-        sentences = {
-            "fees": amounts(service.amounts, spoken),
-            "processing_time": days(service.processing_days),
-        }
-        is_readable = code == original or (spoken == code and "contact" in translated)
-        contact = _contact(service, agency, spoken, is_readable=is_readable)
-    texts: dict[str, Any] = {} if contact == service.contact else {"contact": contact}
-    in_language = {*texts} if not service.contact.strip() and spoken == code else set[str]()
     # The words in brackets behind an amount are the editor's, in the original language.
     has_notes = any(read_amount(text).purpose for text in service.amounts)
-    for field, sentence in sentences.items():
-        text = getattr(service, field)
-        is_worded = spoken == code and not (has_notes and field == "fees")
-        if not text.strip() or (code != original and field not in translated and is_worded):
-            texts |= {field: sentence} if sentence else {}
-            in_language |= {field} if sentence and is_worded else set()
-        elif figures(sentence) and not figures(text) and (code == original or field in translated):
-            texts[field] = f"{sentence}. {text}"
+    texts: dict[str, Any] = {}
+    in_language: set[str] = set()
+    with translation.override(_page_code(spoken)):
+        is_readable = code == original or (spoken == code and "contact" in translated)
+        contact = _contact(service, agency, spoken, is_readable=is_readable)
+        if contact != service.contact:
+            texts["contact"] = contact
+            in_language |= {"contact"} if not service.contact.strip() and spoken == code else set()
+        for field in ("fees", "processing_time"):
+            text, is_current = getattr(service, field), code == original or field in translated
+            if is_current and figures(text):
+                continue
+            is_fee = field == "fees"
+            sentence = amounts(service.amounts, spoken) if is_fee else days(service.processing_days)
+            is_worded = spoken == code and not (has_notes and is_fee)
+            if sentence and (not text.strip() or (is_worded and not is_current)):
+                texts[field] = sentence
+                in_language |= {field} if is_worded else set()
+            elif is_current and figures(sentence):
+                texts[field] = f"{sentence}. {text}"
     return replace(service, **texts), translated | in_language
 
 
@@ -86,10 +89,12 @@ def amounts(texts: Sequence[str], code: str) -> str:
     locale = locale_of(code)
     parts = []
     for amount in map(read_amount, texts):
-        money = format_currency(
-            amount.value, amount.currency, locale=locale, decimal_quantization=False
-        )
-        money = _UNSPACED.sub("\N{NO-BREAK SPACE}", money) if amount.value else _("Free of charge")
+        money = _("Free of charge")
+        if amount.value:
+            money = format_currency(
+                amount.value, amount.currency, locale=locale, decimal_quantization=False
+            )
+            money = _UNSPACED.sub("\N{NO-BREAK SPACE}", money)
         parts.append(f"{money} ({amount.purpose})" if amount.purpose else money)
     return "; ".join(parts)
 

@@ -23,7 +23,9 @@ Span = tuple[int, int]
 
 _NOTE = r"(?: \((?P<note>[^()]+)\))?"
 _AMOUNT = re.compile(rf"(?P<value>\d{{1,9}}(?:\.\d{{1,3}})?) (?P<currency>[A-Z]{{3}}){_NOTE}")
-_DAYS = re.compile(r"(?P<least>[1-9]\d{0,3})(?:(?:-| to )(?P<most>[1-9]\d{0,3}))?(?P<working> working)?")
+_DAYS = re.compile(
+    r"(?P<least>[1-9]\d{0,3})(?:(?:-| to )(?P<most>[1-9]\d{0,3}))?(?P<working> working)?"
+)
 _DAY = rf"(?:{'|'.join(WEEKDAYS)})"
 _WEEKLY = re.compile(rf"(?P<days>{_DAY}(?:-{_DAY})?(?:,{_DAY}(?:-{_DAY})?)*) (?P<times>\S+)")
 _DATED = re.compile(
