@@ -101,6 +101,8 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge", _PUBLISH, "publish refuse alone"),
     **_all("editor", _READ, "agency category service situation"),
     **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
+    "dictionary:home": _READ,
+    **_all("dictionary", _EDIT, "merge split"),
     **_all("standards", _EDIT, "upload preview"),
     **_all("drafting", _EDIT, "home start run accept"),
     "translating:translations": _RELEASES,
@@ -130,6 +132,7 @@ ACCESS: Mapping[str, str] = {
 """The permission that opens an address, or one of the words above."""
 CHANGES: Mapping[str, str] = {
     "knowledge_api:notices": "knowledge.add_directive",
+    "dictionary:home": _EDIT,
     "knowledge_api:proposals": _PROPOSE,
     **_all("editor", _EDIT, "agency category service situation"),
     **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},
