@@ -103,6 +103,7 @@ ACCESS: Mapping[str, str] = {
     **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
     "dictionary:home": _READ,
     **_all("dictionary", _EDIT, "merge split"),
+    **_all("editor", _EDIT, "delete_agency delete_category delete_service delete_situation"),
     **_all("standards", _EDIT, "upload preview"),
     **_all("drafting", _EDIT, "home start run accept"),
     "translating:translations": _RELEASES,

@@ -52,11 +52,19 @@ class LifeEvents:
     def learn(self, entries: Matrix, questions: Matrix) -> None:
         """Take the vectors of the situations' entries and of all their questions, in the order of
         the release. Without questions a situation has its entry in their place."""
-        self._entries, self._means = entries, entries.copy()
+        self._entries, self._means, self._questions = entries, entries.copy(), questions
         for number in range(len(self.situations)):
             own = questions[self._event_of == number]
             if len(own):
                 self._means[number] = own.mean(axis=0)
+
+    def without(self, number: int, rest: Release) -> LifeEvents:
+        """Return the situations of ``rest``, the release without the question ``number`` of all of
+        theirs."""
+        events = LifeEvents(rest)
+        if self._entries is not None:
+            events.learn(self._entries, np.delete(self._questions, number, axis=0))
+        return events
 
     def probabilities(
         self, text: str, vector: Matrix | None, likeness: Numbers, background: float

@@ -48,13 +48,14 @@ def home(request: HttpRequest) -> HttpResponse:
                 len(plan),
             )
             return _done(request, agency, message.format(count=len(plan)))
+    names = [(row.key, _name(row)) for section in sections if (row := section.category)]
     shown = filtered_page(sections, request.GET, {"agency": agency}, total=len(sections))
     context = {
         "agencies": choices(agencies.items(), agency),
         "agency": agency,
         "list": shown,
         "sections": [_section_view(section, ticked) for section in shown.page.object_list],
-        "categories": [(row, row.key == into) for section in sections if (row := section.category)],
+        "categories": choices([("", gettext("Choose a category")), *names], into),
         "seen": _signed(row for section in sections for row, _ in section.services),
         "problems": problems,
     }
