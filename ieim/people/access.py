@@ -121,7 +121,7 @@ ACCESS: Mapping[str, str] = {
     **{f"knowledge_api:{table}": _READ for table in _TABLES},
     **{f"knowledge_api:{table}_entry": _EDIT for table in _TABLES},
     **{f"knowledge_api:{table}_file": _READ for table in _TABLES},
-    "knowledge_api:standards_file": _EDIT,
+    **_all("knowledge_api", _EDIT, "dictionary_changes standards_file"),
     **_all("knowledge_api", _RELEASES, "releases release proposals proposal"),
     **_all("knowledge_api", _PUBLISH, "publish refuse"),
     "knowledge_api:withdraw": _PROPOSE,

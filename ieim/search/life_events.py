@@ -10,6 +10,7 @@ How the weights were fitted: docs/decisions/0075-checklists.md.
 
 from __future__ import annotations
 
+import copy
 from typing import Final
 
 import numpy as np
@@ -60,10 +61,12 @@ class LifeEvents:
 
     def without(self, number: int, rest: Release) -> LifeEvents:
         """Return the situations of ``rest``, the release without the question ``number`` of all of
-        theirs."""
-        events = LifeEvents(rest)
-        if self._entries is not None:
-            events.learn(self._entries, np.delete(self._questions, number, axis=0))
+        theirs; where messages are read by meaning, words are those of the whole release."""
+        if self._entries is None:
+            return LifeEvents(rest)
+        events = copy.copy(self)
+        events._event_of = np.delete(self._event_of, number)
+        events.learn(self._entries, np.delete(self._questions, number, axis=0))
         return events
 
     def probabilities(

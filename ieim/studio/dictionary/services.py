@@ -1,11 +1,11 @@
 """Moving services between the categories of one agency, and merging and splitting categories.
 
-Each is planned first: a plan can be shown before it is carried out, all or nothing.
+Each is planned first, so that it can be shown before it is carried out, all or nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,20 +13,18 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
+from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import dependants
 from ieim.studio.drafts.history import stale_message
-from ieim.studio.models import Category, Change, DraftEntry, Service, Translation
-
-Seen: TypeAlias = Mapping[tuple[str, str], int]
-"""The versions that somebody has seen, by table and key within the agency."""
+from ieim.studio.models import Category, Change, DraftEntry, Service
 
 
 class Refused(Exception):
     """It cannot be done; ``reasons`` are sentences."""
 
-    def __init__(self, reasons: Sequence[str]) -> None:
+    def __init__(self, *reasons: str) -> None:
         super().__init__(" ".join(reasons))
         self.reasons = reasons
 
@@ -39,8 +37,13 @@ class Planned:
     columns: dict[str, Any] | None
 
     @property
-    def name(self) -> str:
-        return f"{self.entry.agency_id} {self.entry.key}"
+    def identity(self) -> dict[str, str]:
+        return {"agency": self.entry.agency_id, "key": self.entry.key}
+
+    @property
+    def name(self) -> tuple[Table, str]:
+        """The table and the entry as the history has them."""
+        return self.entry.table, " ".join(self.identity.values())
 
 
 Plan: TypeAlias = Sequence[Planned]
@@ -56,16 +59,16 @@ def plan_move(*, agency: str, leaves: Mapping[str, Collection[str]], into: str) 
 
 
 def plan_merge(*, agency: str, category: str, into: str) -> Plan:
-    """Plan to let ``into`` take over the services, the name and the keywords of ``category``, which
-    is removed."""
+    """Plan to let ``into``, the first of the plan, take over the services, the name and the
+    keywords of ``category``, which is removed with its translations."""
     lost, target = _category(agency, category), _category(agency, into)
     if lost == target:
-        raise Refused([gettext("Choose another category than the one that is merged.")])
-    rows = Service.objects.filter(agency=agency)
-    leaves = {row.key: (category,) for row in rows if category in row.categories}
+        raise Refused(gettext("Choose another category than the one that is merged."))
     words = {word.casefold(): word for word in (lost.value, *lost.keywords) if word}
     for word in (target.value, *target.keywords):
         words.pop(word.casefold(), None)
+    rows = Service.objects.filter(agency=agency)
+    leaves = {row.key: (category,) for row in rows if category in row.categories}
     return [
         Planned(target, {"keywords": [*target.keywords, *words.values()]}),
         *(_moves(agency, leaves, into) if leaves else ()),
@@ -87,11 +90,9 @@ def plan_split(
     origin = _category(agency, category)
     key = key.strip() or slugify(value, allow_unicode=True)
     if not value.strip() or not key:
-        raise Refused([gettext("Name the new category.")])
-    unknown = [word for word in keywords if word not in origin.keywords]
-    if unknown:
-        message = gettext("The category has no keyword “{word}”.")
-        raise Refused([message.format(word=unknown[0][:200])])
+        raise Refused(gettext("Name the new category."))
+    for word in set(keywords) - set(origin.keywords):
+        raise Refused(gettext("The category has no keyword “{word}”.").format(word=word[:200]))
     remaining = [word for word in origin.keywords if word not in keywords]
     new = {"value": value.strip(), "keywords": [w for w in origin.keywords if w in keywords]}
     return [
@@ -101,45 +102,42 @@ def plan_split(
     ]
 
 
-def versions_of(entries: Iterable[DraftEntry]) -> Seen:
-    """Return the versions of stored entries; those that a plan adds have none."""
-    return {
-        (entry.table, entry.key): entry.version
-        for entry in entries
-        if isinstance(entry, Category | Service) and not entry._state.adding
-    }
-
-
-def lost_translations(plan: Plan) -> list[Translation]:
+def lost_translations(plan: Plan) -> list[DraftEntry]:
     """Return the translations that go with the categories that are removed."""
-    lost = [planned.entry for planned in plan if planned.columns is None]
-    groups = (group for entry in lost for group in dependants("dictionary", _identity(entry)))
-    rows = (row for group in groups for row in group.stored.values())
-    return [row for row in rows if isinstance(row, Translation)]
+    lost = [planned.identity for planned in plan if planned.columns is None]
+    groups = (group for identity in lost for group in dependants("dictionary", identity))
+    return [row for group in groups for row in group.stored.values()]
+
+
+def newest_change() -> int:
+    """Return the number of the newest change of the draft: who reads it before a plan is made can
+    carry out that plan and nothing else."""
+    return Change.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 @transaction.atomic
-def carry_out(plan: Plan, *, seen: Seen, by: User, source: Change.Source) -> None:
-    """Do what was planned.
+def carry_out(plan: Plan, *, seen: int, by: User, source: Change.Source) -> None:
+    """Do what was planned, where no entry of it was changed after ``seen`` (``newest_change``).
 
     Raises:
-        editing.Stale: an entry is not what the person saw; the message names it.
-        editing.OutOfScope: the person does not work for the agency.
-        Refused: it breaks a rule of the knowledge.
-    Nothing has changed then.
+        editing.Stale: somebody changed an entry; the message names it. Nothing has changed.
+        editing.OutOfScope: the person does not work for the agency. Nothing has changed.
+        Refused: it breaks a rule of the knowledge. Nothing has changed.
     """
-    known = versions_of(planned.entry for planned in plan)
-    for planned in plan:
-        name = (planned.entry.table, planned.entry.key)
-        if known.get(name) != seen.get(name) and name in known:
-            changed = stale_message(planned.entry.table, planned.name)
+    names = {planned.name: str(planned.entry) for planned in plan}
+    names |= {("translations", str(row)): str(row) for row in lost_translations(plan)}
+    newer = Change.objects.filter(pk__gt=seen, agency=plan[0].entry.agency_id)
+    changed = set(newer.values_list("table", "entry"))
+    for (table, entry), text in names.items():
+        if (table, entry) in changed:
             message = gettext("“{entry}”: {what} Nothing was changed.")
-            raise editing.Stale(message.format(entry=planned.entry, what=changed))
-    for table in ("dictionary", "services"):
+            raise editing.Stale(message.format(entry=text, what=stale_message(table, entry)))
+    tables: tuple[Table, ...] = ("dictionary", "services")
+    for table in tables:
         edits = [
             editing.Edit(
-                {**_identity(planned.entry), **planned.columns},
-                known.get((planned.entry.table, planned.entry.key)),
+                {**planned.identity, **planned.columns},
+                None if planned.entry._state.adding else planned.entry.version,
             )
             for planned in plan
             if planned.entry.table == table and planned.columns is not None
@@ -147,36 +145,32 @@ def carry_out(plan: Plan, *, seen: Seen, by: User, source: Change.Source) -> Non
         try:
             editing.save_all(table=table, edits=edits, by=by, source=source)
         except editing.ManyInvalid as error:
-            raise Refused(
-                [
-                    f"“{edits[index].values['key']}”: {problem.text}."
-                    for index, columns in error.rows.items()
-                    for problems in columns.values()
-                    for problem in problems
-                ]
-            ) from error
+            texts = [
+                f"“{edits[index].values['key']}”: {problem.text}."
+                for index, columns in error.rows.items()
+                for problems in columns.values()
+                for problem in problems
+            ]
+            raise Refused(*texts) from error
     for planned in plan:
         if planned.columns is None:
-            try:
-                editing.remove(
-                    table=planned.entry.table,
-                    identity=_identity(planned.entry),
-                    by=by,
-                    expected_version=planned.entry.version,
-                    source=source,
-                )
-            except editing.Invalid as error:
-                raise Refused([f"“{planned.entry}”: {error}."]) from error
+            editing.remove(
+                table=planned.entry.table,
+                identity=planned.identity,
+                by=by,
+                expected_version=planned.entry.version,
+                source=source,
+            )
 
 
 def _moves(agency: str, leaves: Mapping[str, Collection[str]], into: str) -> Plan:
     if not leaves:
-        raise Refused([gettext("Choose at least one service.")])
+        raise Refused(gettext("Choose at least one service."))
     stored = {row.key: row for row in Service.objects.filter(agency=agency)}
     for key, categories in leaves.items():
         if key not in stored or not set(categories) <= set(stored[key].categories):
             message = gettext("The service “{key}” is no longer there: look at the list again.")
-            raise Refused([message.format(key=key[:200])])
+            raise Refused(message.format(key=key[:200]))
     return [
         Planned(row, {"categories": _replaced(row.categories, leaves[key], into)})
         for key, row in stored.items()
@@ -195,8 +189,4 @@ def _category(agency: str, key: str) -> Category:
         if category.key == key:
             return category
     message = gettext("The category “{key}” is not there: choose one of the list.")
-    raise Refused([message.format(key=key[:200])])
-
-
-def _identity(entry: Category | Service) -> dict[str, str]:
-    return {"agency": entry.agency_id, "key": entry.key}
+    raise Refused(message.format(key=key[:200]))

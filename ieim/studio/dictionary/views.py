@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
 from django.contrib import messages
-from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -19,12 +18,12 @@ from ieim.people.access import member
 from ieim.people.scope import agencies_of
 from ieim.studio.dictionary import services
 from ieim.studio.dictionary.selectors import Section, sections_of
-from ieim.studio.dictionary.services import Plan, Refused, versions_of
+from ieim.studio.dictionary.services import Plan, Refused, newest_change
 from ieim.studio.drafts import editing
+from ieim.studio.editor.forms import sentence
 from ieim.studio.models import Agency, Category, Change, DraftEntry
 from ieim.studio.pages.presenters import choices, filtered_page
 
-_SALT = "dictionary"
 READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -32,6 +31,7 @@ READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
 def home(request: HttpRequest) -> HttpResponse:
     """List the categories of an agency; sent, put the ticked services into another."""
     agencies, agency = _agencies(request)
+    seen = newest_change()
     sections, into = sections_of(agency), request.POST.get("into", "")
     ticked = set(request.POST.getlist("service"))
     problems: Sequence[str] = ()
@@ -56,7 +56,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "list": shown,
         "sections": [_section_view(section, ticked) for section in shown.page.object_list],
         "categories": choices([("", gettext("Choose a category")), *names], into),
-        "seen": _signed(row for section in sections for row, _ in section.services),
+        "seen": seen,
         "problems": problems,
     }
     return render(request, "studio/dictionary/home.html", context, status=422 if problems else 200)
@@ -75,6 +75,7 @@ def merge(request: HttpRequest) -> HttpResponse:
             message = gettext("“{category}” is merged into “{into}” in the draft.")
             names = {"category": _name(category), "into": _name(plan[0].entry)}
             return _done(request, agency, message.format(**names))
+    seen = newest_change()
     others = [row for row in category.agency.categories.all() if row != category]
     target = next((row for row in others if row.key == into), None)
     plan = make() if target else ()
@@ -87,7 +88,7 @@ def merge(request: HttpRequest) -> HttpResponse:
         "keywords": [word for word in words if target and word not in target.keywords],
         "services": [planned.entry for planned in plan if planned.entry.table == "services"],
         "translations": services.lost_translations(plan),
-        "seen": _signed(planned.entry for planned in plan),
+        "seen": seen,
         "problems": problems,
     }
     return render(request, "studio/dictionary/merge.html", context, status=422 if problems else 200)
@@ -114,6 +115,7 @@ def split(request: HttpRequest) -> HttpResponse:
         if not problems:
             message = gettext("“{category}” is added to the draft.")
             return _done(request, agency, message.format(category=value))
+    seen = newest_change()
     (section,) = (section for section in sections_of(agency) if section.category == category)
     context = {
         "value": value,
@@ -122,7 +124,7 @@ def split(request: HttpRequest) -> HttpResponse:
         "category": category,
         "services": [(row, row.key in moved) for row, _ in section.services],
         "keywords": [(word, word in keywords) for word in category.keywords],
-        "seen": _signed([category, *(row for row, _ in section.services)]),
+        "seen": seen,
         "problems": problems,
     }
     return render(request, "studio/dictionary/split.html", context, status=422 if problems else 200)
@@ -130,25 +132,16 @@ def split(request: HttpRequest) -> HttpResponse:
 
 def _carried_out(request: HttpRequest, make: Callable[[], Plan]) -> tuple[Plan, Sequence[str]]:
     """Carry out the plan that a form asks for; return it, and why that was not possible."""
-    try:
-        rows = signing.loads(request.POST.get("seen", ""), salt=_SALT)
-    except signing.BadSignature:
-        rows = []  # no version is known, so each entry that changes is refused
+    text = request.POST.get("seen", "")
+    seen = int(text) if text.isdecimal() and len(text) < 10 else 0
     try:
         plan = make()
-        seen = {(table, key): version for table, key, version in rows}
         services.carry_out(plan, seen=seen, by=member(request), source=Change.Source.ADMIN)
     except Refused as error:
         return (), error.reasons
-    except editing.Stale as error:
-        return (), [str(error)]
+    except (editing.Invalid, editing.Stale) as error:
+        return (), [sentence(str(error))]
     return plan, ()
-
-
-def _signed(entries: Iterable[DraftEntry]) -> str:
-    """Return the versions of entries for a hidden field."""
-    rows = [[*name, version] for name, version in versions_of(entries).items()]
-    return signing.dumps(rows, salt=_SALT, compress=True)
 
 
 def _agencies(request: HttpRequest) -> tuple[Mapping[str, str], str]:
