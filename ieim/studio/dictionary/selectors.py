@@ -24,7 +24,8 @@ def sections_of(agency: str) -> list[Section]:
     asked = Counter(ExampleQuestion.objects.filter(agency=agency).values_list("service", flat=True))
     sections = {row.key: Section(row, []) for row in Category.objects.filter(agency=agency)}
     unreached = Section(None, [])
-    for service in Service.objects.filter(agency=agency):
+    columns = ("agency_id", "key", "name", "categories")
+    for service in Service.objects.filter(agency=agency).only(*columns):
         keys = [key for key in dict.fromkeys(service.categories) if key in sections]
         for section in [sections[key] for key in keys] or [unreached]:
             section.services.append((service, asked[service.key]))

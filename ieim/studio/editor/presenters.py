@@ -115,11 +115,13 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     """Return ``(text, address)`` of what belongs to a stored entry."""
     table, links = entry.table, []
     agency = entry if isinstance(entry, Agency) else getattr(entry, "agency", None)
+    if agency is not None and table in ("agencies", "dictionary"):
+        query = urlencode({"agency": agency.pk})
+        links.append((gettext("Categories of the agency"), f"{reverse('dictionary:home')}?{query}"))
     level = {"dictionary": "category", "services": "service", "agencies": "agency"}.get(table, "")
     if isinstance(entry, Agency):
         query = urlencode({"agency": entry.pk})
         links.append((gettext("Its services"), f"{reverse('knowledge:services')}?{query}"))
-        links.append((gettext("Its categories"), f"{reverse('dictionary:home')}?{query}"))
         if may_edit:
             links.append((gettext("Add a service"), f"{reverse('editor:new_service')}?{query}"))
             links.append((gettext("Add a category"), f"{reverse('editor:new_category')}?{query}"))

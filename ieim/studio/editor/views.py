@@ -129,8 +129,8 @@ def delete(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
             query = urlencode({"agency": identity["agency"]}) if "agency" in identity else ""
             return redirect(f"{home}?{query}")
     context = {
-        "kind": table_label(table),
         "name": str(stored),
+        "category": identity if table == "dictionary" else None,
         "url": edit_url(table, list(identity.values())),
         "version": stored.version,
         "is_blocked": bool(blocking),

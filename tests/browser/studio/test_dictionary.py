@@ -55,6 +55,11 @@ def test_services_move_and_a_category_is_split_and_merged(browser: Browser, site
     fine(page)
     page.get_by_role("button", name="Merge them").click()
     expect(page.get_by_role("alert")).to_contain_text("merged into “Visa extensions”")
+    for path in ("categories/immigration/citizenship/", "situations/having-a-baby/"):
+        page.goto(f"/knowledge/{path}")
+        fine(page)
+        page.get_by_role("link", name="Delete").click()
+        fine(page)
     page.context.close()
 
 

@@ -51,7 +51,9 @@ def test_it_says_what_goes_with_an_entry_and_deletes_it(client: Client) -> None:
     page = text(client.get(DELETE))
     assert "Where do I renew?" in page
     assert "fr passports renew" in page
-    assert client.post(DELETE, {"seen": "1"})["Location"] == "/knowledge/services/?agency=passports"
+    answer = client.post(DELETE, {"seen": "1"})
+    assert answer["Location"] == "/knowledge/services/?agency=passports"
+    assert "“Renew a passport” is deleted in the draft." in text(client.get(answer["Location"]))
     assert not Service.objects.filter(key="renew").exists()
     assert not ExampleQuestion.objects.exists()
     assert Change.objects.filter(kind="removed").count() == 3
@@ -67,6 +69,7 @@ def test_it_stops_where_something_refers_to_the_entry_and_leads_there(client: Cl
         assert "Yes, delete it" not in text(page)
     page = client.post("/knowledge/categories/passports/travel/delete/", {"seen": "1"})
     assert (page.status_code, f'href="{RENEW}"' in text(page)) == (422, True)
+    assert "/knowledge/dictionary/merge/?agency=passports" in text(page)
     assert "still has 1 services" in text(client.get("/knowledge/agencies/tax/delete/"))
     assert (Service.objects.count(), Category.objects.count()) == (2, 2)
 
