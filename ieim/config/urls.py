@@ -68,6 +68,7 @@ urlpatterns = [
     path("knowledge/standards/", include("ieim.studio.standards.views")),
     path("knowledge/try/", include("ieim.studio.trying.views")),
     path("knowledge/gaps/", include("ieim.studio.gaps.views")),
+    path("knowledge/dictionary/", include("ieim.studio.dictionary.views")),
     path("knowledge/drafting/", include("ieim.studio.drafting.views")),
     path("knowledge/translations/", include("ieim.studio.translating.views")),
     path("knowledge/recall/", include("ieim.studio.recall.views")),

@@ -106,6 +106,9 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge", _PUBLISH, "publish refuse alone"),
     **_all("editor", _READ, "agency category service situation"),
     **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
+    "dictionary:home": _READ,
+    **_all("dictionary", _EDIT, "merge split"),
+    **_all("editor", _EDIT, "delete_agency delete_category delete_service delete_situation"),
     **_all("standards", _EDIT, "upload preview"),
     **_all("drafting", _EDIT, "home start run accept"),
     "translating:translations": _RELEASES,
@@ -123,7 +126,7 @@ ACCESS: Mapping[str, str] = {
     **{f"knowledge_api:{table}": _READ for table in _TABLES},
     **{f"knowledge_api:{table}_entry": _EDIT for table in _TABLES},
     **{f"knowledge_api:{table}_file": _READ for table in _TABLES},
-    "knowledge_api:standards_file": _EDIT,
+    **_all("knowledge_api", _EDIT, "dictionary_changes standards_file"),
     **_all("knowledge_api", _RELEASES, "releases release proposals proposal"),
     **_all("knowledge_api", _PUBLISH, "publish refuse"),
     "knowledge_api:withdraw": _PROPOSE,
@@ -136,6 +139,7 @@ ACCESS: Mapping[str, str] = {
 """The permission that opens an address, or one of the words above."""
 CHANGES: Mapping[str, str] = {
     "knowledge_api:notices": "knowledge.add_directive",
+    "dictionary:home": _EDIT,
     "knowledge_api:proposals": _PROPOSE,
     **_all("editor", _EDIT, "agency category service situation"),
     **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},

@@ -10,6 +10,7 @@ How the weights were fitted: docs/decisions/0075-checklists.md.
 
 from __future__ import annotations
 
+import copy
 from typing import Final
 
 import numpy as np
@@ -52,11 +53,21 @@ class LifeEvents:
     def learn(self, entries: Matrix, questions: Matrix) -> None:
         """Take the vectors of the situations' entries and of all their questions, in the order of
         the release. Without questions a situation has its entry in their place."""
-        self._entries, self._means = entries, entries.copy()
+        self._entries, self._means, self._questions = entries, entries.copy(), questions
         for number in range(len(self.situations)):
             own = questions[self._event_of == number]
             if len(own):
                 self._means[number] = own.mean(axis=0)
+
+    def without(self, number: int, rest: Release) -> LifeEvents:
+        """Return the situations of ``rest``, the release without the question ``number`` of all of
+        theirs; where messages are read by meaning, words are those of the whole release."""
+        if self._entries is None:
+            return LifeEvents(rest)
+        events = copy.copy(self)
+        events._event_of = np.delete(self._event_of, number)
+        events.learn(self._entries, np.delete(self._questions, number, axis=0))
+        return events
 
     def probabilities(
         self, text: str, vector: Matrix | None, likeness: Numbers, background: float

@@ -184,13 +184,17 @@ class Search:
             self._divide(_layout(release), vectors)
 
     def without(self, question: ExampleQuestion) -> Search:
-        """Return the search for the text of an example question of a service as if the release did
-        not have it; for that text alone. How rare a word is stays that of the whole release."""
-        place = self.places[question.agency, question.service]
+        """Return the search for the text of an example question as if the release did not have it;
+        for that text alone. How rare a word is in services stays that of the whole release."""
         kept = tuple(other for other in self.release.questions if other != question)
         rest = replace(self.release, questions=kept)
         search = copy.copy(self)
         search._lock, search._rankings = threading.Lock(), OrderedDict()
+        if question.situation:
+            events = [q for q in self.release.questions if q.situation]
+            search.events = self.events.without(events.index(question), rest)
+            return search
+        place = self.places[question.agency, question.service]
         questions = [q for q in self.release.questions if not q.situation]
         search._asked = np.where([q == question for q in questions], -1, self._asked)
         search._has_questions = self._has_questions.copy()

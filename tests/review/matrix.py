@@ -42,25 +42,23 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "people_user": {Role.ADMINISTRATOR: _ALL},
     "auth_group": {Role.ADMINISTRATOR: _READ},
     "people_agencyscope": {Role.ADMINISTRATOR: _ALL},
-    "studio_agency": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ},
+    **{
+        f"studio_{name}": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ}
+        for name in ("agency", "category", "service")
+    },
     **{
         f"studio_{name}": {Role.EDITOR: _ALL, Role.PUBLISHER: _READ}
-        for name in ("category", "service", "translation", "examplequestion")
+        for name in ("translation", "examplequestion")
     },
     "studio_label": {},
     "studio_helpline": {},
     "studio_riskexample": {},
     "studio_casetext": {},
     "studio_situation": {},
-    **{
-        f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
-        for name in ("release", "publication")
-    },
-    "studio_goldenquestion": {},
 }
-"""What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
-for people of every agency to add; labels, help lines, examples, texts
-and situations also to change."""
+"""What somebody of one agency views, changes, adds and deletes in the admin, by model. What has
+pages of its own is only listed and imported; labels, help lines, examples, texts and situations are
+for people of every agency."""
 
 
 def who_may(name: str, method: str = "GET") -> Who | None:
@@ -93,7 +91,8 @@ class Kind(StrEnum):
     TOKEN = "token of somebody else"
     PAGE = "page of an entry of the draft, which anybody reads"
     SHARED = "page of an entry that belongs to every agency"
-    ADDED = "page that adds what belongs to every agency"
+    ADDED = "page that adds or deletes what belongs to every agency"
+    DELETED = "page that deletes an entry of the draft"
     PUBLIC = "what everybody who may open the address sees"
 
 
@@ -113,6 +112,7 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.PAGE: {OWN: OK, FOREIGN: OK},
     Kind.SHARED: {NONE: OK},
     Kind.ADDED: dict.fromkeys(Variant, NOT_YOURS),
+    Kind.DELETED: {OWN: OK, FOREIGN: NOT_YOURS},
     Kind.CHAIN: {OWN: OK, FOREIGN: OK},
     Kind.TOKEN: {OWN: OK},
     Kind.PUBLIC: {OWN: OK},
@@ -178,7 +178,14 @@ KINDS: Mapping[str, Kind] = {
     "administration:preview": Kind.PUBLIC,
     **{f"editor:{name}": Kind.PAGE for name in ("agency", "category", "service")},
     "editor:situation": Kind.SHARED,
-    **{f"editor:new_{name}": Kind.ADDED for name in ("agency", "situation")},
+    **{
+        f"editor:{action}_{name}": Kind.ADDED
+        for action in ("new", "delete")
+        for name in ("agency", "situation")
+    },
+    **{f"editor:delete_{name}": Kind.DELETED for name in ("category", "service")},
+    **{f"dictionary:{name}": Kind.SERVICE for name in ("home", "merge", "split")},
+    "knowledge_api:dictionary_changes": Kind.SERVICE,
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""
@@ -192,12 +199,6 @@ ACCOUNTS: Mapping[str, Row] = {
     "scope POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
 }
 """For an administrator: a caseworker's account, a superuser's, an administrator's, one's own."""
-SUPERUSER: Mapping[str, str] = {
-    "knowledge_release": "v",
-    "knowledge_publication": "v",
-    "studio_goldenquestion": "vc",
-}
-"""What superusers do in the admin where it is not everything."""
 IN_AND_OUT = ("admin:login", "admin:logout")
 """What of the admin is for those too to whom nobody has given a role."""
 PROVEN_AGAIN = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate")
@@ -290,7 +291,7 @@ def _admin(
         return LOGIN
     rights = ADMIN[model].get(role, "") if role else ""
     if user.is_superuser:
-        rights = SUPERUSER.get(model, "vcad")
+        rights = "vcad"
     changes = "v" if method == "GET" else "c"
     needed = changes if page == "change" else _RIGHTS[page]
     if page == "history" and not user.is_superuser and not _in_sight(model, variant):

@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from conversations.models import CorrectionNotice, Turn
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
-from ieim.knowledge.models import Publication
 from ieim.knowledge.notices import services as notices
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
@@ -114,6 +113,11 @@ class World:
         elif name.startswith(("recall:", "drafting:")):
             service = self.identity("services")
             query = "?" + urlencode({"agency": service["agency"], "service": service["key"]})
+        elif name.startswith("dictionary:"):
+            category = self.identity("dictionary")
+            query = "?" + urlencode({"agency": category["agency"], "category": category["key"]})
+        elif name == "knowledge_api:dictionary_changes":
+            query = "?" + urlencode({"agency": self.identity("dictionary")["agency"]})
         elif name == "admin:autocomplete":
             query = "?app_label=people&model_name=agencyscope&field_name=user"
         elif name in OF_SERVICE:
@@ -131,7 +135,11 @@ class World:
         return {n: getattr(row, "agency_id" if n == "agency" else n) for n in columns}
 
     def _value(self, name: str, argument: str, me: User | None) -> object:
-        pages = {f"editor:{page}": table for table, page in NAMES.items()}
+        pages = {
+            f"editor:{action}{page}": table
+            for action in ("", "delete_")
+            for table, page in NAMES.items()
+        }
         if name in pages:
             return self.identity(pages[name])[argument]
         if argument in ("id", "object_id"):
@@ -168,8 +176,6 @@ class World:
             "auth_user_password": lambda: account,
             "auth_group": lambda: self.chief.groups.get(),
             "people_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
-            "studio_goldenquestion": lambda: self.question,
-            "knowledge_publication": Publication.objects.first,
         }
         result = first[model]() if model in first else None
         return 1 if result is None else result.pk

@@ -286,3 +286,20 @@ def test_a_question_is_ranked_as_if_the_release_lacked_it(*, by_meaning: bool) -
     )
     assert one == pytest.approx(other, abs=0.1)
     assert whole.rank(Query(question.text)).probability(VISA) > one
+
+
+@pytest.mark.parametrize("by_meaning", [False, pytest.param(True, marks=real)])
+def test_so_is_a_question_of_a_situation(*, by_meaning: bool) -> None:
+    question = next(q for q in demo().questions if q.situation == "moving-house")
+    rest = replace(demo(), questions=tuple(q for q in demo().questions if q != question))
+    whole = searched() if by_meaning else index_for(demo())
+    again = fuse(rest, embedded(), reading.shipped()) if by_meaning else Search(rest)
+    told, one, other = (
+        {
+            hit.item.key: hit.probability
+            for hit in search.rank(Query(question.text)).situations(limit=99)
+        }[question.situation]
+        for search in (whole, whole.without(question), again)
+    )
+    assert one == pytest.approx(other, abs=0.05)
+    assert told > one

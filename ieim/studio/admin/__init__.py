@@ -1,4 +1,4 @@
-"""Django's admin for the draft; releases and publications can only be looked at.
+"""Django's admin for the draft: lists and files of every table, forms of those without pages.
 
 Tables and columns are named here, for translation, and not in the models: a name there is part of
 the migrations. Django makes migrations and permissions of the names that the models have of their
@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
-from ieim.knowledge.models import Publication, Release
 from ieim.studio.labels import COLUMNS
 from ieim.studio.models import (
     Agency,
     CaseText,
     Category,
     ExampleQuestion,
-    GoldenQuestion,
     HelpLine,
     Label,
     RiskExample,
@@ -36,11 +34,8 @@ TABLES: dict[type[Model], tuple[StrPromise, StrPromise]] = {
     CaseText: (_("case text"), _("case texts")),
     Category: (_("dictionary entry"), _("dictionary entries")),
     ExampleQuestion: (_("example question"), _("example questions")),
-    GoldenQuestion: (_("golden question"), _("golden questions")),
     HelpLine: (_("help line"), _("help lines")),
     Label: (_("label"), _("labels")),
-    Publication: (_("publication"), _("publications")),
-    Release: (_("release"), _("releases")),
     RiskExample: (_("risk example"), _("risk examples")),
     Service: (_("service"), _("services")),
     Situation: (_("situation"), _("situations")),

@@ -95,7 +95,7 @@ class Scoped(OfDraft):
         )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Whether they may add one: agencies and labels are for people of every agency."""
+        """Whether they may add one: labels are for people of every agency."""
         everybody = "agency" not in COLUMNS[self.table]
         allowed = scope_of(request) is None or (bool(scope_of(request)) and not everybody)
         return allowed and super().has_add_permission(request)
@@ -104,9 +104,6 @@ class Scoped(OfDraft):
         return self._covers(request, obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether they may delete it; an agency, only people of every agency."""
-        if self.table == "agencies" and scope_of(request) is not None:
-            return False
         return self._covers(request, obj) and super().has_delete_permission(request, obj)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -1,29 +1,26 @@
-"""The admin's pages of every table of the draft, of releases and of golden questions."""
+"""The admin's pages of every table of the draft."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy
+from django.shortcuts import redirect
 
 from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.knowledge.bundles.rows import IDENTITY
-from ieim.knowledge.models import Publication, Release
-from ieim.knowledge.selectors import current_number
-from ieim.people.access import member
-from ieim.people.reading import record_listed
-from ieim.pipeline.message.screen import spelled
+from ieim.studio.admin.base import identity_of
 from ieim.studio.admin.files import FilesAdmin
-from ieim.studio.editor.forms import CategoryForm, ServiceForm, SituationForm, TranslationForm
+from ieim.studio.editor.addresses import edit_url
+from ieim.studio.editor.forms import TranslationForm
 from ieim.studio.models import (
     Agency,
     CaseText,
     Category,
     ExampleQuestion,
-    GoldenQuestion,
     HelpLine,
     Label,
     RiskExample,
@@ -31,29 +28,50 @@ from ieim.studio.models import (
     Situation,
     Translation,
 )
-from ieim.studio.trying.selectors import LISTED
-
-if TYPE_CHECKING:
-    OfRelease = admin.ModelAdmin[Release]
-    OfPublication = admin.ModelAdmin[Publication]
-    OfGolden = admin.ModelAdmin[GoldenQuestion]
-else:
-    OfRelease = OfPublication = OfGolden = admin.ModelAdmin
 
 _EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))
 
 
+class PagedAdmin(FilesAdmin):
+    """A table whose entries have pages of their own, to which its list leads; it has the files."""
+
+    actions = []
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Lead to the entry's page, whatever the method."""
+        allowed = (
+            self.has_view_permission if request.method == "GET" else self.has_change_permission
+        )
+        if object_id is None or not allowed(request):
+            raise PermissionDenied
+        entry = self.get_object(request, unquote(object_id))
+        if entry is None:
+            return redirect("admin:index")
+        return redirect(edit_url(entry.table, list(identity_of(entry).values())))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
 @admin.register(Agency)
-class AgencyAdmin(FilesAdmin):
+class AgencyAdmin(PagedAdmin):
     table = "agencies"
     list_display = ["name", "id", "path", "position"]
     search_fields = ["id", "name", "description"]
 
 
 @admin.register(Category)
-class CategoryAdmin(FilesAdmin):
+class CategoryAdmin(PagedAdmin):
     table = "dictionary"
-    form = CategoryForm
     list_display = ["value", "key", "agency", "position"]
     list_display_links = ["value", "key"]
     list_filter = [("agency", admin.RelatedOnlyFieldListFilter)]
@@ -62,9 +80,8 @@ class CategoryAdmin(FilesAdmin):
 
 
 @admin.register(Service)
-class ServiceAdmin(FilesAdmin):
+class ServiceAdmin(PagedAdmin):
     table = "services"
-    form = ServiceForm
     list_display = ["name", "key", "agency", "position"]
     list_filter = [("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
@@ -72,9 +89,8 @@ class ServiceAdmin(FilesAdmin):
 
 
 @admin.register(Situation)
-class SituationAdmin(FilesAdmin):
+class SituationAdmin(PagedAdmin):
     table = "situations"
-    form = SituationForm
     list_display = ["name", "kind", "key", "position"]
     list_filter = ["kind"]
     search_fields = ["key", "name", "description"]
@@ -140,68 +156,3 @@ class ExampleQuestionAdmin(FilesAdmin):
     list_filter = ["language", "origin", ("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
     search_fields = ["text", "service", "situation", "agency__id", "agency__name"]
-
-
-class ReadOnly:
-    """Nobody adds, changes or deletes here, superusers included."""
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
-@admin.register(Release)
-class ReleaseAdmin(ReadOnly, OfRelease):
-    """Releases, without their content, which can be megabytes."""
-
-    list_display = ["number", "is_current", "note", "created_at", "created_by", "sha256"]
-    search_fields = ["note", "sha256"]
-    date_hierarchy = "created_at"
-    exclude = ["content"]
-
-    @admin.display(boolean=True, description=gettext_lazy("current"))
-    def is_current(self, release: Release) -> bool:
-        """Whether new turns are pinned to it."""
-        return release.number == current_number()
-
-
-@admin.register(Publication)
-class PublicationAdmin(ReadOnly, OfPublication):
-    list_display = ["release", "published_at", "published_by"]
-    date_hierarchy = "published_at"
-
-
-@admin.register(GoldenQuestion)
-class GoldenQuestionAdmin(OfGolden):
-    """Golden questions, to read: they are kept and removed on pages of their own, audited."""
-
-    list_display = ["name", "created_at", "created_by"]
-    date_hierarchy = "created_at"
-    search_fields = ["name", "case"]
-    fields = ["name", "case_as_text", "created_at", "created_by"]
-    readonly_fields = ["name", "case_as_text", "created_at", "created_by"]
-
-    @admin.display(description=gettext_lazy("case"))
-    def case_as_text(self, question: GoldenQuestion) -> str:
-        """Return the case as JSON; what would turn the direction of its words is spelled out."""
-        return spelled(json.dumps(question.case, ensure_ascii=False, indent=2))
-
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> Any:
-        """Show a question, which is recorded: its words may have been a citizen's."""
-        record_listed(LISTED, "questions", [kwargs["obj"].name], member(request))
-        return super().render_change_form(request, context, *args, **kwargs)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(
-        self, request: HttpRequest, obj: GoldenQuestion | None = None
-    ) -> bool:
-        return False

@@ -21,6 +21,7 @@ from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.services import Refused
 from ieim.studio.api.staff import Changed, NoVersion, StaffView
+from ieim.studio.dictionary import services as dictionary
 from ieim.studio.drafts.editing import Invalid, OutOfScope, Stale
 from ieim.studio.exchange.importing import Moved
 from ieim.studio.proposals.services import BeyondScope, ProposalError
@@ -89,6 +90,7 @@ def _bad_file(error: StandardError) -> NotDone:
 _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     BeyondScope: lambda error: NotDone(" ".join(error.reasons), status=403),
     ProposalError: lambda error: NotDone(" ".join(error.reasons)),
+    dictionary.Refused: lambda error: NotDone(str(error)),
     GoldenError: lambda error: NotDone(str(error)),
     BundleError: lambda error: NotDone(
         f"The draft cannot be used. {' '.join(map(str, error.errors))}"

@@ -506,6 +506,62 @@ class PlannedSerializer(serializers.Serializer[Any]):
     removal = EditSerializer(allow_null=True)
 
 
+class AgencyQuerySerializer(ClosedSerializer):
+    """Whose dictionary."""
+
+    agency = _id()
+
+
+class DictionaryChangeSerializer(ClosedSerializer):
+    """What becomes of the categories of an agency."""
+
+    action = serializers.ChoiceField(["move", "merge", "split"])
+    category = _id(
+        required=False,
+        help_text="What is merged or split, or what the services leave, if they leave any.",
+    )
+    into = _id(
+        required=False,
+        help_text="The category that services or another one move to; of a split, the new one's "
+        "key, which is made of its name where it is left out.",
+    )
+    services = serializers.ListField(
+        child=_id(), required=False, max_length=MOST_ITEMS, help_text="Keys, to move or split off."
+    )
+    value = TextField(required=False, help_text="The name of the category that a split makes.")
+    keywords = serializers.ListField(
+        child=TextField(), required=False, max_length=MOST_ITEMS, help_text="To split off."
+    )
+
+    _fields_of = {  # needed, and possible
+        "move": ({"into", "services"}, {"category"}),
+        "merge": ({"category", "into"}, set()),
+        "split": ({"category", "value", "services"}, {"into", "keywords"}),
+    }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        needed, possible = self._fields_of[attrs["action"]]
+        missing = dict.fromkeys(needed - attrs.keys(), "This action needs it.")
+        surplus = attrs.keys() - needed - possible - {"action"}
+        wrong = {**missing, **dict.fromkeys(surplus, "This action does not take it.")}
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return attrs
+
+
+class DictionaryEntrySerializer(PlannedSerializer):
+    """What happens to an entry."""
+
+    change = serializers.ChoiceField(["added", "changed", "removed"])
+
+
+class DictionaryPlanSerializer(serializers.Serializer[Any]):
+    """What would change, or has changed."""
+
+    written = serializers.BooleanField()
+    entries = DictionaryEntrySerializer(many=True)
+
+
 class NoteSerializer(serializers.Serializer[Any]):
     """A kind of value that has no place in the draft, or another form."""
 

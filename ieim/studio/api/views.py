@@ -22,6 +22,7 @@ from ieim.knowledge.notices import services as notice_services
 from ieim.people.scope import works_for
 from ieim.pipeline.message.screen import refusal
 from ieim.studio.api import serializers
+from ieim.studio.api.dictionary import DictionaryChanges
 from ieim.studio.api.entries import VIEWS
 from ieim.studio.api.files import FILES, StandardFiles
 from ieim.studio.api.gaps import Gaps
@@ -275,6 +276,11 @@ urlpatterns = [
     *(path(f"{t}/", view.as_view(_LIST), name=t) for t, view in VIEWS.items()),
     *(path(f"{t}/entry/", view.as_view(_ENTRY), name=f"{t}_entry") for t, view in VIEWS.items()),
     *(path(f"{t}/file/", view.as_view(_FILE), name=f"{t}_file") for t, view in FILES.items()),
+    path(
+        "dictionary/changes/",
+        DictionaryChanges.as_view({"post": "create"}),
+        name="dictionary_changes",
+    ),
     path("standards/file/", StandardFiles.as_view({"post": "create"}), name="standards_file"),
     path("releases/", Releases.as_view(_LIST), name="releases"),
     path("releases/<number:number>/", Releases.as_view(_RETRIEVE), name="release"),

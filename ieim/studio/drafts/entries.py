@@ -278,12 +278,28 @@ def column_values(entry: DraftEntry) -> Values:
     return values
 
 
+def referring(table: Table, identity: Mapping[str, str]) -> list[DraftEntry]:
+    """Return the services with a category, or what leads to a service."""
+    # Not every database can look into a list, so that is done here.
+    if table == "dictionary":
+        rows = Service.objects.filter(agency=identity["agency"])
+        return [row for row in rows if identity["key"] in row.categories]
+    if table != "services":
+        return []
+    reference = f"{identity['agency']}/{identity['key']}"
+    others = Service.objects.exclude(agency=identity["agency"], key=identity["key"])
+    situations = Situation.objects.all()
+    return [
+        *(row for row in situations if reference in dict(map(parts, row.services))),
+        *(row for row in others if reference in row.next_services),
+    ]
+
+
 def removal_problem(table: Table, identity: Mapping[str, str]) -> str | None:
     """Return why an entry must stay, None where only translations and questions refer to it."""
     counts: dict[str, int] = {}
-    users: list[str] = []
+    users = [str(getattr(row, "key", "")) for row in referring(table, identity)]
     message = ""
-    # Not every database can look into a list, so that is done here.
     if table == "agencies":
         counts["services"] = Service.objects.filter(agency=identity["id"]).count()
         counts["categories"] = Category.objects.filter(agency=identity["id"]).count()
@@ -298,14 +314,9 @@ def removal_problem(table: Table, identity: Mapping[str, str]) -> str | None:
             "the risk flag still has {lines} help lines and {examples} examples: remove them first"
         )
     elif table == "dictionary":
-        rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
-        users = [key for key, categories in rows if identity["key"] in categories]
         message = gettext("services still have this category: take it out of {keys} first")
     elif table == "services":
-        reference = f"{identity['agency']}/{identity['key']}"
-        situations = Situation.objects.values_list("key", "services")
-        users = [key for key, lines in situations if reference in dict(map(parts, lines))]
-        message = gettext("situations still lead to this service: take it out of {keys} first")
+        message = gettext("others still lead to this service: take it out of {keys} first")
     if not users and not any(counts.values()):
         return None
     few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")

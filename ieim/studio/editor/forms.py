@@ -275,7 +275,7 @@ class AskedForm(DraftForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         instance: Any = self.instance
-        if "questions" in self.fields and instance.pk:
+        if instance.pk:
             self.initial["questions"] = lines_of(instance)
 
     def question_lines(self, change: bool) -> tuple[list[str], list[str]]:
@@ -324,10 +324,8 @@ class ServiceForm(AskedForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         service: Any = self.instance
-        if "next_services" in self.fields and service.pk:
+        if service.pk:
             self.fields["next_services"].help_text += f" {_found(service)}"
-        if "categories" not in self.fields:
-            return
         agency = service.agency_id or self.data.get("agency") or self.initial.get("agency")
         rows = Category.objects.filter(agency=agency) if agency else Category.objects.none()
         dictionary = list(rows.values_list("key", "value"))

@@ -10,6 +10,7 @@ from django import forms
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from conversations.chat.wording import ANSWER_HEADINGS
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.pipeline.knowledge import Agency as AgencyValue
@@ -69,7 +70,7 @@ def field_views(
 
 
 def card(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entry of these columns as citizens see it; empty for what they do not see alone."""
+    """Return an entry of these columns as citizens see it, without what they do not read."""
     if table == "services":
         columns = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         filled = {name: v for name, v in columns.items() if v and name != "position"}
@@ -78,6 +79,13 @@ def card(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
         agency = Agency.objects.filter(pk=values["agency"]).first()
         value = AgencyValue(**column_values(agency)) if agency else AgencyValue("", "")
         return {"reply": answer(service, value)}
+    if table == "agencies":
+        facts = [
+            (ANSWER_HEADINGS[f"agency_{n}"], values[n]) for n in ("name", "path", "description")
+        ]
+        return {"facts": [(heading, text) for heading, text in facts if text]}
+    if table == "dictionary" and values["value"]:
+        return {"facts": [(ANSWER_HEADINGS["category_value"], values["value"])]}
     if table == "situations":
         rows = Service.objects.values_list("agency", "key", "name")
         names = {f"{agency}/{key}": name for agency, key, name in rows}
@@ -105,9 +113,11 @@ def history(table: Table, identity: Mapping[str, str]) -> list[dict[str, Any]]:
 
 def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     """Return ``(text, address)`` of what belongs to a stored entry."""
-    table, model = entry.table, entry._meta.model_name
-    links = []
+    table, links = entry.table, []
     agency = entry if isinstance(entry, Agency) else getattr(entry, "agency", None)
+    if agency is not None and table in ("agencies", "dictionary"):
+        query = urlencode({"agency": agency.pk})
+        links.append((gettext("Categories of the agency"), f"{reverse('dictionary:home')}?{query}"))
     level = {"dictionary": "category", "services": "service", "agencies": "agency"}.get(table, "")
     if isinstance(entry, Agency):
         query = urlencode({"agency": entry.pk})
@@ -132,6 +142,4 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
         links.append((gettext("Owner and review date"), f"{reverse('fresh:entry')}?{query}"))
         query = urlencode({"agency": entry.agency_id, "service": entry.key})
         links.append((gettext("Let the model draft"), f"{reverse('drafting:home')}?{query}"))
-    if may_edit:
-        links.append((gettext("Delete"), reverse(f"admin:studio_{model}_delete", args=[entry.pk])))
     return links

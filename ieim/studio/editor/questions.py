@@ -71,7 +71,7 @@ def text_of(line: str) -> str:
     return line[prefix.end() :].strip() if prefix else line
 
 
-def _owner_columns(owner: QuestionOwner) -> dict[str, str]:
+def owner_columns(owner: QuestionOwner) -> dict[str, str]:
     """Return the columns of a question that say where it stands."""
     if isinstance(owner, Situation):
         return {"situation": owner.key}
@@ -79,7 +79,7 @@ def _owner_columns(owner: QuestionOwner) -> dict[str, str]:
 
 
 def _stored(owner: QuestionOwner) -> dict[str, ExampleQuestion]:
-    return {_line(row): row for row in ExampleQuestion.objects.filter(**_owner_columns(owner))}
+    return {_line(row): row for row in ExampleQuestion.objects.filter(**owner_columns(owner))}
 
 
 def _line(question: ExampleQuestion) -> str:
@@ -93,7 +93,7 @@ def _values(owner: QuestionOwner, line: str) -> dict[str, Any]:
     if detected_code(language) not in detectable():
         message = gettext("there is no language “{code}”: write a code of ISO 639, such as fr")
         raise editing.Invalid({"questions": [_problem(line, message.format(code=language))]})
-    return {**_owner_columns(owner), "language": language, "text": text_of(line)}
+    return {**owner_columns(owner), "language": language, "text": text_of(line)}
 
 
 def _problem(line: str, text: str) -> Problem:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.urls import path, register_converter
+from django.urls import path, register_converter, reverse
 from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
@@ -19,12 +20,19 @@ from django.views.decorators.http import require_http_methods
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.access import member
 from ieim.people.reading import record_listed
-from ieim.people.scope import agencies_of
+from ieim.people.scope import agencies_of, works_for
 from ieim.people.sessions import take_unsaved
 from ieim.pipeline.message.screen import refusal
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing, sets
-from ieim.studio.drafts.entries import Problem, attribute, column_values
+from ieim.studio.drafts.entries import (
+    Problem,
+    attribute,
+    column_values,
+    dependants,
+    referring,
+    removal_problem,
+)
 from ieim.studio.drafts.history import agency_of, last_change, stale_message
 from ieim.studio.drafts.merging import WHOLE
 from ieim.studio.drafts.selectors import entry_name
@@ -39,12 +47,12 @@ from ieim.studio.editor.forms import (
     sentence,
 )
 from ieim.studio.editor.merging import Merge, merge
-from ieim.studio.editor.questions import text_of
+from ieim.studio.editor.questions import QuestionOwner, owner_columns, text_of
 from ieim.studio.editor.ranking import QuestionReport, rank_questions
 from ieim.studio.editor.warnings import warnings_of
 from ieim.studio.gaps import selectors as gaps
 from ieim.studio.labels import column_label, table_label
-from ieim.studio.models import DRAFT_MODELS, Agency, Change, DraftEntry, Service
+from ieim.studio.models import DRAFT_MODELS, Agency, Change, DraftEntry, Service, Situation
 
 FORMS: dict[Table, type[DraftForm]] = {
     "agencies": AgencyForm,
@@ -93,6 +101,56 @@ def new(request: HttpRequest, table: Table) -> HttpResponse:
     return _page(request, model(**known), initial=initial)
 
 
+@READ_OR_POST
+def delete(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
+    """Say what goes with an entry and what refers to it; sent, remove it where nothing does."""
+    columns = {attribute(name): value for name, value in identity.items()}
+    stored = DRAFT_MODELS[table]._default_manager.filter(**columns).first()
+    if stored is None:
+        raise Http404("There is no such entry in the draft.")
+    if not _may_delete(request, stored):
+        raise PermissionDenied
+    blocking = removal_problem(table, identity)
+    problems = [sentence(blocking)] if blocking else []
+    if request.method == "POST":
+        seen = request.POST.get("seen", "")
+        try:
+            editing.remove(
+                table=table,
+                identity=identity,
+                by=member(request),
+                expected_version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0,
+                source=Change.Source.ADMIN,
+            )
+        except (editing.Stale, editing.Invalid) as error:
+            problems = [sentence(str(error))]
+        else:
+            message = gettext("“{entry}” is deleted in the draft.")
+            messages.success(request, message.format(entry=stored))
+            home = reverse("dictionary:home" if table == "dictionary" else "knowledge:services")
+            query = urlencode({"agency": identity["agency"]}) if "agency" in identity else ""
+            return redirect(f"{home}?{query}")
+    context = {
+        "name": str(stored),
+        "category": identity if table == "dictionary" else None,
+        "url": edit_url(table, list(identity.values())),
+        "version": stored.version,
+        "is_blocked": bool(blocking),
+        "problems": problems,
+        "referring": [
+            (str(row), edit_url(row.table, list(_identity(row).values())))
+            for row in referring(table, identity)
+        ],
+        "groups": [
+            (table_label(group.table), list(group.stored.values()))
+            for group in dependants(table, identity)
+            if group.stored
+        ],
+    }
+    status = 422 if request.method == "POST" else 200
+    return render(request, "studio/editor/delete.html", context, status=status)
+
+
 def _page(
     request: HttpRequest,
     stored: DraftEntry,
@@ -128,7 +186,7 @@ def _page(
         hint = gettext("Nothing was saved. What you typed is still here: save to add it again.")
         form.show_problems({"": [Problem.of(f"{sentence(removed)} {hint}")]})
     context = _context(stored, form, merged)
-    if do == "ranking" and isinstance(stored, Service):
+    if do == "ranking" and isinstance(stored, Service | Situation):
         context["ranking"] = _ranking(form, stored)
     if request.headers.get("HX-Request"):
         part = "ranking" if do == "ranking" else "live"
@@ -140,6 +198,10 @@ def _page(
     }
     if not stored._state.adding:
         context["links"] = presenters.related(stored, may_edit=may_edit)
+        if _may_delete(request, stored):
+            name = f"editor:delete_{NAMES[stored.table]}"
+            url = reverse(name, args=list(_identity(stored).values()))
+            context["links"].append((gettext("Delete"), url))
         context["history"] = presenters.history(stored.table, _identity(stored))
     status = 422 if do == "save" else 200
     return render(request, "studio/editor/entry.html", context, status=status)
@@ -153,6 +215,12 @@ def _may_edit(request: HttpRequest, stored: DraftEntry, scope: frozenset[str] | 
     in_scope = bool(scope) and is_new and not owner and "agency" in IDENTITY[table]
     in_scope = in_scope or editing.permits(scope, table, owner, new=is_new)
     return in_scope and member(request).has_perm(f"studio.{action}")
+
+
+def _may_delete(request: HttpRequest, stored: DraftEntry) -> bool:
+    owner = "" if isinstance(stored, Agency) else agency_of(stored.table, _identity(stored))
+    user = member(request)
+    return works_for(user, owner) and user.has_perm(f"studio.delete_{stored._meta.model_name}")
 
 
 def _identity(stored: DraftEntry) -> dict[str, str]:
@@ -242,13 +310,11 @@ def _saved(request: HttpRequest, saved: DraftEntry, merged: Merge) -> HttpRespon
     return response
 
 
-def _ranking(form: DraftForm, service: Service) -> QuestionReport | None:
+def _ranking(form: DraftForm, owner: QuestionOwner) -> QuestionReport | None:
     release = drafts.draft().release
-    if (service.agency_id, service.key) not in release.services:
-        return None
     lines = form.fields["questions"].clean(form["questions"].value())
     texts = [text for line in lines if not refusal(text := text_of(line))]
-    return rank_questions(release, service.agency_id, service.key, texts)
+    return rank_questions(release, owner_columns(owner), texts)
 
 
 app_name = "editor"
@@ -263,6 +329,10 @@ _PATHS: dict[Table, tuple[str, str]] = {
 urlpatterns = [
     *(
         path(f"{folder}/{ids}/", partial(entry, table=table), name=NAMES[table])
+        for table, (folder, ids) in _PATHS.items()
+    ),
+    *(
+        path(f"{folder}/{ids}/delete/", partial(delete, table=table), name=f"delete_{NAMES[table]}")
         for table, (folder, ids) in _PATHS.items()
     ),
     *(

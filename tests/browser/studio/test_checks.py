@@ -88,9 +88,8 @@ def test_the_page_of_the_checks_shows_the_rest_by_itself(browser: Browser, site:
 
 
 def change(page: Page, fee: str) -> None:
-    """Change a service of the draft in the admin."""
-    page.goto("/admin/studio/service/?q=extend-tourist-visa")
-    page.get_by_role("link", name="Extend a tourist visa").first.click()
+    """Change a service of the draft."""
+    page.goto("/knowledge/services/immigration/immigration.extend-tourist-visa/")
     page.locator("[name=fees]").fill(fee)
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator(".messagelist")).to_contain_text("changed successfully")
+    expect(page.get_by_role("alert")).to_contain_text("Saved in the draft.")

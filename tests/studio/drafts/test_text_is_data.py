@@ -79,14 +79,15 @@ def test_it_escapes_the_index_in_the_console(evil: Service) -> None:
     assert ESCAPED in page
 
 
-def test_it_escapes_the_index_in_the_admin(evil: Service, admin_client: Client) -> None:
-    for model, row in (("service", evil.pk), ("agency", evil.agency_id)):
-        for url in (
-            address(model, "changelist"),
-            address(model, "change", row),
-            address(model, "history", row),
-            address(model, "delete", row),
-        ):
-            page = said(admin_client.get(url))
-            assert EVIL not in page
-            assert ESCAPED in page
+def test_it_escapes_the_index_where_it_is_edited(evil: Service, admin_client: Client) -> None:
+    pages = [f"{reverse('dictionary:home')}?agency={evil.agency_id}"]
+    for model, row, identity in (
+        ("service", evil.pk, [evil.agency_id, evil.key]),
+        ("agency", evil.agency_id, [evil.agency_id]),
+    ):
+        pages += [address(model, "changelist"), address(model, "history", row)]
+        pages += [reverse(f"editor:{page}{model}", args=identity) for page in ("", "delete_")]
+    for url in pages:
+        page = said(admin_client.get(url))
+        assert EVIL not in page, url
+        assert ESCAPED in page, url

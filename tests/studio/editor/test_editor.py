@@ -13,7 +13,7 @@ from ieim.people.roles import Role
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.editor.warnings import warnings_of
-from ieim.studio.models import Agency, Category, Change, Service
+from ieim.studio.models import Agency, Category, Change, Service, Situation
 from tests.review.people import browser, person
 from tests.studio.editor.entry_pages import RENEW, filled
 
@@ -204,6 +204,32 @@ def test_it_says_where_the_search_finds_the_questions(client: Client) -> None:
     page = client.post(RENEW, filled(client, do="ranking"), headers=HTMX)
     assert "<strong>2 of 3</strong>" in text(page)
     assert 'Lost to <em dir="auto">File a tax return</em> once' in text(page)
+
+
+def test_it_says_so_of_a_situations_questions_too(client: Client) -> None:
+    for key, name in (("birth", "Having a baby"), ("moving", "Moving house")):
+        Situation.objects.create(key=key, kind="life", name=name, services=["tax/return"])
+    url = "/knowledge/situations/birth/"
+    form = filled(client, url, questions="our baby was born\nhaving a baby soon\nmoving house")
+    assert client.post(url, form).status_code == 303
+    page = client.post(url, filled(client, url, do="ranking"), headers=HTMX)
+    assert "<strong>2 of 3</strong>" in text(page)
+    assert 'Lost to <em dir="auto">Moving house</em> once' in text(page)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown", "unread"),
+    [
+        ("/knowledge/agencies/passports/", ["Passport Office", "About the agency"], []),
+        ("/knowledge/categories/passports/travel/", ["Topic", "Travel"], ["holiday"]),
+    ],
+)
+def test_an_agency_and_a_category_are_shown_as_far_as_citizens_read_them(
+    client: Client, url: str, shown: list[str], unread: list[str]
+) -> None:
+    page = text(client.post(url, filled(client, url, do="preview"), headers=HTMX))
+    assert all(words in page for words in shown)
+    assert not any(words in page for words in unread)
 
 
 def warned(column: str, value: str) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
-import pytest
 from django.template import engines
 from django.template.loader import render_to_string
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +14,6 @@ from conversations.chat.reply_presenters import FactView, ReplyView, SegmentView
 from conversations.templatetags.pages import shown, spelled
 from conversations.turns import running
 from ieim.pipeline.message.screen import BIDI_CONTROLS
-from ieim.studio.models import GoldenQuestion
 from tests.conversations.chat.page.test_views import TEMPLATES, page, send, visitor
 
 WORDS_OF_OTHERS = {
@@ -109,14 +106,4 @@ def test_it_shows_signs_in_the_citizens_own_message(published: None) -> None:
     message = html.split('class="message__text" dir="auto">')[1].split("</p>")[0]
     assert without_signs(message) == "I want to extend my tourist visa <b>"
     assert len(SIGN.findall(message)) == 1
-    assert OVERRIDE not in html
-
-
-@pytest.mark.django_db
-def test_the_admin_spells_them_out(admin_client: Client) -> None:
-    case = {"id": "x", "text": f"pay {OVERRIDE}now", "expected": {"agencies": []}}
-    question = GoldenQuestion.objects.create(name="x", case=case)
-    response = admin_client.get(f"/admin/studio/goldenquestion/{question.pk}/change/")
-    html = response.content.decode()
-    assert "pay [RLO]now" in html
     assert OVERRIDE not in html

@@ -1,0 +1,1 @@
+"""Categories of an agency: listed with their services, and put in order."""
