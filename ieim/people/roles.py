@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from itertools import product
 
+from django.utils.translation import gettext, gettext_noop
+
 
 class Role(StrEnum):
     """A role; its value is the group's name."""
@@ -74,11 +76,55 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "audit.view_auditevent",
     ),
     Role.ADMINISTRATOR: (
-        *permissions("people", ("user", "agencyscope"), _ALL),
-        *permissions("auth", ("group",), ("view",)),
+        *permissions("people", ("user",), ("view", "add", "change")),
         *permissions("people", ("token",), ("view", "delete")),
         "administration.change_section",
         "review.view_metrics",
     ),
 }
 """The permissions of each role; ``make_roles`` gives its group exactly these."""
+
+_WORDING: Mapping[str, tuple[str, str]] = {
+    Role.CASEWORKER: (
+        gettext_noop("caseworker"),
+        gettext_noop(
+            "answers the questions that wait for a person, for their agencies, and gives second"
+            " opinions."
+        ),
+    ),
+    Role.SUPERVISOR: (
+        gettext_noop("supervisor"),
+        gettext_noop(
+            "does what a caseworker does, hands out work, sees the figures, and what has no"
+            " agency yet."
+        ),
+    ),
+    Role.EDITOR: (
+        gettext_noop("knowledge editor"),
+        gettext_noop("changes the services of their agencies, and proposes to publish it."),
+    ),
+    Role.PUBLISHER: (
+        gettext_noop("knowledge publisher"),
+        gettext_noop("publishes or turns down what somebody else has proposed."),
+    ),
+    Role.AUDITOR: (
+        gettext_noop("auditor"),
+        gettext_noop("reads what was decided and recorded, and changes nothing."),
+    ),
+    Role.ADMINISTRATOR: (
+        gettext_noop("administrator"),
+        gettext_noop("gives people accounts, roles and agencies, and changes the settings."),
+    ),
+}
+
+
+def name_of(group: str) -> str:
+    """Return the name of a role in the reader's language; that of a group of its own as it is."""
+    return gettext(_WORDING[group][0]) if group in _WORDING else group
+
+
+def description_of(group: str) -> str:
+    """Return what a role may do, as the rest of a sentence that its name begins."""
+    if group not in _WORDING:
+        return gettext("a role that this site has made; see its permissions in the admin.")
+    return gettext(_WORDING[group][1])
