@@ -169,11 +169,8 @@ def _show_link(request: HttpRequest, user: User) -> HttpResponse:
     except passwords.LinkNotSent as error:
         messages.error(request, str(error))
         return _see(user)
-    url = (
-        settings.IEIM_PUBLIC_URL + url
-        if settings.IEIM_PUBLIC_URL
-        else request.build_absolute_uri(url)
-    )
+    public = settings.IEIM_PUBLIC_URL
+    url = f"{public}{url}" if public else request.build_absolute_uri(url)
     return _page(request, AccountForm(by, instance=user), status=201, link=url)
 
 
@@ -193,15 +190,16 @@ def _page(request: HttpRequest, form: AccountForm, status: int = 200, **extra: A
         **extra,
     }
     if user is not None:
+        [row] = selectors.rows([user])
         is_others = user.pk != by.pk and not form.is_read_only
         context |= {
             "account": user,
-            "row": selectors.rows([user])[0],
+            "row": row,
             "factors": selectors.factors_of(user),
             "needs_factor": factors.is_needed(user),
             "sessions": UserSession.objects.filter(user=user).count(),
-            "provider": user.socialaccount_set.exists() and settings.IEIM_OPENID["NAME"],
-            "sole_giver": sole_giver(user, timezone.now()),
+            "provider": settings.IEIM_OPENID["NAME"] if row.is_provided else "",
+            "sole_giver": sole_giver(user, timezone.now()).partition(":")[2],
             "may_change": is_others and allows(by, "people:link"),
         }
     return render(request, "people/account.html", context, status=status)
