@@ -20,7 +20,8 @@ from ieim.people.roles import Role
 from ieim.people.scope import known_agencies
 from ieim.people.services import NotAllowed, changing, changing_role
 from tests.people.openid_provider import GROUPS
-from tests.people.test_who_changes_whom import SCOPES, USERS, events, group
+from tests.people.pages import change
+from tests.people.test_who_changes_whom import USERS, events, group
 from tests.review.people import browser, person, vouched
 from tests.studio.admin.admin_pages import filled
 
@@ -65,9 +66,8 @@ def test_a_role_is_one_event_and_one_message(
     django_capture_on_commit_callbacks: Any,
     role: Role,
 ) -> None:
-    desk, page = browser(ada), f"{USERS}{carl.pk}/change/"
     with django_capture_on_commit_callbacks(execute=True):
-        desk.post(page, filled(desk, page, groups=[group(role)]))
+        change(browser(ada), carl, roles=[role])
     [(_, actor, payload)] = events("user_changed")
     assert (actor, payload["roles_given"]) == ("staff:ada", [role.value])
     [message] = sent
@@ -85,9 +85,9 @@ def test_every_agency_is_announced_at_once_or_one_by_one(
 ) -> None:
     first, *others = known_agencies()
     desk = browser(ada)
-    for agencies, number in ((others, 0), ([first], 1), (["*"], 1)):
+    for agencies, number in ((others, 0), ([first, *others], 1), (["*"], 1)):
         with django_capture_on_commit_callbacks(execute=True):
-            desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": agencies})
+            change(desk, carl, agencies=agencies)
         assert len(sent) == number
     assert "Ada gave carl every agency." in sent[0].body
 
@@ -145,10 +145,10 @@ def test_an_account_that_is_active_again_and_a_moved_address_are_announced(
     carl.groups.add(group(Role.PUBLISHER))
     User.objects.filter(pk=carl.pk).update(is_active=False)
     vouched(User.objects.get(pk=carl.pk))
-    desk, page = browser(ada), f"{USERS}{carl.pk}/change/"
+    desk = browser(ada)
     with django_capture_on_commit_callbacks(execute=True):
-        desk.post(page, filled(desk, page, is_active="on"))
-        desk.post(page, filled(desk, page, email="ada@example.org"))
+        change(desk, carl, is_active="on")
+        change(desk, carl, email="ada@example.org")
     assert [message.to for message in sent] == [OVERSEERS, ["carl@example.org"], OVERSEERS]
     assert "Ada gave carl the role knowledge publisher." in sent[0].body
     assert "Ada gave carl the e-mail address ada@example.org." in sent[2].body

@@ -19,7 +19,7 @@ from conversations.models import CorrectionNotice, Turn
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.models import Publication
 from ieim.knowledge.notices import services as notices
-from ieim.people.models import AgencyScope, User
+from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
@@ -115,7 +115,7 @@ class World:
             service = self.identity("services")
             query = "?" + urlencode({"agency": service["agency"], "service": service["key"]})
         elif name == "admin:autocomplete":
-            query = "?app_label=people&model_name=agencyscope&field_name=user"
+            query = "?app_label=studio&model_name=service&field_name=agency"
         elif name in OF_SERVICE:
             query = "?" + urlencode(self.identity("services"))
         values = {result: self._value(name, result, me) for result in names}
@@ -146,9 +146,11 @@ class World:
             "chain": self.item.turn.session_id,
             "section_name": "contacts",
             "number": 1,
-            "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
+            "app_label": "studio",
             "secret": "x" * 43,
         }
+        if argument == "account":
+            return self._stored("people_user", me)
         if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
@@ -167,7 +169,6 @@ class World:
             "people_user": lambda: account,
             "auth_user_password": lambda: account,
             "auth_group": lambda: self.chief.groups.get(),
-            "people_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
             "studio_goldenquestion": lambda: self.question,
             "knowledge_publication": Publication.objects.first,
         }
