@@ -322,7 +322,7 @@ def test_who_has_lost_theirs_begins_anew(
     assert response.status_code == (302 if taken else 403)
     if taken:
         assert "an authenticator app" in desk.get(page_of(ada)).content.decode()
-        form = {"password": RIGHT, "next": response["Location"].partition("?next=")[2]}
+        form = {"password": RIGHT, "next": unquote(response["Location"].partition("?next=")[2])}
         page = desk.post("/staff/factors/password/", form, follow=True)
         assert "None is set up." in page.content.decode()
     fields = {"factor": "all", **recorded(ada)}

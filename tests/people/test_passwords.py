@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from celery import current_app
@@ -154,7 +155,7 @@ def test_whoever_is_shown_a_link_proves_who_they_are() -> None:
     page = desk.post(f"{page_of(ada)}link/", {"way": "show"})
     assert page["Location"].startswith("/staff/factors/password/")
     assert not events("password_link")
-    form = {"password": RIGHT, "next": page["Location"].partition("?next=")[2]}
+    form = {"password": RIGHT, "next": unquote(page["Location"].partition("?next=")[2])}
     assert "The link for" in body(desk.post("/staff/factors/password/", form, follow=True))
 
 
