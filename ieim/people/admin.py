@@ -40,9 +40,15 @@ _UNUSED_FIELDS = frozenset({"is_staff"})
 
 
 class RecordedAdmin(AnyAdmin):
-    """Add, change and delete inside ``changing``."""
+    """Add, change and delete inside ``changing``, for superusers only."""
 
     changing: Callable[..., Any] = staticmethod(changing)
+
+    def _is_superuser(self, request: HttpRequest, obj: Any = None) -> bool:
+        return member(request).is_superuser
+
+    has_module_permission = has_view_permission = has_add_permission = _is_superuser
+    has_change_permission = has_delete_permission = _is_superuser
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         with self.changing(obj.pk, by=member(request)):
@@ -69,21 +75,8 @@ class RecordedAdmin(AnyAdmin):
             return super().changeform_view(request, object_id, *args, **kwargs)
 
 
-class SuperusersAdmin(RecordedAdmin):
-    """Recorded pages for superusers only."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return member(request).is_superuser
-
-    def _is_superuser(self, request: HttpRequest, obj: Any = None) -> bool:
-        return member(request).is_superuser
-
-    has_view_permission = has_add_permission = _is_superuser
-    has_change_permission = has_delete_permission = _is_superuser
-
-
 @admin.register(User)
-class UserAdmin(SuperusersAdmin, StockUserAdmin):
+class UserAdmin(RecordedAdmin, StockUserAdmin):
     """Accounts with their flags and permissions; :mod:`ieim.people.staff` has the rest."""
 
     readonly_fields = ("last_login", "date_joined")
@@ -129,7 +122,7 @@ class UserAdmin(SuperusersAdmin, StockUserAdmin):
 
 
 @admin.register(Group)
-class RoleAdmin(SuperusersAdmin, stock.GroupAdmin):
+class RoleAdmin(RecordedAdmin, stock.GroupAdmin):
     """Roles: what each may do."""
 
     changing = staticmethod(changing_role)
