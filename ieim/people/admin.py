@@ -35,9 +35,6 @@ for model in apps.get_models():
     if model.__module__.startswith("allauth.") and admin.site.is_registered(model):
         admin.site.unregister(model)
 
-_UNUSED_FIELDS = frozenset({"is_staff"})
-"""No rule depends on it: a role is enough to open the admin."""
-
 
 class RecordedAdmin(AnyAdmin):
     """Add, change and delete inside ``changing``, for superusers only."""
@@ -79,19 +76,13 @@ class RecordedAdmin(AnyAdmin):
 class UserAdmin(RecordedAdmin, StockUserAdmin):
     """Accounts with their flags and permissions; :mod:`ieim.people.staff` has the rest."""
 
-    readonly_fields = ("last_login", "date_joined")
+    # Without is_staff, on which no rule depends: a role is enough to open the admin.
+    fieldsets = (
+        (None, {"fields": ("username", "password", "first_name", "last_name", "email")}),
+        (None, {"fields": ("is_active", "is_superuser", "groups", "user_permissions")}),
+    )
     list_display = ("username", "first_name", "last_name", "email", "is_active")
     list_filter = ("is_active", "groups", "is_superuser")
-
-    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Return the form's parts, without unused fields."""
-        return [
-            (
-                name,
-                {**part, "fields": [name for name in part["fields"] if name not in _UNUSED_FIELDS]},
-            )
-            for name, part in super().get_fieldsets(request, obj)
-        ]
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Whether the user may delete an account, never their own."""
