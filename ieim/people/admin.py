@@ -91,6 +91,8 @@ class UserAdmin(RecordedAdmin, StockUserAdmin):
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Redirect to the page for a new account, whose owner sets the password."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
         return redirect("people:new")
 
     def changeform_view(
