@@ -87,7 +87,7 @@ def test_a_new_account_comes_with_a_link_that_is_shown(desk: Client) -> None:
     assert page.status_code == 201
     match = re.search(r'value="http://testserver(/staff/password/[^"]+)"', page.content.decode())
     assert match
-    assert "ada alone gave this account its rights" in text_of(page)
+    assert "ada alone gave this account its rights or a link" in text_of(page)
     visitor = Client()
     form = visitor.get(match[1])["Location"]
     new = "an entirely new sentence"
