@@ -109,8 +109,6 @@ class UserAdmin(RecordedAdmin, StockUserAdmin):
         user = self.get_object(request, unquote(id))
         if user is None or not self.has_change_permission(request, user):
             raise PermissionDenied
-        if user.pk == member(request).pk:
-            return redirect("admin:password_change")
         return redirect("people:account", user.pk)
 
 

@@ -84,47 +84,31 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
 }
 """The permissions of each role; ``make_roles`` gives its group exactly these."""
 
-_WORDING: Mapping[str, tuple[str, str]] = {
-    Role.CASEWORKER: (
-        gettext_noop("caseworker"),
-        gettext_noop(
-            "answers the questions that wait for a person, for their agencies, and gives second"
-            " opinions."
-        ),
-    ),
-    Role.SUPERVISOR: (
-        gettext_noop("supervisor"),
-        gettext_noop(
-            "does what a caseworker does, hands out work, sees the figures, and what has no"
-            " agency yet."
-        ),
-    ),
-    Role.EDITOR: (
-        gettext_noop("knowledge editor"),
-        gettext_noop("changes the services of their agencies, and proposes to publish it."),
-    ),
-    Role.PUBLISHER: (
-        gettext_noop("knowledge publisher"),
-        gettext_noop("publishes or turns down what somebody else has proposed."),
-    ),
-    Role.AUDITOR: (
-        gettext_noop("auditor"),
-        gettext_noop("reads what was decided and recorded, and changes nothing."),
-    ),
-    Role.ADMINISTRATOR: (
-        gettext_noop("administrator"),
-        gettext_noop("gives people accounts, roles and agencies, and changes the settings."),
-    ),
+_NAMES: Mapping[str, str] = {
+    Role.CASEWORKER: gettext_noop("caseworker"),
+    Role.SUPERVISOR: gettext_noop("supervisor"),
+    Role.EDITOR: gettext_noop("knowledge editor"),
+    Role.PUBLISHER: gettext_noop("knowledge publisher"),
+    Role.AUDITOR: gettext_noop("auditor"),
+    Role.ADMINISTRATOR: gettext_noop("administrator"),
+}
+_DESCRIPTIONS: Mapping[str, str] = {
+    Role.CASEWORKER: gettext_noop("answers what waits for a person, and gives second opinions"),
+    Role.SUPERVISOR: gettext_noop("a caseworker who also hands out work, and sees the figures"),
+    Role.EDITOR: gettext_noop("changes what the answers are made from, and proposes it"),
+    Role.PUBLISHER: gettext_noop("publishes or turns down what somebody else has proposed"),
+    Role.AUDITOR: gettext_noop("reads what was decided and recorded, and changes nothing"),
+    Role.ADMINISTRATOR: gettext_noop("gives people accounts and roles, and changes the settings"),
 }
 
 
 def name_of(group: str) -> str:
-    """Return the name of a role in the reader's language; that of a group of its own as it is."""
-    return gettext(_WORDING[group][0]) if group in _WORDING else group
+    """Return the name of a role in the reader's language; that of another group as it is."""
+    return gettext(_NAMES[group]) if group in _NAMES else group
 
 
 def description_of(group: str) -> str:
-    """Return what a role may do, as the rest of a sentence that its name begins."""
-    if group not in _WORDING:
-        return gettext("a role that this site has made; see its permissions in the admin.")
-    return gettext(_WORDING[group][1])
+    """Return in a few words what a role may do."""
+    if group not in _DESCRIPTIONS:
+        return gettext("a role of this site, see its permissions in the admin")
+    return gettext(_DESCRIPTIONS[group])

@@ -50,13 +50,9 @@ class AccountForm(UserForm):
 
     def __init__(self, by: User, data: Any = None, *, instance: User | None = None) -> None:
         account = account_of(instance.pk) if instance else None
-        roles = account.roles if account else frozenset()
-        agencies = account.agencies if account else frozenset()
-        initial = {
-            "roles": sorted(roles),
-            "agencies": sorted(agencies),
-            "version": version_of(account),
-        }
+        roles = sorted(account.roles) if account else []
+        agencies = sorted(account.agencies) if account else []
+        initial = {"roles": roles, "agencies": agencies, "version": version_of(account)}
         super().__init__(data, instance=instance, initial=initial)
         self.reason = refusal(by, account, account) if account else ""
         self.is_read_only = bool(self.reason)
@@ -70,12 +66,12 @@ class AccountForm(UserForm):
             self.fields[name].disabled = True
         names = [group.name for group in Group.objects.order_by("name")]
         assignable = names if by.is_superuser else [group.name for group in assignable_groups()]
-        offered = sorted(roles) if "roles" in disabled else assignable
+        offered = roles if "roles" in disabled else assignable
         self.others = [] if "roles" in disabled else [_role(n) for n in names if n not in offered]
         self._choose("roles", [(name, _role(name)) for name in offered])
         choices = {EVERY_AGENCY: gettext("Every agency"), **known_agencies()}
-        for agency in sorted(agencies - set(choices)):
-            choices[agency] = gettext("no longer among the agencies") + f" ({agency})"
+        gone = gettext("no longer among the agencies")
+        choices |= {agency: f"{gone} ({agency})" for agency in agencies if agency not in choices}
         self._choose("agencies", [*choices.items()])
 
     def clean_agencies(self) -> list[str]:

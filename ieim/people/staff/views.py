@@ -20,7 +20,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ieim.people import factors, passwords, reauthentication, sessions
-from ieim.people.access import allows, member
+from ieim.people.access import member
 from ieim.people.accounts import account_of, refusal
 from ieim.people.models import User
 from ieim.people.selectors import sole_giver
@@ -43,7 +43,6 @@ def accounts(request: HttpRequest) -> HttpResponse:
         "rows": selectors.rows(page),
         "q": words,
         "query": urlencode({"q": words}) + "&" if words else "",
-        "may_add": allows(member(request), "people:new"),
     }
     return render(request, "people/accounts.html", context)
 
@@ -184,14 +183,12 @@ def _page(request: HttpRequest, form: AccountForm, status: int = 200, **extra: A
     by, user = member(request), User.objects.filter(pk=form.instance.pk).first()
     context: dict[str, Any] = {
         "form": form,
-        "may_save": allows(by, "people:account" if user else "people:new", "POST"),
         "may_mail": passwords.can_reset(),
         "has_passwords": settings.IEIM_PASSWORDS,
         **extra,
     }
     if user is not None:
         [row] = selectors.rows([user])
-        is_others = user.pk != by.pk and not form.is_read_only
         context |= {
             "account": user,
             "row": row,
@@ -200,7 +197,7 @@ def _page(request: HttpRequest, form: AccountForm, status: int = 200, **extra: A
             "sessions": UserSession.objects.filter(user=user).count(),
             "provider": settings.IEIM_OPENID["NAME"] if row.is_provided else "",
             "sole_giver": sole_giver(user, timezone.now()).partition(":")[2],
-            "may_change": is_others and allows(by, "people:link"),
+            "is_other": user.pk != by.pk,
         }
     return render(request, "people/account.html", context, status=status)
 
