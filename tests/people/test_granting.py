@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from ieim.audit import services as audit
 from ieim.audit.models import PEOPLE_CHAIN
-from ieim.people import openid, selectors
+from ieim.people import openid, passwords, selectors
 from ieim.people.accounts import account_of, announced_rights
 from ieim.people.models import User
 from ieim.people.roles import Role
@@ -152,6 +152,30 @@ def test_an_account_that_is_active_again_and_a_moved_address_are_announced(
     assert [message.to for message in sent] == [OVERSEERS, ["carl@example.org"], OVERSEERS]
     assert "Ada gave carl the role knowledge publisher." in sent[0].body
     assert "Ada gave carl the e-mail address ada@example.org." in sent[2].body
+
+
+@pytest.mark.parametrize("role", [Role.PUBLISHER, Role.EDITOR])
+def test_a_link_that_is_shown_is_announced_as_a_moved_address_is(
+    ada: User,
+    carl: User,
+    sent: list[EmailMessage],
+    django_capture_on_commit_callbacks: Any,
+    role: Role,
+) -> None:
+    """Whoever is shown it could be carl. An owner who had no password has lost nothing."""
+    carl.groups.add(group(role))
+    carl.agency_scopes.all().delete()
+    expected = [OVERSEERS] if role is Role.PUBLISHER else []
+    for password in (None, "a long enough one 7"):
+        carl.set_password(password)
+        carl.save()
+        vouched(carl)
+        sent.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            passwords.show_link(user=carl, by=ada)
+        assert [message.to for message in sent if message.to != [carl.email]] == expected
+        told = [message.body for message in sent if message.to == [carl.email]]
+        assert [("the password" in body) for body in told] == ([True] if password else [])
 
 
 def test_nobody_sets_a_password_of_somebody_else(ada: User, carl: User) -> None:
