@@ -14,7 +14,8 @@ from ieim.people.login import LoginView, LogoutView
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
-    """Redirect staff to their work: the record, the queue, the knowledge, or else the admin.
+    """Redirect staff to their work: the record, the queue, the knowledge, people, or else the
+    admin.
 
     An account that reads the record and decides nothing is an auditor's.
 
@@ -27,8 +28,10 @@ def staff_home(request: HttpRequest) -> HttpResponse:
         return redirect("audit:events")
     if request.user.has_perm("review.view_reviewitem"):
         return redirect("review:queue")
-    editor = request.user.has_perm("knowledge.view_release")
-    return redirect("knowledge:home" if editor else "admin:index")
+    if request.user.has_perm("knowledge.view_release"):
+        return redirect("knowledge:home")
+    looks_after_people = request.user.has_perm("people.view_user")
+    return redirect("people:accounts" if looks_after_people else "admin:index")
 
 
 urlpatterns = [
@@ -59,6 +62,7 @@ urlpatterns = [
     path("staff/sessions/", sessions.session_list, name="sessions"),
     path("staff/factors/", include("allauth.mfa.urls")),
     path("staff/factors/password/", reauthenticate, name="account_reauthenticate"),
+    path("staff/people/", include("ieim.people.staff.views")),
     path("staff/tokens/", include("ieim.people.tokens.views")),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),

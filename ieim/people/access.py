@@ -84,6 +84,9 @@ ACCESS: Mapping[str, str] = {
     **dict.fromkeys(_SECOND_FACTOR, STAFF),
     **{f"password_reset{step}": EVERYBODY for step in ("", "_done", "_confirm")},
     **dict.fromkeys(("staff_home", "sessions"), STAFF),
+    **_all("people", "people.view_user", "accounts account"),
+    "people:new": "people.add_user",
+    **_all("people", "people.change_user", "link factors sessions"),
     **_all("tokens", "people.view_token", "tokens revoke"),
     "tokens:make": "people.add_token",
     **_all("review", _SEE, "queue queue_changes save_view item feedback"),
@@ -138,6 +141,7 @@ ACCESS: Mapping[str, str] = {
 }
 """The permission that opens an address, or one of the words above."""
 CHANGES: Mapping[str, str] = {
+    "people:account": "people.change_user",
     "knowledge_api:notices": "knowledge.add_directive",
     "dictionary:home": _EDIT,
     "knowledge_api:proposals": _PROPOSE,

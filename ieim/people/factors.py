@@ -54,11 +54,16 @@ _SECRETS = ("secret", "seed")
 def missing(request: HttpRequest) -> bool:
     """Whether the user's role needs a second factor and the user has none, neither here nor, in
     this session, at the OpenID provider."""
-    user, roles = request.user, settings.IEIM_MFA_ROLES
-    if not roles or not isinstance(user, User) or request.session.get(_MFA_AT_PROVIDER):
+    user = request.user
+    if not isinstance(user, User) or request.session.get(_MFA_AT_PROVIDER):
         return False
-    is_needed = user.is_superuser or user.groups.filter(name__in=roles).exists()
-    return bool(is_needed and not is_mfa_enabled(user))
+    return bool(is_needed(user) and not is_mfa_enabled(user))
+
+
+def is_needed(user: User) -> bool:
+    """Whether a role of a user needs a second factor."""
+    roles = settings.IEIM_MFA_ROLES
+    return bool(roles and (user.is_superuser or user.groups.filter(name__in=roles).exists()))
 
 
 @transaction.atomic

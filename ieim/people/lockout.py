@@ -7,14 +7,17 @@ exists makes no difference.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.conf import settings
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from ieim.people import addresses
 
@@ -44,6 +47,15 @@ class Handler(AxesDatabaseHandler):
 def client_address(request: HttpRequest) -> str | None:
     """Return the address to count, None if there is none."""
     return addresses.of_request(request) or None
+
+
+def locked_usernames(usernames: Collection[str]) -> frozenset[str]:
+    """Return those of some usernames that are locked now, from whichever address."""
+    since = timezone.now() - settings.AXES_COOLOFF_TIME
+    attempts = AccessAttempt.objects.filter(username__in=usernames, attempt_time__gte=since)
+    sums = attempts.values("username").annotate(failures=Sum("failures_since_start"))
+    rows = sums.filter(failures__gte=settings.AXES_FAILURE_LIMIT)
+    return frozenset(rows.values_list("username", flat=True))
 
 
 def forget(before: datetime) -> int:

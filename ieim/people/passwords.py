@@ -1,7 +1,8 @@
-"""New passwords: only the owner sets one, by a link that is sent by e-mail.
+"""New passwords: only the owner sets one, by a link.
 
-An owner requests the link, or an administrator has it sent. The link is Django's: it is valid for a
-day, once, and not after the password, the address or the last login has changed. It opens no
+An owner requests the link, or an administrator has it sent, or is shown it once to hand it over.
+The link is Django's: it is valid for a day, once, and not after the password, the address or the
+last login has changed. It opens no
 session, so a second factor is asked for as ever. Accounts of the OpenID provider have no password,
 and get no link on request. Neither the page nor its response time shows whether there is an
 account: a worker looks for it and sends the link.
@@ -60,15 +61,10 @@ def send_link(*, user: User, by: User) -> None:
     Raises:
         LinkNotSent: there is no address, no mail server, or it does not accept the message.
     """
-    alternative = _("Or at the machine: manage.py changepassword {name}").format(
-        name=user.get_username()
-    )
-    if not user.email:
-        sentence = _("The account has no e-mail address for a link.")
-        raise LinkNotSent(f"{sentence} {alternative}")
-    if not can_reset():
-        sentence = _("There is no mail server (IEIM_SMTP_HOST) to send a link to the owner.")
-        raise LinkNotSent(f"{sentence} {alternative}")
+    if not (user.email and user.is_active and can_reset()):
+        raise LinkNotSent(
+            _("A link is sent to an active account with an e-mail address, by a mail server.")
+        )
     try:
         _send(user, _("{who} had it sent to you.").format(who=by.display_name))
     except post.NotSent as error:
@@ -76,13 +72,38 @@ def send_link(*, user: User, by: User) -> None:
     record_of(user, "people.password_link_sent", actor=by.actor)
 
 
+def show_link(*, user: User, by: User) -> str:
+    """Return the path of a link that an administrator hands over to an account's owner.
+
+    The password so far and every earlier link end at once: nobody gets into an account by such a
+    link without its owner noticing.
+
+    Raises:
+        LinkNotSent: passwords are not in use, or the account is switched off.
+        NotAllowed: the rule refuses it.
+    """
+    if not settings.IEIM_PASSWORDS:
+        raise LinkNotSent(_("Passwords are not in use here (IEIM_PASSWORDS)."))
+    if not user.is_active:
+        raise LinkNotSent(_("The account is switched off. Switch it on first."))
+    with changing(user.pk, by=by):
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+        record_of(user, "people.password_link_shown", actor=by.actor)
+    return _path(user)
+
+
+def _path(user: User) -> str:
+    key = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+    return reverse("password_reset_confirm", args=key)
+
+
 def _send(user: User, *notes: str) -> None:
     """Send a link. Raises :class:`~ieim.people.post.NotSent`."""
-    key = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
     intro = _("With this link you set the password of your account {name}:")
     paragraphs = (
         intro.format(name=user.get_username()),
-        settings.IEIM_PUBLIC_URL + reverse("password_reset_confirm", args=key),
+        settings.IEIM_PUBLIC_URL + _path(user),
         " ".join([_("It holds for a day, and once."), *notes]),
         _("If you do not expect it, do nothing: your password stays as it is."),
     )
@@ -90,10 +111,12 @@ def _send(user: User, *notes: str) -> None:
 
 
 class _NeedsReset:
-    """Mixin: 404 unless passwords can be reset."""
+    """Mixin: 404 unless passwords can be reset, by e-mail where ``needs_mail``."""
+
+    needs_mail = True
 
     def dispatch(self, *args: Any, **kwargs: Any) -> Any:
-        if not can_reset():
+        if not (can_reset() if self.needs_mail else settings.IEIM_PASSWORDS):
             raise Http404
         return super().dispatch(*args, **kwargs)  # type: ignore[misc]  # of the view
 
@@ -123,8 +146,12 @@ class PasswordResetDoneView(_NeedsReset, auth_views.PasswordResetDoneView):
 class PasswordResetConfirmView(_NeedsReset, auth_views.PasswordResetConfirmView):
     """Set a new password, which ends every session of the account."""
 
+    needs_mail = False
     template_name = "registration/reset_confirm.html"
     success_url = reverse_lazy("login")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs, can_reset=can_reset())
 
     def get_user(self, uidb64: str) -> User | None:
         """Return the owner of the link, None if there is no active account."""

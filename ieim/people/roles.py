@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from itertools import product
 
+from django.utils.translation import gettext, gettext_noop
+
 
 class Role(StrEnum):
     """A role; its value is the group's name."""
@@ -75,11 +77,39 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "audit.view_auditevent",
     ),
     Role.ADMINISTRATOR: (
-        *permissions("people", ("user", "agencyscope"), _ALL),
-        *permissions("auth", ("group",), ("view",)),
+        *permissions("people", ("user",), ("view", "add", "change")),
         *permissions("people", ("token",), ("view", "delete")),
         "administration.change_section",
         "review.view_metrics",
     ),
 }
 """The permissions of each role; ``make_roles`` gives its group exactly these."""
+
+_NAMES: Mapping[str, str] = {
+    Role.CASEWORKER: gettext_noop("caseworker"),
+    Role.SUPERVISOR: gettext_noop("supervisor"),
+    Role.EDITOR: gettext_noop("knowledge editor"),
+    Role.PUBLISHER: gettext_noop("knowledge publisher"),
+    Role.AUDITOR: gettext_noop("auditor"),
+    Role.ADMINISTRATOR: gettext_noop("administrator"),
+}
+_DESCRIPTIONS: Mapping[str, str] = {
+    Role.CASEWORKER: gettext_noop("answers what waits for a person, and gives second opinions"),
+    Role.SUPERVISOR: gettext_noop("a caseworker who also hands out work, and sees the figures"),
+    Role.EDITOR: gettext_noop("changes what the answers are made from, and proposes it"),
+    Role.PUBLISHER: gettext_noop("publishes or turns down what somebody else has proposed"),
+    Role.AUDITOR: gettext_noop("reads what was decided and recorded, and changes nothing"),
+    Role.ADMINISTRATOR: gettext_noop("gives people accounts and roles, and changes the settings"),
+}
+
+
+def name_of(group: str) -> str:
+    """Return the name of a role in the reader's language; that of another group as it is."""
+    return gettext(_NAMES[group]) if group in _NAMES else group
+
+
+def description_of(group: str) -> str:
+    """Return in a few words what a role may do."""
+    if group not in _DESCRIPTIONS:
+        return gettext("a role of this site, see its permissions in the admin")
+    return gettext(_DESCRIPTIONS[group])

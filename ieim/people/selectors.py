@@ -12,9 +12,13 @@ from ieim.people.models import User
 NEW: Final = timedelta(days=1)
 """How long an account or its rights are new."""
 _GIVEN: Final = frozenset(
-    {"active", "superuser", "profile", "roles_given", "permissions_given", "agencies_given"}
+    {
+        *("active", "superuser", "profile", "password"),
+        *("roles_given", "permissions_given", "agencies_given"),
+    }
 )
-"""Members of an event's payload that mean a new account or new rights."""
+"""Members of an event's payload that mean a new account, new rights or a way into it: of others, a
+password changes only where a link to set one was shown."""
 
 
 def sole_giver(user: User, now: datetime) -> str:

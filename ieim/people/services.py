@@ -170,6 +170,8 @@ def _finish_account(
         is_of_another = by is not None and by.pk != after.pk
         if before and is_of_another and before.address != after.address and announced_rights(after):
             rights.add(gettext("the e-mail address {name}").replace("{name}", after.address))
+        if before and is_of_another and before.password != after.password:
+            rights |= {gettext("a link to set the password")} if announced_rights(after) else set()
         _announce(after.username, rights, by)
 
 
@@ -193,10 +195,14 @@ def _password_refusal(by: User, before: Account | None, after: Account | None) -
     return gettext("Nobody sets a password of somebody else. Send them a link to choose one.")
 
 
+def _usable_hash(password: str) -> str:
+    return password if is_password_usable(password) else ""
+
+
 def _notify_owner(before: Account, after: Account) -> None:
     pairs = {
         gettext("the e-mail address"): (before.address, after.address),
-        gettext("the password"): (before.password, after.password),
+        gettext("the password"): tuple(map(_usable_hash, (before.password, after.password))),
         gettext("the login at the provider"): (before.identities, after.identities),
     }
     if changed := ", ".join(name for name, (was, now) in pairs.items() if was != now):

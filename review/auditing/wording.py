@@ -60,6 +60,7 @@ KINDS: Mapping[str, str] = {
     "people.login_failed": gettext_noop("A password was wrong"),
     "people.login_refused": gettext_noop("A login was refused"),
     "people.password_link_sent": gettext_noop("A link for a new password was sent"),
+    "people.password_link_shown": gettext_noop("A link for a new password was shown once"),
     "people.password_rehashed": gettext_noop("A password was hashed anew at a login"),
     "people.reset_asked": gettext_noop("A new password was asked for"),
     "people.rights_asked": gettext_noop("Rights that need a second administrator were asked for"),

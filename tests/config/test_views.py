@@ -67,6 +67,6 @@ def test_a_role_opens_the_admin_and_nothing_else_is_needed(client: Client) -> No
         assert response.status_code == 403
         assert "ask an administrator for the role that it takes" in response.content.decode()
     ada.groups.add(Group.objects.get(name=Role.ADMINISTRATOR.value))
-    assert client.get(reverse("staff_home")).headers["Location"] == reverse("admin:index")
-    assert client.get(reverse("admin:people_user_changelist")).status_code == 200
-    assert 'name="is_staff"' not in client.get(reverse("admin:people_user_add")).content.decode()
+    assert client.get(reverse("staff_home")).headers["Location"] == reverse("people:accounts")
+    assert client.get(reverse("people:accounts")).status_code == 200
+    assert client.get(reverse("admin:index")).status_code == 200

@@ -53,6 +53,9 @@ ROLES = {
     "knowledge_api:services_entry": {Role.EDITOR},
     "notices:add": {Role.EDITOR},
     "notices:notices": READING,
+    "people:accounts": {Role.ADMINISTRATOR},
+    "people:link": {Role.ADMINISTRATOR},
+    "people:new": {Role.ADMINISTRATOR},
     "recall:correct": {Role.EDITOR},
     "recall:home": {Role.EDITOR},
     "review:decide": DECIDING,
@@ -78,7 +81,9 @@ def test_it_opens_to_these_roles(name: str, roles: set[Role]) -> None:
 
 
 def test_changes_take_the_permission_to_change() -> None:
-    for name in access.CHANGES:
+    people = "people:account"
+    assert access.roles(people, "POST") == access.roles(people) == {Role.ADMINISTRATOR}
+    for name in access.CHANGES.keys() - {people}:
         assert access.roles(name, "POST") == {Role.EDITOR}, name
         assert access.roles(name) == READING, name
 

@@ -13,14 +13,15 @@ from django.utils import timezone
 
 from ieim.audit import services as audit
 from ieim.audit.models import PEOPLE_CHAIN
-from ieim.people import openid, selectors
+from ieim.people import openid, passwords, selectors
 from ieim.people.accounts import account_of, announced_rights
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.scope import known_agencies
 from ieim.people.services import NotAllowed, changing, changing_role
 from tests.people.openid_provider import GROUPS
-from tests.people.test_who_changes_whom import SCOPES, USERS, events, group
+from tests.people.pages import change
+from tests.people.test_who_changes_whom import USERS, events, group
 from tests.review.people import browser, person, vouched
 from tests.studio.admin.admin_pages import filled
 
@@ -65,9 +66,8 @@ def test_a_role_is_one_event_and_one_message(
     django_capture_on_commit_callbacks: Any,
     role: Role,
 ) -> None:
-    desk, page = browser(ada), f"{USERS}{carl.pk}/change/"
     with django_capture_on_commit_callbacks(execute=True):
-        desk.post(page, filled(desk, page, groups=[group(role)]))
+        change(browser(ada), carl, roles=[role])
     [(_, actor, payload)] = events("user_changed")
     assert (actor, payload["roles_given"]) == ("staff:ada", [role.value])
     [message] = sent
@@ -85,9 +85,9 @@ def test_every_agency_is_announced_at_once_or_one_by_one(
 ) -> None:
     first, *others = known_agencies()
     desk = browser(ada)
-    for agencies, number in ((others, 0), ([first], 1), (["*"], 1)):
+    for agencies, number in ((others, 0), ([first, *others], 1), (["*"], 1)):
         with django_capture_on_commit_callbacks(execute=True):
-            desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": agencies})
+            change(desk, carl, agencies=agencies)
         assert len(sent) == number
     assert "Ada gave carl every agency." in sent[0].body
 
@@ -145,13 +145,37 @@ def test_an_account_that_is_active_again_and_a_moved_address_are_announced(
     carl.groups.add(group(Role.PUBLISHER))
     User.objects.filter(pk=carl.pk).update(is_active=False)
     vouched(User.objects.get(pk=carl.pk))
-    desk, page = browser(ada), f"{USERS}{carl.pk}/change/"
+    desk = browser(ada)
     with django_capture_on_commit_callbacks(execute=True):
-        desk.post(page, filled(desk, page, is_active="on"))
-        desk.post(page, filled(desk, page, email="ada@example.org"))
+        change(desk, carl, is_active="on")
+        change(desk, carl, email="ada@example.org")
     assert [message.to for message in sent] == [OVERSEERS, ["carl@example.org"], OVERSEERS]
     assert "Ada gave carl the role knowledge publisher." in sent[0].body
     assert "Ada gave carl the e-mail address ada@example.org." in sent[2].body
+
+
+@pytest.mark.parametrize("role", [Role.PUBLISHER, Role.EDITOR])
+def test_a_link_that_is_shown_is_announced_as_a_moved_address_is(
+    ada: User,
+    carl: User,
+    sent: list[EmailMessage],
+    django_capture_on_commit_callbacks: Any,
+    role: Role,
+) -> None:
+    """Whoever is shown it could be carl. An owner who had no password has lost nothing."""
+    carl.groups.add(group(role))
+    carl.agency_scopes.all().delete()
+    expected = [OVERSEERS] if role is Role.PUBLISHER else []
+    for password in (None, "a long enough one 7"):
+        carl.set_password(password)
+        carl.save()
+        vouched(carl)
+        sent.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            passwords.show_link(user=carl, by=ada)
+        assert [message.to for message in sent if message.to != [carl.email]] == expected
+        told = [message.body for message in sent if message.to == [carl.email]]
+        assert [("the password" in body) for body in told] == ([True] if password else [])
 
 
 def test_nobody_sets_a_password_of_somebody_else(ada: User, carl: User) -> None:

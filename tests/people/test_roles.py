@@ -81,7 +81,7 @@ def test_a_demo_account_keeps_a_password_that_was_changed(client: Client) -> Non
         (Role.CASEWORKER, "/review/"),
         (Role.EDITOR, "/knowledge/"),
         (Role.AUDITOR, "/audit/"),
-        (Role.ADMINISTRATOR, "/admin/"),
+        (Role.ADMINISTRATOR, "/staff/people/"),
     ],
 )
 def test_it_leads_staff_to_their_work(role: Role, page: str) -> None:

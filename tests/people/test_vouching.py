@@ -11,6 +11,7 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.cache import cache
+from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.db import transaction
 from django.test import Client, override_settings
@@ -20,16 +21,17 @@ from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
 from ieim.audit.verify import verify
 from ieim.config import demo
-from ieim.people import factors
-from ieim.people.models import AgencyScope, Token, User
+from ieim.people import factors, passwords
+from ieim.people.models import Token, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
 from tests.people.openid_provider import Directory
+from tests.people.pages import add, change
 from tests.people.test_factors import code, log_in, recovery_codes, set_up
-from tests.people.test_who_changes_whom import SCOPES, USERS, events, group, new
+from tests.people.test_who_changes_whom import USERS, events, group
 from tests.review.people import browser, person
-from tests.studio.admin.admin_pages import filled
+from tests.studio.admin import admin_pages
 
 pytestmark = [
     pytest.mark.django_db,
@@ -65,19 +67,14 @@ def root() -> User:
 
 
 @pytest.mark.both_databases
-def test_by_the_pages(published: None, root: User) -> None:
+def test_by_the_pages(published: None, root: User, sent: list[EmailMessage]) -> None:
     desk = browser(root)
-    desk.post(f"{USERS}add/", new("sue"))
-    sue = User.objects.get(username="sue")
+    sue = add(desk, "sue", roles=[Role.CASEWORKER])
+    change(desk, sue, roles=[Role.EDITOR], first_name="Sue", agencies=["housing", "passports"])
+    change(desk, sue, agencies=["passports"])
+    passwords.show_link(user=sue, by=root)
     page = f"{USERS}{sue.pk}/change/"
-    desk.post(page, filled(desk, page, groups=[group(Role.EDITOR)], first_name="Sue"))
-    desk.post(f"{SCOPES}add/", {"user": sue.pk, "agency": ["housing", "passports"]})
-    moved = AgencyScope.objects.get(user=sue, agency="housing")
-    desk.post(f"{SCOPES}{moved.pk}/change/", {"user": root.pk, "agency": "housing"})
-    assert {root.agency_scopes.get().agency, sue.agency_scopes.get().agency} == {
-        "housing",
-        "passports",
-    }
+    desk.post(page, admin_pages.filled(desk, page, username="susan"))
     tokens.make(by=sue, name="x", scopes=["knowledge:read"], agencies=["passports"], days=1)
     role = Group.objects.get(name=Role.EDITOR.value)
     desk.post(f"/admin/auth/group/{role.pk}/delete/", {"post": "yes"})

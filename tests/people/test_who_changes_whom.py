@@ -9,21 +9,23 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
+from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.test import Client
 
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.accounts import account_of, refusal
-from ieim.people.models import AgencyScope, User
+from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
+from tests.people.pages import add, change, page_of
 from tests.review.people import browser, person
-from tests.studio.admin.admin_pages import filled
+from tests.studio.admin import admin_pages
 
 pytestmark = pytest.mark.django_db
 
-USERS, SCOPES = "/admin/people/user/", "/admin/people/agencyscope/"
+USERS = "/admin/people/user/"
 PASSWORD = "a long enough one 7"
 
 
@@ -76,29 +78,25 @@ def powers(user: User) -> Any:
 
 def test_nobody_raises_themselves(desk: Client, ada: User) -> None:
     before = powers(ada)
-    account_url = f"{USERS}{ada.pk}/change/"
     raised = {
         "is_superuser": "on",
         "user_permissions": [right("delete_user")],
-        "groups": [group(role) for role in Role],
-        "is_active": "on",
+        "roles": [*Role],
+        "agencies": ["*"],
         "is_staff": "on",
     }
-    desk.post(account_url, filled(desk, account_url, **raised))
+    assert change(desk, ada, **raised).status_code == 303
     assert powers(ada) == before
-    scope = {"user": ada.pk, "agency": "*"}
-    response = desk.post(f"{SCOPES}add/", scope)
-    assert "Nobody changes what they themselves may do" in response.content.decode()
-    mine = AgencyScope.objects.get(user=ada)
-    assert desk.post(f"{SCOPES}{mine.pk}/change/", scope).status_code == 403
-    assert desk.post(f"{SCOPES}{mine.pk}/delete/", {"post": "yes"}).status_code == 403
-    assert desk.post(f"{USERS}{ada.pk}/delete/", {"post": "yes"}).status_code == 403
+    page = desk.get(page_of(ada)).content.decode()
+    assert "Nobody changes what they themselves may do" in page
+    for action in ("link", "factors", "sessions"):
+        assert desk.post(f"{page_of(ada)}{action}/").status_code == 303
     assert powers(ada) == before
+    assert not events("password")
 
 
 def test_they_change_their_own_name_and_password(desk: Client, ada: User) -> None:
-    account_url = f"{USERS}{ada.pk}/change/"
-    assert desk.post(account_url, filled(desk, account_url, last_name="Able")).status_code == 302
+    assert change(desk, ada, last_name="Able").status_code == 303
     assert User.objects.get(pk=ada.pk).last_name == "Able"
     assert events("user_changed")[-1][2] == {
         "user": ada.pk,
@@ -108,40 +106,32 @@ def test_they_change_their_own_name_and_password(desk: Client, ada: User) -> Non
 
 
 def test_nobody_is_made_a_superuser_or_given_rights_of_their_own(desk: Client, carl: User) -> None:
-    before, page = powers(carl), f"{USERS}{carl.pk}/change/"
+    before = powers(carl)
     for extra in ({"is_superuser": "on"}, {"user_permissions": [right("delete_user")]}):
-        desk.post(page, filled(desk, page, **extra))
+        change(desk, carl, **extra)
         assert powers(carl) == before
-    desk.post(f"{USERS}add/", {**new("sue"), "is_superuser": "on", "is_staff": "on"})
-    sue = User.objects.get(username="sue")
+    sue = add(desk, "sue", is_superuser="on", is_staff="on")
     assert (sue.is_superuser, sue.is_staff) == (False, False)
-
-
-def new(name: str) -> dict[str, str]:
-    return {"username": name, "email": f"{name}@example.org"}
 
 
 def test_an_administrator_hands_out_roles_and_agencies(
     published: None, desk: Client, carl: User
 ) -> None:
-    page = f"{USERS}{carl.pk}/change/"
-    values = [group(Role.EDITOR), group(Role.AUDITOR)]
-    assert desk.post(page, filled(desk, page, groups=values)).status_code == 302
-    assert desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": "housing"}).status_code == 302
-    assert account_of(carl.pk).agencies == {"passports", "housing"}  # type: ignore[union-attr]  # carl is there
-    (_, actor, roles), (_, _, agencies) = events("user_changed")
+    chosen = {"roles": [Role.EDITOR, Role.AUDITOR], "agencies": ["passports", "housing"]}
+    assert change(desk, carl, **chosen).status_code == 303
+    [(_, actor, payload)] = events("user_changed")
     assert actor == "staff:ada"
-    assert roles["roles_given"] == ["auditor", "knowledge editor"]
-    assert roles["roles_taken"] == ["caseworker"]
-    assert agencies["agencies_given"] == ["housing"]
+    assert payload["roles_given"] == ["auditor", "knowledge editor"]
+    assert payload["roles_taken"] == ["caseworker"]
+    assert payload["agencies_given"] == ["housing"]
 
 
 @pytest.mark.parametrize("other_role", ["administrator", "operators"])
 def test_other_roles_are_not_theirs_to_give(desk: Client, carl: User, other_role: str) -> None:
-    given = Group.objects.get_or_create(name=other_role)[0]
-    page, before = f"{USERS}{carl.pk}/change/", powers(carl)
-    response = desk.post(page, filled(desk, page, groups=[group(Role.CASEWORKER), given.pk]))
-    assert (response.status_code, powers(carl)) == (200, before)
+    Group.objects.get_or_create(name=other_role)
+    before = powers(carl)
+    response = change(desk, carl, roles=[Role.CASEWORKER, other_role])
+    assert (response.status_code, powers(carl)) == (422, before)
     assert "not one of the available choices" in response.content.decode()
 
 
@@ -149,8 +139,7 @@ def test_a_role_that_was_given_more_is_not_theirs_to_give(desk: Client, ada: Use
     newcomer = person("newcomer", None)
     caseworkers = Group.objects.get(name=Role.CASEWORKER.value)
     caseworkers.permissions.add(right("delete_user"))
-    page = f"{USERS}{newcomer.pk}/change/"
-    desk.post(page, filled(desk, page, groups=[caseworkers.pk]))
+    change(desk, newcomer, roles=[Role.CASEWORKER])
     assert not newcomer.groups.exists()
 
 
@@ -163,34 +152,19 @@ def test_accounts_with_more_are_not_touched(desk: Client, who: str) -> None:
         target.groups.add(Group.objects.create(name="operators"))
     if who == "rights":
         target.user_permissions.add(right("delete_user"))
-    before, page = powers(target), f"{USERS}{target.pk}/"
-    scope = AgencyScope.objects.get(user=target)
-    passwords = {"password1": PASSWORD, "password2": PASSWORD, "set-password": "x"}
-    for url, data in (
-        (f"{page}change/", {"username": "target", "first_name": "X"}),
-        (f"{page}password/", {**passwords, "usable_password": "true"}),
-        (f"{page}delete/", {"post": "yes"}),
-        (f"{SCOPES}{scope.pk}/change/", {"user": target.pk, "agency": "*"}),
-        (f"{SCOPES}{scope.pk}/delete/", {"post": "yes"}),
-    ):
-        assert desk.post(url, data).status_code == 403, url
-    chosen = {"action": "delete_selected", "post": "yes"}
-    desk.post(USERS, {**chosen, "_selected_action": [target.pk]})
-    desk.post(SCOPES, {**chosen, "_selected_action": [scope.pk]})
-    response = desk.post(f"{SCOPES}add/", {"user": target.pk, "agency": "*"})
-    assert "Only a superuser" in response.content.decode()
+    before, page = powers(target), page_of(target)
+    for action in ("", "link/", "factors/", "sessions/"):
+        assert desk.post(f"{page}{action}", {"first_name": "X"}).status_code == 403, action
     assert powers(target) == before
-    assert desk.get(f"{page}change/").status_code == 200  # to read
-
-
-def test_a_scope_is_not_moved_to_oneself(desk: Client, ada: User, carl: User) -> None:
-    scope = AgencyScope.objects.get(user=carl)
-    desk.post(f"{SCOPES}{scope.pk}/change/", {"user": ada.pk, "agency": "*"})
-    assert AgencyScope.objects.get(pk=scope.pk).user == carl
+    text = desk.get(page).content.decode()  # to read
+    assert "Only a superuser" in text
+    assert "Save" not in text
 
 
 def test_roles_are_changed_by_superusers_only(desk: Client, ada: User, root: User) -> None:
-    ada.user_permissions.set(Permission.objects.filter(content_type__model="group"))
+    models = ("group", "user")
+    ada.user_permissions.set(Permission.objects.filter(content_type__model__in=models))
+    assert desk.get(USERS).status_code == 403
     page = f"/admin/auth/group/{group(Role.CASEWORKER)}/"
     data = {"name": "caseworker", "permissions": [right("view_metrics")]}
     assert desk.post(f"{page}change/", data).status_code == 403
@@ -241,7 +215,9 @@ def test_the_rule_holds_for_any_code_that_changes_an_account(ada: User, carl: Us
 
 def test_a_superuser_may(root: User, carl: User) -> None:
     desk, page = browser(root), f"{USERS}{carl.pk}/change/"
-    data = filled(desk, page, is_superuser="on", groups=[group(Role.ADMINISTRATOR)])
+    assert change(desk, carl, roles=[Role.ADMINISTRATOR]).status_code == 303
+    assert events("user_changed")[-1][2]["roles_given"] == ["administrator"]
+    data = admin_pages.filled(desk, page, is_superuser="on")
     assert desk.post(page, data).status_code == 302
     payload = events("user_changed")[-1][2]
     assert (payload["superuser_was"], payload["superuser"]) == (False, True)
@@ -250,24 +226,26 @@ def test_a_superuser_may(root: User, carl: User) -> None:
 
 def test_a_superuser_does_not_shut_themselves_out(root: User) -> None:
     desk, page = browser(root), f"{USERS}{root.pk}/"
-    data = filled(desk, f"{page}change/")
+    data = admin_pages.filled(desk, f"{page}change/")
     for flag in ("is_superuser", "is_active"):
         left = {name: value for name, value in data.items() if name != flag}
         assert desk.post(f"{page}change/", left).status_code == 403
     assert desk.post(f"{page}delete/", {"post": "yes"}).status_code == 403
     desk.post(USERS, {"action": "delete_selected", "post": "yes", "_selected_action": [root.pk]})
     assert User.objects.filter(pk=root.pk, is_active=True, is_superuser=True).exists()
+    refused = change(desk, root, is_active=False)
+    assert refused.status_code == 422
+    assert "Nobody shuts themselves out." in refused.content.decode()
     assert not events("user")
-    scope = AgencyScope.objects.create(user=root, agency="passports")
-    assert desk.post(f"{SCOPES}{scope.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert change(desk, root, agencies=["*"]).status_code == 303
 
 
 def test_accounts_come_go_and_get_passwords_on_the_record(
-    desk: Client, carl: User, monkeypatch: pytest.MonkeyPatch
+    root: User, carl: User, sent: list[EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("getpass.getpass", lambda **_: PASSWORD)
-    desk.post(f"{USERS}add/", new("sue"))
-    sue = User.objects.get(username="sue")
+    desk = browser(root)
+    sue = add(desk, "sue")
     assert not sue.has_usable_password()
     call_command("changepassword", "sue", stdout=StringIO())
     chosen = {"action": "delete_selected", "post": "yes", "_selected_action": [sue.pk, carl.pk]}

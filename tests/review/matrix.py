@@ -34,14 +34,12 @@ ADMIN_SITE: Mapping[str, Who] = {
     **dict.fromkeys(
         ("index", "password_change", "password_change_done", "jsi18n"), frozenset(Role)
     ),
-    "app_list": frozenset({Role.EDITOR, Role.PUBLISHER, Role.ADMINISTRATOR}),
-    "autocomplete": frozenset({Role.ADMINISTRATOR}),
+    **dict.fromkeys(("app_list", "autocomplete"), frozenset({Role.EDITOR, Role.PUBLISHER})),
 }
 _READ, _CHANGE, _ALL = "v", "vc", "vcad"
 ADMIN: Mapping[str, Mapping[Role, str]] = {
-    "people_user": {Role.ADMINISTRATOR: _ALL},
-    "auth_group": {Role.ADMINISTRATOR: _READ},
-    "people_agencyscope": {Role.ADMINISTRATOR: _ALL},
+    "people_user": {},
+    "auth_group": {},
     **{
         f"studio_{name}": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ}
         for name in ("agency", "category", "service")
@@ -89,6 +87,7 @@ class Kind(StrEnum):
     AGENCY = "agency of the draft"
     LABEL = "label, help line, example or text of the draft"
     TOKEN = "token of somebody else"
+    ACCOUNT = "a caseworker’s account, a superuser’s, an administrator’s, one’s own"
     PAGE = "page of an entry of the draft, which anybody reads"
     SHARED = "page of an entry that belongs to every agency"
     ADDED = "page that adds or deletes what belongs to every agency"
@@ -115,6 +114,7 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.DELETED: {OWN: OK, FOREIGN: NOT_YOURS},
     Kind.CHAIN: {OWN: OK, FOREIGN: OK},
     Kind.TOKEN: {OWN: OK},
+    Kind.ACCOUNT: dict.fromkeys(Variant, OK),
     Kind.PUBLIC: {OWN: OK},
 }
 """By what an address takes, and whose it is; a variant that is left out is none of that kind."""
@@ -134,6 +134,7 @@ EXCEPT: Mapping[tuple[Kind, str], Row] = {
     (Kind.PAGE, "POST"): {OWN: OK, FOREIGN: NOT_YOURS},
     (Kind.SHARED, "POST"): {NONE: NOT_YOURS},
     (Kind.LABEL, "DELETE"): {NONE: NOT_YOURS},
+    (Kind.ACCOUNT, "POST"): {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: OK},
 }
 KINDS: Mapping[str, Kind] = {
     **{f"knowledge:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw")},
@@ -174,6 +175,7 @@ KINDS: Mapping[str, Kind] = {
     "translating:confirm": Kind.ENTRY,
     "audit:chain": Kind.CHAIN,
     "tokens:revoke": Kind.TOKEN,
+    **{f"people:{name}": Kind.ACCOUNT for name in ("account", "link", "factors", "sessions")},
     "administration:save": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
     **{f"editor:{name}": Kind.PAGE for name in ("agency", "category", "service")},
@@ -190,15 +192,6 @@ KINDS: Mapping[str, Kind] = {
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""
 
-ACCOUNTS: Mapping[str, Row] = {
-    "change": dict.fromkeys(Variant, OK),
-    "change POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: OK},
-    "delete": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
-    "history": dict.fromkeys(Variant, OK),
-    "password": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: OK},
-    "scope POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
-}
-"""For an administrator: a caseworker's account, a superuser's, an administrator's, one's own."""
 IN_AND_OUT = ("admin:login", "admin:logout")
 """What of the admin is for those too to whom nobody has given a role."""
 PROVEN_AGAIN = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate")
@@ -301,11 +294,6 @@ def _admin(
     if user.is_superuser:
         shut_out = model == "people_user" and page == "delete" and variant is NONE
         return NOT_YOURS if shut_out else OK
-    if model in ("people_user", "people_agencyscope"):
-        what = "scope POST" if model != "people_user" and needed != "v" else page
-        if page == "change" and method != "GET":
-            what = what if what == "scope POST" else "change POST"
-        return ACCOUNTS.get(what, {}).get(variant, OK)
     return OK if _in_sight(model, variant) or page not in ("change", "delete") else BACK
 
 
@@ -322,7 +310,7 @@ def in_play(name: str, variant: Variant) -> bool:
     result = model_page(name)
     if result:
         model, _ = result
-        accounts = model in ("people_user", "people_agencyscope")
+        accounts = model == "people_user"
         return variant is OWN or (bool(NAMES[name]) and (accounts or variant is FOREIGN))
     kind = kind_of(name)
     return variant is OWN if kind is None else variant in EXPECTED[kind]

@@ -18,7 +18,7 @@ from django.utils import timezone
 from conversations.models import CorrectionNotice, Turn
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.notices import services as notices
-from ieim.people.models import AgencyScope, User
+from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.people.tokens import services as tokens
@@ -119,7 +119,7 @@ class World:
         elif name == "knowledge_api:dictionary_changes":
             query = "?" + urlencode({"agency": self.identity("dictionary")["agency"]})
         elif name == "admin:autocomplete":
-            query = "?app_label=people&model_name=agencyscope&field_name=user"
+            query = "?app_label=studio&model_name=service&field_name=agency"
         elif name in OF_SERVICE:
             query = "?" + urlencode(self.identity("services"))
         values = {result: self._value(name, result, me) for result in names}
@@ -154,9 +154,11 @@ class World:
             "chain": self.item.turn.session_id,
             "section_name": "contacts",
             "number": 1,
-            "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
+            "app_label": "studio",
             "secret": "x" * 43,
         }
+        if argument == "account":
+            return self._stored("people_user", me)
         if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
@@ -175,7 +177,6 @@ class World:
             "people_user": lambda: account,
             "auth_user_password": lambda: account,
             "auth_group": lambda: self.chief.groups.get(),
-            "people_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
         }
         result = first[model]() if model in first else None
         return 1 if result is None else result.pk

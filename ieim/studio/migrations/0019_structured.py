@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0016_fresh'),
+        ('studio', '0018_set_columns'),
     ]
 
     operations = [
