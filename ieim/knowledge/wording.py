@@ -17,6 +17,7 @@ from typing import Any
 from babel import Locale
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency
+from django.apps import apps
 from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -40,8 +41,11 @@ _UNSPACED = re.compile(r"(?<=[^\W\d_])(?=\d)")
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}\s?[:.hH]\s?[0-5]\d(?!\d)")
 
 
-def configured() -> Wording:
-    """Return the wording in the languages that the deployment answers in."""
+def configured() -> Wording | None:
+    """Return the wording in the languages that the deployment answers in; None without Django,
+    where a bundle is only read or judged by."""
+    if not apps.ready:
+        return None
     written, *others = settings.IEIM_MODEL["LANGUAGES"]
     return Wording(written, frozenset([written, *others]), fill)
 
