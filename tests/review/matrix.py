@@ -195,6 +195,8 @@ ACCOUNTS: Mapping[str, Row] = {
     "scope POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
 }
 """For an administrator: a caseworker's account, a superuser's, an administrator's, one's own."""
+PAGED = frozenset(f"studio_{name}" for name in ("agency", "category", "service", "situation"))
+"""What the admin lists and imports, while pages elsewhere add, change and delete it."""
 IN_AND_OUT = ("admin:login", "admin:logout")
 """What of the admin is for those too to whom nobody has given a role."""
 PROVEN_AGAIN = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate")
@@ -287,7 +289,7 @@ def _admin(
         return LOGIN
     rights = ADMIN[model].get(role, "") if role else ""
     if user.is_superuser:
-        rights = "vcad"
+        rights = "vc" if model in PAGED else "vcad"
     changes = "v" if method == "GET" else "c"
     needed = changes if page == "change" else _RIGHTS[page]
     if page == "history" and not user.is_superuser and not _in_sight(model, variant):
