@@ -192,6 +192,8 @@ KINDS: Mapping[str, Kind] = {
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""
 
+PAGED = frozenset(f"studio_{name}" for name in ("agency", "category", "service", "situation"))
+"""What the admin lists and imports, while pages elsewhere add, change and delete it."""
 IN_AND_OUT = ("admin:login", "admin:logout")
 """What of the admin is for those too to whom nobody has given a role."""
 PROVEN_AGAIN = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate")
@@ -284,7 +286,7 @@ def _admin(
         return LOGIN
     rights = ADMIN[model].get(role, "") if role else ""
     if user.is_superuser:
-        rights = "vcad"
+        rights = "vc" if model in PAGED else "vcad"
     changes = "v" if method == "GET" else "c"
     needed = changes if page == "change" else _RIGHTS[page]
     if page == "history" and not user.is_superuser and not _in_sight(model, variant):
