@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -274,8 +274,7 @@ class TurnView:
         return f"turn-{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestions:
+class Suggestions(NamedTuple):
     """Example questions in ``language`` (ISO 639-1)."""
 
     texts: tuple[str, ...] = ()
