@@ -102,7 +102,7 @@ ACCESS: Mapping[str, str] = {
     **_all("editor", _READ, "agency category service situation"),
     **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
     **_all("standards", _EDIT, "upload preview"),
-    **_all("drafting", _EDIT, "home start run accept"),
+    **_all("drafting", _EDIT, "home start start_stale run accept"),
     "translating:translations": _RELEASES,
     "translating:confirm": _EDIT,
     **_all("trying", _TRY, "playground golden start"),
