@@ -19,7 +19,14 @@ import ieim.knowledge
 from conversations import page_languages, ports
 from conversations import waiting as waiting_views
 from conversations.chat import wording
-from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
+from conversations.chat.presenters import (
+    ChatView,
+    CorrectionView,
+    FeedbackView,
+    StepView,
+    Suggestions,
+    TurnView,
+)
 from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
 from conversations.mail import selectors as mail
 from conversations.models import Session, Stage, Turn, opened_by_link, opened_by_token
@@ -33,6 +40,7 @@ from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline.knowledge import CaseText
+from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.reply import guidance
@@ -41,21 +49,27 @@ from ieim.pipeline.stages.base import HISTORY_ITEMS
 from ieim.pipeline.stages.slots import cut
 
 
-def suggestions() -> tuple[str, ...]:
-    """Return example questions in the page's language.
+def suggestions() -> Suggestions:
+    """Return example questions, in the page's language where they exist in it.
 
     Those of the administration; where it has none in any language those of the demo whose answer is
-    in the release that new turns get.
+    in the release that new turns get. Of these a translation has the names of the services.
     """
-    organisation = administration.current()
+    organisation, page_language = administration.current(), page_languages.current()
     if organisation.has_examples:
-        return tuple(organisation.examples(site_languages.of_page()))
+        return Suggestions(tuple(organisation.examples(site_languages.of_page())), page_language)
     publication = follower.publication()
     if publication is None:
-        return ()
+        return Suggestions()
     release = knowledge.loaded(publication)
-    services = {key for _, key in release.services}
-    return tuple(text for text, keys in _demo_suggestions() if keys and keys <= services)
+    view = languages.in_language(release, detected_code(page_language))
+    by_id = {service: (agency, service) for agency, service in release.services}
+    demo = [(text, ids) for text, ids in _demo_suggestions() if ids and ids <= by_id.keys()]
+    keys = (by_id[service] for _, ids in demo if len(ids) == 1 for service in ids)
+    translated = (key for key in keys if "name" in view.translated.get(key, ()))
+    if names := tuple(view.services[key].name for key in translated):
+        return Suggestions(names, page_language)
+    return Suggestions(tuple(text for text, _ in demo), languages.written_in())
 
 
 @cache
@@ -202,7 +216,7 @@ def session_view(session: Session | None, *, link: str | None = None) -> ChatVie
         reference=session.reference if session else "",
         resume_path=f"/c/{link}/" if session and link else "",
         turns=tuple(turns),
-        suggestions=() if turns else suggestions(),
+        suggestions=Suggestions() if turns else suggestions(),
         limit=MAX_CHARS,
         offline=not settings.IEIM_MODEL["BASE_URL"],
         with_person=session is not None and people.running(session.pk) is not None,

@@ -24,6 +24,7 @@ from ieim.knowledge.following import follower
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
+from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.message.risk import Contact
 from ieim.pipeline.reply.cards import source
 from ieim.pipeline.reply.plain_text import plain
@@ -100,7 +101,7 @@ def _help_card(key: Key, release: Release, words: Words) -> CardView:
 
     def language_of(field: str) -> str:
         code = release.language if field in translated else languages.written_in()
-        return "" if code == words.language else code
+        return "" if code == detected_code(words.language) else code
 
     contact = FactView(
         words.heading("contact"),
@@ -108,7 +109,8 @@ def _help_card(key: Key, release: Release, words: Words) -> CardView:
         language=language_of("contact"),
         name="contact",
     )
-    is_translated = release.language == words.language in release.languages
+    code = detected_code(words.language)
+    is_translated = release.language == code and code in release.languages
     of_agency = "" if is_translated else languages.written_in()
     return CardView(
         title=service.name,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -20,7 +20,6 @@ from conversations.models import Reason
 from conversations.page_languages import PageLanguage
 from conversations.person.models import LineKind
 from conversations.returning import Visit
-from conversations.turns import languages
 from conversations.turns.choosing import ChoiceView
 from ieim.administration.hours import Status
 from ieim.pipeline.knowledge import CaseText
@@ -275,6 +274,13 @@ class TurnView:
         return f"turn-{self.id}"
 
 
+class Suggestions(NamedTuple):
+    """Example questions in ``language`` (ISO 639-1)."""
+
+    texts: tuple[str, ...] = ()
+    language: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatView:
     """The whole page; ``reference`` and ``resume_path`` are empty before the first message.
@@ -286,7 +292,7 @@ class ChatView:
     reference: str
     resume_path: str
     turns: tuple[TurnView, ...]
-    suggestions: tuple[str, ...]
+    suggestions: Suggestions
     limit: int
     offline: bool
     with_person: bool = False
@@ -322,11 +328,6 @@ class ChatView:
         return words(page_languages.current())
 
     @property
-    def written_in(self) -> str:
-        """The language of the knowledge, and of the questions that are suggested."""
-        return languages.written_in()
-
-    @property
     def language_chosen(self) -> bool:
         """Whether the citizen has chosen the page's language themselves."""
         return page_languages.is_chosen()
@@ -334,11 +335,11 @@ class ChatView:
     @property
     def offered(self) -> PageLanguage | None:
         """The language that the citizen writes in, where the page is in another and could be."""
-        language = self.turns[-1].language if self.turns else page_languages.current()
-        if page_languages.is_chosen() or language == page_languages.current():
+        if page_languages.is_chosen() or not self.turns:
             return None
-        page_language = page_languages.find(language)
-        return page_language if page_language in page_languages.offered() else None
+        language = page_languages.find(self.turns[-1].language)
+        others = page_languages.of_this_page().others
+        return language if language in others else None
 
     @property
     def pending(self) -> bool:

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from babel.dates import format_date, format_time, get_datetime_format
-from babel.units import format_unit
+from babel.dates import format_date, format_time, format_timedelta, get_datetime_format
 from django.utils import timezone, translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -191,7 +190,9 @@ class Words:
         if not days:
             return ""
         locale = page_languages.locale(self.language)
-        time = format_unit(int(days), "duration-day", locale=locale)
+        # Babel's format_unit has no word for a day in Portuguese, Chinese and Arabic.
+        limit = timedelta(int(days))
+        time = format_timedelta(limit, "day", threshold=math.inf, locale=locale)
         within = self.translate(_("Time limit: {time}"), time=time)
         if not first:
             return within

@@ -26,6 +26,7 @@ from conversations.turns.store import last_output, record_choice, reference, sto
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.stages import service_select
 from ieim.pipeline.stages.base import Context, Output
@@ -255,7 +256,8 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     release = languages.release_of(turn)
     words = wording.words(page_languages.wording_language(turn.language))
     language = _language(choice, release)
-    notice = "" if language == words.language else words.only_in(language, whole=True)
+    is_theirs = language == detected_code(words.language)
+    notice = "" if is_theirs else words.only_in(language, whole=True)
     reason = _reason(choice)
     foreign = reason == "language"
     return ChoiceView(

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 
 from ieim.knowledge import selectors, vectors
 from ieim.knowledge.models import Publication
@@ -157,8 +158,9 @@ def _screen(
     return Screening(risks, by, situation)
 
 
-def prepare(*, trains: bool) -> None:
-    """Read the examples of the newest release, in the calling thread.
+def prepare(*, trains: bool) -> bool:
+    """Read the examples of the newest release, in the calling thread; return False while what they
+    teach is missing.
 
     A small query where they are read already. What they teach is kept with the vectors. Where it is
     not yet, a worker (``trains``) trains with the examples that an administration adds, or with all
@@ -168,12 +170,12 @@ def prepare(*, trains: bool) -> None:
     """
     embedder = vectors.configured_embedder()
     if embedder is None or embedder.is_unavailable:
-        return
+        return True
     newest = selectors.newest()
     release = "" if newest is None else newest.sha256
     current = _current.get(embedder)
     if current is not None and current.release == release and embedder in _situations:
-        return
+        return True
     added = () if newest is None else selectors.risk_examples(newest)
     try:
         if current is None or current.added != added:
@@ -190,7 +192,8 @@ def prepare(*, trains: bool) -> None:
         if embedder not in _situations:  # last: danger waits for nothing else
             _situations[embedder] = Situations(embedder.queries)
     except EmbedderUnavailable:
-        return  # the embedder has logged why
+        return True  # the embedder has logged why
+    return current is not None
 
 
 def train_with(added: Sequence[RiskExample]) -> None:
@@ -228,15 +231,37 @@ def _train(
     EmbedderUnavailable."""
     shipped, taught = _shipped(embedder), examples.crisis(added)
     rows = _rows(shipped, taught.texts, lambda texts: vectors.stored_vectors(embedder, texts))
-    with transaction.atomic():
-        # PostgreSQL lets one process through: the publication's row is the lock.
-        publication = Publication.objects.select_for_update(skip_locked=True, no_key=True)
-        if newest is not None and publication.filter(pk=newest.id).first() is None:
+    with _training, _claimed(newest) as is_mine:
+        if not is_mine:
             return None
+        start = time.monotonic()
         model = train.crisis_model(rows, taught, embedder=embedder.id, by_letters=letters.shipped())
         skip = 0 if shipped is None else len(shipped.vectors)
-        vectors.store_model(embedder.id, _name(added), model.to_bytes(skip=skip))
+        vectors.store_model(
+            embedder.id,
+            _name(added),
+            model.to_bytes(skip=skip),
+            kind="knowledge.danger_trained",
+            examples=len(added),
+            seconds=round(time.monotonic() - start),
+        )
     return model
+
+
+@contextlib.contextmanager
+def _claimed(newest: selectors.Published | None) -> Iterator[bool]:
+    """Yield whether this process may train: on PostgreSQL one at a time may, by a lock on the row
+    of the newest publication.
+
+    On SQLite a transaction would make every writer wait until it ends, and one process has the only
+    worker.
+    """
+    if newest is None or not connection.features.has_select_for_update_skip_locked:
+        yield True
+        return
+    with transaction.atomic():
+        publication = Publication.objects.select_for_update(skip_locked=True, no_key=True)
+        yield publication.filter(pk=newest.id).first() is not None
 
 
 def _model_with(embedder: CheckedEmbedder, added: _Added) -> CrisisModel:

@@ -112,13 +112,21 @@ class Follower:
     def step(self) -> None:
         """Make the newest published release ready, and only then let new turns have it.
 
-        Raises what :func:`prepare` does; then nothing is held back until a step succeeds.
+        Raises what :func:`prepare` does; then nothing is held back until a step succeeds. A release
+        with other examples of danger is ready once a worker has trained with them; the model before
+        reads messages meanwhile.
         """
         try:
-            # First: nobody in danger waits for a catalogue.
-            crisis.prepare(trains=self._trains)
+            # At the start first: nobody in danger waits for a catalogue. Later the release comes
+            # before half a minute of training: turns that get it in the end find it indexed.
+            is_first = self._ready is None
+            is_trained = crisis.prepare(trains=self._trains and is_first)
             vectors.prepare_reading()
-            self._ready = prepare(make=self._answers, translations=self._answers)
+            newest = prepare(make=self._answers, translations=self._answers)
+            if self._trains and not is_trained:
+                is_trained = crisis.prepare(trains=True)
+            if is_trained or is_first:
+                self._ready = newest
         except Exception:
             self._ready = None
             raise

@@ -49,6 +49,8 @@ _CACHE_SIZE = 16
 _READ = 500
 """Vectors of one query: SQLite takes only so many parameters."""
 
+_MADE: Final = "knowledge.vectors_made"
+
 logger = logging.getLogger(__name__)
 
 
@@ -165,9 +167,12 @@ def stored_model(embedder: str, name: str) -> bytes | None:
     return None if value is None else bytes(value)
 
 
-def store_model(embedder: str, name: str, data: bytes) -> None:
-    """Keep what was trained; what another process has kept meanwhile stays."""
-    _store(embedder, {_digest(name): data})
+def store_model(
+    embedder: str, name: str, data: bytes, *, kind: str = _MADE, **details: JSONValue
+) -> None:
+    """Keep what was trained, with an audit event of this ``kind`` and with these ``details``; what
+    another process has kept meanwhile stays."""
+    _store(embedder, {_digest(name): data}, kind=kind, **details)
 
 
 def _reading(embedder: CheckedEmbedder) -> Kinds | None:
@@ -227,17 +232,19 @@ def _make(embedder: CheckedEmbedder, texts: Mapping[str, str]) -> None:
 
 
 @transaction.atomic
-def _store(embedder: str, values: Mapping[str, bytes]) -> None:
+def _store(
+    embedder: str, values: Mapping[str, bytes], *, kind: str = _MADE, **details: JSONValue
+) -> None:
     """Store values by digest, with their audit event; what is there stays as it is."""
     lock_head(VECTORS_CHAIN)
     missing = sorted(values.keys() - _stored(embedder, list(values)))
     rows = [Vector(embedder=embedder, sha256=key, value=values[key]) for key in missing]
     if rows:
         stored = map(VECTOR.row, Vector.objects.bulk_create(rows))
-        payload: dict[str, JSONValue] = {"embedder": embedder, "vectors": len(rows)}
+        payload: dict[str, JSONValue] = {"embedder": embedder, "vectors": len(rows), **details}
         record(
             chain=VECTORS_CHAIN,
-            kind="knowledge.vectors_made",
+            kind=kind,
             payload=payload,
             actor="system",
             rows=list(stored),

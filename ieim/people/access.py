@@ -113,7 +113,7 @@ ACCESS: Mapping[str, str] = {
     **_all("dictionary", _EDIT, "merge split"),
     **_all("editor", _EDIT, "delete_agency delete_category delete_service delete_situation"),
     **_all("standards", _EDIT, "upload preview"),
-    **_all("drafting", _EDIT, "home start run accept"),
+    **_all("drafting", _EDIT, "home start start_stale run accept"),
     "translating:translations": _RELEASES,
     "translating:confirm": _EDIT,
     **_all("trying", _TRY, "playground golden start"),

@@ -35,6 +35,7 @@ KINDS: Mapping[str, str] = {
     "golden.removed": gettext_noop("A golden question was removed"),
     "golden.started": gettext_noop("Asking the golden questions began"),
     "knowledge.changed": gettext_noop("An entry of the draft was changed"),
+    "knowledge.danger_trained": gettext_noop("What danger looks like was learnt from examples"),
     "knowledge.imported": gettext_noop("Knowledge was imported"),
     "knowledge.merged": gettext_noop("The draft was brought up to date"),
     "knowledge.not_in_time": gettext_noop("A change set could not be published or ended in time"),

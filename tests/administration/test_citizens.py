@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone, translation
 
+from conversations.chat.presenters import Suggestions
 from conversations.selectors import suggestions
 from conversations.templatetags.pages import emergency_telephones
 from ieim.administration import demo
@@ -133,15 +134,28 @@ def test_a_text_says_which_language_it_is_in(db: None) -> None:
 
 
 def test_its_own_examples_take_the_place_of_the_demos(published: None) -> None:
-    assert "How do I register a birth?" not in (set_suggestions := suggestions())
-    assert set_suggestions
+    assert suggestions().texts
+    assert "How do I register a birth?" not in suggestions().texts
     put("examples", en="Where do I vote?\nWhen is the bin emptied?", fr="Où voter ?")
-    assert suggestions() == ("Where do I vote?", "When is the bin emptied?")
+    assert suggestions().texts == ("Where do I vote?", "When is the bin emptied?")
     assert 'value="Where do I vote?"' in page("/")
     with translation.override("fr"):
-        assert suggestions() == ("Où voter ?",)
+        assert suggestions() == Suggestions(("Où voter ?",), "fr")
     with translation.override("de"):
-        assert suggestions() == ()
+        assert suggestions().texts == ()
+
+
+@pytest.mark.parametrize("language", ["fr", "ar", "fil", "zh-hans"])
+def test_the_demos_examples_are_in_the_language_of_the_page(published: None, language: str) -> None:
+    english = suggestions()
+    assert english.language == "en"
+    with translation.override(language):
+        texts, code = suggestions()
+    assert code == language.partition("-")[0]
+    assert len(texts) > 3
+    assert not set(texts) & set(english.texts)
+    html = Client(headers={"accept-language": language}).get("/").content.decode()
+    assert f'lang="{code}" dir="auto" name="text" value="{texts[0]}"' in html
 
 
 def test_researchers_read_whom_to_tell(db: None) -> None:

@@ -25,13 +25,13 @@ from ieim.pipeline.drafting import Drafted
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.stages.base import Output
 from ieim.studio import runs
-from ieim.studio.drafting import requests
+from ieim.studio.drafting import requests, selectors
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.editing import Edit
 from ieim.studio.drafts.selectors import golden_texts
 from ieim.studio.drafts.translations import Owner
-from ieim.studio.models import Change, DraftingRun, Service, Translation
+from ieim.studio.models import Change, DraftingRun, Proposal, Service, Translation
 from ieim.studio.translating.selectors import target_languages
 
 OUTAGE = "The model could not be reached: {}. Ask for the draft again when it can."
@@ -84,6 +84,20 @@ def start(*, kind: str, owner: Owner, language: str, by: User) -> DraftingRun:
     )
     runs.queue(DraftingRun, run.pk)
     return run
+
+
+@transaction.atomic
+def start_stale(*, proposal: Proposal, by: User) -> None:
+    """Queue a draft of each translation that a change set makes out of date and nobody has drafted.
+
+    Those of other agencies than those of ``by`` are left out.
+
+    Raises:
+        DraftingError: there is no model.
+    """
+    for stale in selectors.stale_translations(proposal):
+        if not stale.is_drafted and works_for(by, stale.owner[0]):
+            start(kind=Kind.TRANSLATION, owner=stale.owner, language=stale.language, by=by)
 
 
 def run_drafting(*, run_id: int, model: Model | None = None) -> None:

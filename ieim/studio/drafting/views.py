@@ -13,6 +13,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
+from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
 from ieim.people.scope import works_for
 from ieim.studio.drafting import services
@@ -24,6 +25,7 @@ from ieim.studio.drafts.history import shown
 from ieim.studio.drafts.translations import Owner
 from ieim.studio.labels import column_label, language_label
 from ieim.studio.models import DraftingRun
+from ieim.studio.proposals.selectors import all_sets
 from ieim.studio.translating.selectors import target_languages
 
 app_name = "drafting"
@@ -79,6 +81,17 @@ def start(request: HttpRequest) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(f"{reverse('drafting:home')}?{_query(owner)}")
     return redirect("drafting:run", run.pk)
+
+
+@require_POST
+def start_stale(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Ask for drafts of all translations that a change set makes out of date, or say why not."""
+    stored = get_object_or_404(all_sets(), pk=proposal)
+    try:
+        services.start_stale(proposal=stored, by=member(request))
+    except (DraftingError, BundleError) as error:
+        messages.error(request, str(error))
+    return redirect(f"{reverse('knowledge:proposal', args=[proposal])}#stale")
 
 
 @require_safe
@@ -156,6 +169,7 @@ def _lines(stored: DraftingRun, typed: QueryDict) -> Iterator[Line]:
 urlpatterns = [
     path("", home, name="home"),
     path("start/", start, name="start"),
+    path("sets/<int:proposal>/", start_stale, name="start_stale"),
     path("<int:run>/", run, name="run"),
     path("<int:run>/accept/", accept, name="accept"),
 ]

@@ -52,7 +52,15 @@ from ieim.studio.editor.ranking import QuestionReport, rank_questions
 from ieim.studio.editor.warnings import warnings_of
 from ieim.studio.gaps import selectors as gaps
 from ieim.studio.labels import column_label, table_label
-from ieim.studio.models import DRAFT_MODELS, Agency, Change, DraftEntry, Service, Situation
+from ieim.studio.models import (
+    DRAFT_MODELS,
+    Agency,
+    Change,
+    DraftEntry,
+    Service,
+    Situation,
+    Translation,
+)
 
 FORMS: dict[Table, type[DraftForm]] = {
     "agencies": AgencyForm,
@@ -203,8 +211,21 @@ def _page(
             url = reverse(name, args=list(_identity(stored).values()))
             context["links"].append((gettext("Delete"), url))
         context["history"] = presenters.history(stored.table, _identity(stored))
+        context["translations"] = _translations_of(stored)
     status = 422 if do == "save" else 200
     return render(request, "studio/editor/entry.html", context, status=status)
+
+
+def _translations_of(stored: DraftEntry) -> int:
+    """Return the number of translations that get out of date with their original."""
+    if stored.table == "situations":
+        return 0
+    key = getattr(stored, "key", "")
+    return Translation.objects.filter(
+        agency=agency_of(stored.table, _identity(stored)),
+        category=key if stored.table == "dictionary" else "",
+        service=key if stored.table == "services" else "",
+    ).count()
 
 
 def _may_edit(request: HttpRequest, stored: DraftEntry, scope: frozenset[str] | None) -> bool:

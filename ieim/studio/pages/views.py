@@ -29,6 +29,8 @@ from ieim.people.scope import agencies_of, works_for
 from ieim.pipeline import knowledge
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
+from ieim.studio.drafting.selectors import stale_translations
+from ieim.studio.drafting.services import has_model
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import sets
 from ieim.studio.drafts.merging import Name
@@ -514,6 +516,8 @@ def _page(
         "warnings": len(remarks),
         "remarks": presenters.remark_groups(remarks),
         "golden": has_questions,
+        "stale": stale_translations(stored) if is_draft and after is not None else (),
+        "has_model": has_model(),
         "run": run,
         "problems": problems,
         "action": action,

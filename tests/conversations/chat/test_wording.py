@@ -37,6 +37,24 @@ def test_it_is_the_pages_where_a_language_has_no_words(language: str) -> None:
     assert words("tl") == words("fil")
 
 
+@pytest.mark.parametrize(
+    ("language", "limits"),
+    [
+        ("en", ("1 day", "10 days")),
+        ("fr", ("1 jour", "10 jours")),
+        ("de", ("1 Tag", "10 Tage")),
+        ("es", ("1 día", "10 días")),
+        ("zh", ("1天", "10天")),
+        ("ar", ("يوم", "10 أيام")),
+        ("fil", ("1 araw", "10 araw")),
+        ("pt", ("1 day", "10 days")),  # pages are not in it: the words around are in English
+    ],
+)
+def test_it_writes_a_time_limit_in_days(language: str, limits: tuple[str, str]) -> None:
+    for days, limit in zip(("1", "10"), limits, strict=True):
+        assert words(language).limit(days).replace("\xa0", " ").endswith(limit)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_filipino_has_the_same_name_by_either_code(language: str) -> None:
     text = words(language)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import translation
 
 from conversations import selectors
 from conversations.chat.wording import words
 from conversations.models import Turn
 from conversations.record.replay import replay
-from conversations.turns import running
+from conversations.turns import languages, running
 from conversations.turns.choosing import choose
 from ieim.audit.verify import verify
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as reading
 from ieim.pipeline import policy
+from ieim.pipeline.knowledge import Translation
 from ieim.search.caching import Cache
 from ieim.search.embedders import CheckedEmbedder
 from ieim.studio.drafts import publishing
@@ -143,6 +146,34 @@ def test_who_is_only_unsure_says_nothing_of_languages(ask: Ask) -> None:
     view = selectors.turn_view(turn.pk).choice
     assert view is not None
     assert (view.reason, view.notice) == ("unsure", "")
+
+
+@pytest.mark.usefixtures("published")
+def test_filipino_is_no_other_language_to_who_reads_filipino(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = bilingual.bundle()
+    names = tuple(
+        Translation("tl", service.agency, service=service.key, name=f"Pangalan {service.key}")
+        for service in bundle.services
+    )
+    knowledge.import_bundle(bundle=replace(bundle, translations=names), by=None)
+    publishing.publish(note="", by=None)
+    monkeypatch.setattr(languages, "detect", lambda text, release, talk=None: "tl")
+    turn = ask(
+        bilingual.PLOT_IN_ENGLISH,
+        secret=SECRET,
+        model=desk.Scripted({"service_select_v1": [desk.unsure]}),
+    )
+    view = selectors.turn_view(turn.pk).choice
+    assert view is not None
+    assert (view.reason, view.language, view.notice) == ("unsure", "tl", "")
+    offered = {}
+    for code in ("fil", "en-gb"):
+        with translation.override(code):
+            page_language = selectors.chat_view(secret=SECRET).offered
+            offered[code] = page_language and page_language.code
+    assert offered == {"fil": None, "en-gb": "fil"}
 
 
 @pytest.mark.usefixtures("published")

@@ -17,8 +17,16 @@ from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafting import services as drafting
+from ieim.studio.drafts import editing, publishing, sets
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.models import DraftingRun, ExampleQuestion, GoldenQuestion, Service, Translation
+from ieim.studio.models import (
+    Change,
+    DraftingRun,
+    ExampleQuestion,
+    GoldenQuestion,
+    Service,
+    Translation,
+)
 from tests.model_server import scripted_model
 from tests.review.people import browser, person
 from tests.studio.proposals.proposing import change
@@ -240,3 +248,45 @@ def test_it_is_for_the_editors_of_the_agency(page: Client, says: Script) -> None
     for address in (f"{ADDRESS}{SERVICE}", f"{ADDRESS}{run.pk}/"):
         assert (page.get(address).status_code, other.get(address).status_code) == (200, 404)
     assert page.get(f"{ADDRESS}?agency=passports&service=none").status_code == 404
+
+
+def test_all_that_a_set_makes_out_of_date_is_drafted_in_one_press(
+    page: Client, says: Script, settings: Any
+) -> None:
+    eve = User.objects.get(username="eve")
+    save_french(eve, name="Renouveler", fees="80 couronnes")
+    publishing.publish(note="", by=None)
+    entry = "/knowledge/services/passports/renew/"
+    assert "1 translation gets out of date where you change a text." in text(page.get(entry))
+    change(eve, fees="90 crowns")
+    proposal = sets.working_set(eve)
+    assert proposal is not None
+    address, start = f"/knowledge/proposals/{proposal.pk}/", f"{ADDRESS}sets/{proposal.pk}/"
+    assert "Translations that get out of date" in text(page.get(address))
+    other = browser(person("pat", Role.EDITOR, "tax"))
+    other.post(start)
+    assert not DraftingRun.objects.exists()
+    for _ in range(2):  # the second has nothing left to ask for
+        assert page.post(start)["Location"] == f"{address}#stale"
+    run = DraftingRun.objects.get()
+    assert (run.kind, run.language, run.owner) == ("translation", "fr", ("passports", "", "renew"))
+    says("draft_translation_v1", fields(fees="90 couronnes"))
+    drafting.run_drafting(run_id=run.pk)
+    assert f'href="{ADDRESS}{run.pk}/">draft of the model (done)' in text(page.get(address))
+    page.post(f"{ADDRESS}{run.pk}/accept/", {"take": "fees", "text-fees": "90 couronnes"})
+    assert "Translations that get out of date" not in text(page.get(address))
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "BASE_URL": ""}
+    change(eve, fees="95 crowns")
+    html = text(page.get(address))
+    assert ("Translations that get out of date" in html, start in html) == (True, False)
+
+
+def save_french(by: User, **texts: str) -> None:
+    identity = {"language": "fr", "agency": "passports", "service": "renew"}
+    editing.save(
+        table="translations",
+        values={**identity, **texts},
+        by=by,
+        expected_version=None,
+        source=Change.Source.ADMIN,
+    )

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from django.db import connection
 
-from ieim.knowledge import crisis
+from ieim.audit.models import AuditEvent
+from ieim.knowledge import crisis, selectors, vectors
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.following import Follower
+from ieim.knowledge.following import Follower, effective_by
 from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import Matrix
 from ieim.search import examples, train
+from ieim.search.crisis import CrisisModel
 from ieim.studio import tasks
 from ieim.studio.drafts import publishing, services
 from ieim.studio.trying import playground
@@ -156,6 +162,61 @@ def test_a_web_process_reads_what_the_worker_has_trained(
     monkeypatch.setattr(train, "crisis_model", pytest.fail)
     web.step()
     assert threat()
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_others_write_while_a_worker_trains(
+    feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crisis.prepare(trains=True)
+    published(bundle, *OWN)
+    crisis_model = train.crisis_model
+
+    def write() -> None:
+        vectors.store_model(feelings.id, "written meanwhile", b"")
+        connection.close()
+
+    def training(*args: Any, **options: Any) -> CrisisModel:
+        with ThreadPoolExecutor(1) as other:
+            other.submit(write).result()
+        return crisis_model(*args, **options)
+
+    monkeypatch.setattr(train, "crisis_model", training)
+    crisis.prepare(trains=True)
+    assert vectors.stored_model(feelings.id, "written meanwhile") == b""
+    assert threat()
+    events = AuditEvent.objects.filter(kind="knowledge.danger_trained").order_by("id")
+    assert [json.loads(event.payload)["examples"] for event in events] == [0, len(OWN)]
+
+
+@pytest.mark.django_db
+def test_a_release_waits_until_a_worker_has_trained_and_no_longer_than_any_other(
+    feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, web, late = Follower(), Follower(), Follower()
+    worker._trains = True
+    published(bundle)
+    for follower in (worker, web, late):
+        follower.step()
+    published(bundle, *OWN)
+    publication = selectors.newest()
+    assert publication is not None
+    web.step()
+    with monkeypatch.context() as patch:
+        patch.setattr("django.utils.timezone.now", lambda: effective_by(publication))
+        assert late.number() == 2
+    numbers, crisis_model = [web.number()], train.crisis_model
+
+    def training(*args: Any, **options: Any) -> CrisisModel:
+        numbers.append(worker.number())
+        return crisis_model(*args, **options)
+
+    monkeypatch.setattr(train, "crisis_model", training)
+    worker.step()
+    web.step()
+    assert numbers == [1, 1]
+    assert (worker.number(), web.number()) == (2, 2)
 
 
 @pytest.mark.django_db
