@@ -29,6 +29,7 @@ ITEM_STATES: Mapping[str, str] = {
     ReviewState.CLAIMED: gettext_noop("Somebody is working on it"),
     ReviewState.DECIDED: gettext_noop("Decided"),
     ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
+    ReviewState.SENDING: gettext_noop("Decided, goes out within seconds"),
 }
 
 CHOICE_OUTCOMES: Mapping[str, str] = {
@@ -93,6 +94,7 @@ TURN_STATES: Mapping[str, str] = {
 ACTIONS_DONE: Mapping[str, str] = {
     Action.APPROVE: gettext_noop("Approved"),
     Action.OVERRIDE: gettext_noop("Corrected"),
+    Action.SERVICE: gettext_noop("Sent a service"),
     Action.RETRY: gettext_noop("Asked the model again"),
     Action.WRITE: gettext_noop("Wrote the reply"),
     Action.ASK: gettext_noop("Asked the citizen for more"),

@@ -125,7 +125,7 @@ def preview_context(loaded: LoadedItem, decision: DecisionForm, preview: Preview
             for statement in _comparison(loaded, proposal).chosen
         )
     changes = None if proposal else outdated.changes_since(turn, preview.reply)
-    why_confirm = deciding.why_confirm(loaded.item, action)
+    why_confirm = deciding.why_confirm(loaded.item, action, payload)
     shown_action = proposal.action if proposal else action
     return {
         "item": loaded.item,
@@ -168,7 +168,7 @@ def decision_form(
         data,
         deciding.may(item, user),
         preselected=preselected,
-        careful=in_crisis or bool(deciding.why_confirm(item, Action.APPROVE)),
+        careful=in_crisis or bool(deciding.why_confirm(item, Action.APPROVE, {})),
     )
 
 

@@ -55,10 +55,16 @@ NOTHING: Mapping[str, str] = {
 LISTED: Mapping[str, str] = {
     ReviewState.OPEN: "open",
     ReviewState.CLAIMED: "open",
+    ReviewState.SENDING: "second",
     ReviewState.SECOND_OPINION: "second",
     ReviewState.DECIDED: "done",
 }
 """The list that an item of a state is in, whoever has it."""
+HOLDERS: Mapping[str, str] = {
+    ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
+    ReviewState.SENDING: gettext_noop("Decided, goes out within seconds"),
+}
+"""By state: what a row says in place of who has the item."""
 
 
 def tabs(
@@ -194,8 +200,7 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
         return Live(pk, gettext("Decided"), False, decided, _ago(decided, now), False)
     holder, due = item.holder(now), item.due_at
     if holder is None:
-        waits = item.state == ReviewState.SECOND_OPINION.value
-        words = gettext("Waits for a second person") if waits else gettext("Free")
+        words = gettext(HOLDERS[item.state]) if item.state in HOLDERS else gettext("Free")
     elif holder == user:
         words = gettext("Yours")
     else:

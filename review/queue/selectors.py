@@ -166,7 +166,8 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
             return Listing((user_claims.filter(state=ReviewState.CLAIMED),))
         case "second":
             waiting = items.filter(state=ReviewState.SECOND_OPINION)
-            return Listing((waiting, _claimed(items, second=True)))
+            sending = items.filter(state=ReviewState.SENDING)
+            return Listing((waiting, sending, _claimed(items, second=True)))
         case "done":
             # Named although every decided one has it: the index begins with those that have none.
             dated = items.filter(decided_at__isnull=False)
