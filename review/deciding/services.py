@@ -50,8 +50,8 @@ def decide(
     Where others have to agree or to sign first, the decision is stored and nothing else happens.
     ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
-    has run), service ``{"agency", "service"}``, write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
-    ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first four
+    has run), service ``{"agency", "service"}``, write ``{"text", "sources": [{"agency",
+    "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first four
     with ``"confirmed": true`` where it sends a service that was withdrawn or changed since.
 
     Raises:
