@@ -204,7 +204,7 @@ def put_service(*, turn: Turn, results: Sequence[Chosen]) -> None:
         "void": [stage.contract for stage in voided],
         "through": contracts,
     }
-    events.record(turn, "stage.replaced", payload, rows=map(STAGE.row, [*stages, *voided]))
+    events.record(turn, "stage.replaced", payload, rows=[*map(STAGE.row, [*stages, *voided])])
     moves.notify_pages(turn)
 
 

@@ -87,8 +87,8 @@ def prepare_again(decision: Decision) -> Prepared:
         payload = {"stage": decision.artifacts["stage"], "output": decision.output}
         return _override(item, payload)
     if action is Action.SERVICE:
-        source = decision.output["sources"][0]
-        payload = {"agency": source["agency_id"], "service": source["service_key"]}
+        source = Reply.from_dict(decision.output or {}).sources[0]
+        payload = {"agency": source.agency_id, "service": source.service_key}
         return _unchanged(_serve(item, payload), decision)
     if action in (Action.WRITE, Action.ASK, Action.DISMISS):
         # The words were checked when they were written, against the same release.

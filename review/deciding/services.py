@@ -51,8 +51,9 @@ def decide(
     ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
     has run), service ``{"agency", "service"}``, write ``{"text", "sources": [{"agency",
-    "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first four
-    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since.
+    "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or nothing;
+    nothing for the others. Each of the first four with ``"confirmed": true`` where it sends a
+    service that was withdrawn or changed since.
 
     Raises:
         ReviewItem.DoesNotExist: for an item that the actor may not see.

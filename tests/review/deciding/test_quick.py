@@ -109,7 +109,7 @@ def test_a_decision_is_taken_back_in_time_and_its_author_has_the_item() -> None:
 
 
 def test_what_cannot_take_effect_any_more_is_open_again() -> None:
-    turn, item, decision = waiting_decision()
+    turn, item, _ = waiting_decision()
     # Somebody has written the reply by another way meanwhile.
     Turn.objects.filter(pk=turn.pk).update(state="closed")
     deciding.sweep(now=timezone.now() + SECONDS)
