@@ -347,6 +347,18 @@ def queue_page(
     }
 
 
+ASIDE = 12
+"""Items of the list that an item's page shows beside it."""
+
+
+def queue_aside(user: User, filters: ItemFilter, now: datetime) -> list[dict[str, Any]]:
+    """Return the first rows of the list that an item was opened from."""
+    release = knowledge.current_release()
+    listed = selectors.listing(user, filters, now)
+    items = selectors.page(listed, size=ASIDE).items
+    return [queue_row(item, user, release, now) for item in items]
+
+
 def news(
     user: User,
     filters: ItemFilter,
