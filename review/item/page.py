@@ -15,8 +15,8 @@ from conversations import selectors as conversations
 from conversations.chat import reply_views
 from conversations.chat.presenters import TurnView
 from conversations.chat.reply_presenters import ReplyView
+from conversations.models import Attempt, ReplyOrigin, Turn
 from conversations.models import Reply as StoredReply
-from conversations.models import ReplyOrigin, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import choosing, flags, languages, resuming
@@ -75,7 +75,7 @@ def context(
     item = loaded.item
     holder, dangers = item.holder(timezone.now()), danger(item.turn)
     panel = "taken" if holder else "free"
-    if item.state == ReviewState.DECIDED.value:
+    if item.state in (ReviewState.DECIDED.value, ReviewState.SENDING.value):
         panel = "decided"
     elif holder == user:
         panel = "form"
@@ -302,7 +302,7 @@ def _item_view(
     steps = stages.rail(loaded.stages, item.stage, release)
     decided = item.state == ReviewState.DECIDED.value
     return {
-        "headline": _headline(item, dangers),
+        "headline": _headline(item, dangers, attempts),
         "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
         "lead": _lead(item, len(attempts)),
         "state": gettext(labels.ITEM_STATES[item.state]),
@@ -341,8 +341,13 @@ def _item_view(
     }
 
 
-def _headline(item: ReviewItem, dangers: Danger | None) -> str:
+def _headline(item: ReviewItem, dangers: Danger | None, attempts: Sequence[Attempt]) -> str:
+    """Return why the item is here: the danger, else what the last attempt got wrong."""
     if dangers is None:
+        last = attempts[-1] if attempts else None
+        for finding in last.findings if last else ():
+            if last and finding["code"] == item.reason:
+                return finding_texts.explain(finding, last.raw_text)
         return finding_texts.first_sentence(item.reasons)
     if crisis.of_sign(item):
         text = gettext("Only a sign of danger, to be read, no answer waits: {dangers}")

@@ -14,7 +14,7 @@ for (const hidden of document.querySelectorAll("[data-live]")) hidden.hidden = f
 
 function begin() {
   const problems = document.querySelector(".govuk-error-summary");
-  const first = document.querySelector("[data-first]");
+  const first = document.querySelector("[name=action]:checked, [data-first]");
   if (problems) problems.focus();
   if (problems || first === null || document.activeElement !== document.body) return;
   const { top, bottom } = first.getBoundingClientRect();
