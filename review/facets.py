@@ -13,8 +13,8 @@ from conversations.person import hours
 from conversations.states import DONE_STAGE_STATUSES
 from conversations.turns import help_lines
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline import policy
 from ieim.knowledge.vectors import shortlist_for
+from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Label
 from ieim.pipeline.ports import Query
 from review import crisis, due

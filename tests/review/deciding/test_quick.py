@@ -69,10 +69,11 @@ def test_no_such_service_changes_nothing() -> None:
 
 def waiting_decision() -> tuple[Turn, ReviewItem, deciding.Decision]:
     turn = stopped()
-    item = desk.take(the_item(turn), desk.person("eva"))
+    eva = desk.person("eva")
+    item = desk.take(the_item(turn), eva)
     decision = deciding.decide(
         item_id=item.pk,
-        actor=item.claimed_by,
+        actor=eva,
         version=item.version,
         action=Action.SERVICE,
         reason=desk.REASON,
@@ -116,4 +117,4 @@ def test_what_cannot_take_effect_any_more_is_open_again() -> None:
     item.refresh_from_db()
     assert item.state == ReviewState.OPEN
     assert [d.action for d in item.decisions.all()] == ["service", "undo"]
-    assert "Nothing waits" in item.decisions.last().reason
+    assert "Nothing waits" in item.decisions.latest("created_at").reason
