@@ -16,7 +16,7 @@ from conversations.models import Turn
 from ieim.people.models import User
 from ieim.people.roles import Role
 from review import claims
-from review.models import Action, Decision, ItemFlag, ReviewItem
+from review.models import Action, Decision, ItemFlag, Priority, ReviewItem
 from review.queue.selectors import PAGE_SIZE
 from review.services import open_item
 from review.states import ReviewState
