@@ -81,7 +81,9 @@ needs_review`` undoes a dismissal of which the citizen was told nothing. ``→ w
 has taken the conversation over."""
 
 STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
-    StageStatus.PENDING: frozenset({StageStatus.RUNNING, StageStatus.CHOSEN}),
+    StageStatus.PENDING: frozenset(
+        {StageStatus.RUNNING, StageStatus.CHOSEN, StageStatus.OVERRIDDEN}
+    ),
     StageStatus.RUNNING: frozenset(
         {StageStatus.PASSED, StageStatus.FALLBACK, StageStatus.NEEDS_REVIEW}
     ),

@@ -6,11 +6,10 @@ claim that ran out counts as free, so no job has to end it.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
@@ -55,7 +54,7 @@ def claim(*, item_id: UUID, actor: User) -> ReviewItem:
     if item.holder(timezone.now()) == actor:
         return _renewed(item)
     _require_free(item)
-    _assign(item, to=actor, until=_claim_end())
+    _assign(item, to=actor, until=locking.claim_end())
     _audit(item, "review.claimed", actor)
     return item
 
@@ -86,7 +85,7 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
 def take_over(*, item_id: UUID, actor: User) -> ReviewItem:
     """Claim an item whoever has it, as a supervisor. Raises like :func:`claim`."""
     item = _locked(item_id, actor, SUPERVISE)
-    _assign(item, to=actor, until=_claim_end())
+    _assign(item, to=actor, until=locking.claim_end())
     _audit(item, "review.taken_over", actor)
     return item
 
@@ -104,7 +103,7 @@ def assign(*, item_id: UUID, to: User, actor: User) -> ReviewItem:
     if not scope.sees(to, item):
         message = gettext("{name} does not work for an item’s agency.")
         raise ClaimRefused(message.format(name=to.display_name))
-    _assign(item, to=to, until=max(_claim_end(), item.due_at))
+    _assign(item, to=to, until=max(locking.claim_end(), item.due_at))
     _audit(item, "review.assigned", actor, to=to.get_username())
     return item
 
@@ -122,15 +121,14 @@ def opinion_problem(item: ReviewItem, to: User) -> str:
 
 
 def _assign(item: ReviewItem, *, to: User, until: datetime) -> None:
-    if item.state == ReviewState.DECIDED.value:
-        raise ClaimRefused(gettext(DECIDED))
+    _require_undecided(item)
     if problem := opinion_problem(item, to):
         raise ClaimRefused(problem)
     locking.advance(item, state=ReviewState.CLAIMED, claimed_by=to, claimed_until=until)
 
 
 def _renewed(item: ReviewItem) -> ReviewItem:
-    until = _claim_end()
+    until = locking.claim_end()
     if item.claimed_until is None or item.claimed_until < until:
         item.claimed_until = until
         item.save(update_fields=["claimed_until"])
@@ -144,11 +142,15 @@ def _locked(item_id: UUID, actor: User, permission: str) -> ReviewItem:
 
 
 def _require_free(item: ReviewItem) -> None:
-    if item.state == ReviewState.DECIDED.value:
-        raise ClaimRefused(gettext(DECIDED))
+    _require_undecided(item)
     holder = item.holder(timezone.now())
     if holder is not None and item.claimed_until is not None:
         raise ClaimTaken(holder.display_name, item.claimed_until)
+
+
+def _require_undecided(item: ReviewItem) -> None:
+    if item.state in (ReviewState.DECIDED.value, ReviewState.SENDING.value):
+        raise ClaimRefused(gettext(DECIDED))
 
 
 def _require_held(item: ReviewItem, actor: User) -> None:
@@ -157,10 +159,6 @@ def _require_held(item: ReviewItem, actor: User) -> None:
         return
     _require_free(item)
     raise ClaimRefused(gettext(NOT_YOURS))
-
-
-def _claim_end() -> datetime:
-    return timezone.now() + timedelta(minutes=settings.IEIM_CLAIM_MINUTES)
 
 
 def _audit(item: ReviewItem, kind: str, actor: User, **fields: str) -> None:

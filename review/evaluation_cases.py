@@ -80,7 +80,9 @@ def _expected(item: ReviewItem, decision: Decision) -> Expected:
     action = Action(decision.action)
     if action is Action.ASK:
         return _expect_inquiry(agencies=None)
-    if action is Action.WRITE or (action is Action.APPROVE and item.stage == REPLY):
+    if action in (Action.WRITE, Action.SERVICE) or (
+        action is Action.APPROVE and item.stage == REPLY
+    ):
         return _expect_from_reply(decision.output)
     if action in (Action.APPROVE, Action.OVERRIDE):
         return _expect_from_stage(item.turn, decision)

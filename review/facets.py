@@ -13,8 +13,10 @@ from conversations.person import hours
 from conversations.states import DONE_STAGE_STATUSES
 from conversations.turns import help_lines
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Label
+from ieim.pipeline.ports import Query
 from review import crisis, due
 from review.models import NORMAL_RANK
 
@@ -59,6 +61,17 @@ def detected_agencies(turn_id: UUID) -> tuple[str, ...]:
     requests = PersonRequest.objects.filter(turn=turn_id, about__isnull=False)
     about = requests.values_list("about_id", flat=True).first()
     return detected_agencies(about) if about is not None else ()
+
+
+LIKELY = 0.25
+"""From this probability on an agency is likely."""
+
+
+def likely_agency(turn: Turn) -> str:
+    """Return the id of the agency that the ranking takes a message to be for; empty for none."""
+    ranking = shortlist_for(knowledge.release(turn.release_number)).rank(Query(turn.text))
+    hits = ranking.agencies(limit=1)
+    return hits[0].item.id if hits and hits[0].probability >= LIKELY else ""
 
 
 def _of_stage(turn_id: UUID, contract: str, column: str) -> Any:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from ieim.pipeline.findings import Code
+from ieim.pipeline.findings import Code, steps
+from ieim.pipeline.gate import strict_json
+from ieim.pipeline.gate.gate import UNKNOWN_FIELD
 
 SENTENCES: Mapping[str, str] = {
     Code.MODEL_REFUSAL: gettext_noop("The model refused to answer."),
@@ -83,6 +88,87 @@ SENTENCES: Mapping[str, str] = {
         "A service was withdrawn or changed since it was asked for."
     ),
 }
+
+
+WITH_VALUE: Mapping[str, str] = {
+    Code.JSON_SYNTAX: gettext_noop(
+        "The model put other words around its answer, so that it cannot be read: “{value}”."
+    ),
+    Code.JSON_NOT_OBJECT: gettext_noop(
+        "The model’s answer is not the form that it was to fill in: “{value}”."
+    ),
+    Code.JSON_DUPLICATE_KEY: gettext_noop("The model answered “{field}” twice."),
+    Code.JSON_NUMBER: gettext_noop("The model wrote a number that is none, at “{field}”."),
+    Code.LABEL_UNKNOWN: gettext_noop("The model used a label that does not exist: {value}."),
+    Code.KNOWLEDGE_UNKNOWN: gettext_noop(
+        "The model named something that is not in the service list: {value}."
+    ),
+    Code.KNOWLEDGE_MISMATCH: gettext_noop(
+        "The model’s “{field}” is not what the service list says: {value}."
+    ),
+    Code.SOURCES_UNKNOWN: gettext_noop("The answer cites a service that does not exist: {value}."),
+    Code.SCORE_PRECISION: gettext_noop(
+        "The model said how sure it is with more than two decimals: {value}."
+    ),
+    Code.SCORE_MINIMUM: gettext_noop("The model was only {value} sure; it takes 0.50."),
+    Code.EVIDENCE_TRIVIAL: gettext_noop("The model quotes only filler words: “{value}”."),
+    Code.EVIDENCE_NOT_FOUND: gettext_noop(
+        "The model quotes “{value}”, which the message does not say."
+    ),
+    Code.AGENCY_COUNT: gettext_noop("The model’s list of agencies cannot be right: {value}."),
+    Code.ROUTE_NEXT_STEP: gettext_noop("The model named a next step that cannot follow: {value}."),
+    Code.ROUTE_SUBJECT: gettext_noop(
+        "The model chose {value}; another service is far nearer to the message."
+    ),
+    Code.VALUE_UNMASKED: gettext_noop("The model wrote out what it has to mask: {value}."),
+}
+"""By code: the sentence where the offending value, or the name of its field, can be said."""
+NEW_FIELD = gettext_noop("The model’s answer has a part that nobody asked for: “{field}”.")
+MISSING_FIELD = gettext_noop("A part of the model’s answer is missing: {parts}.")
+WRONG_FIELD = gettext_noop("A part of the model’s answer has the wrong form: “{field}” is {value}.")
+SHOWN = 60
+"""Characters of a value that a sentence shows."""
+_NAMED = re.compile(r"'([^']+)'")
+
+
+def explain(finding: Mapping[str, Any], raw: str) -> str:
+    """Return a finding on the answer ``raw`` as a sentence for caseworkers, with what is wrong."""
+    code, path, message = finding["code"], finding["path"], finding["message"]
+    output = strict_json.parse(raw)[0]
+    value = raw.strip() if output is None else resolve(output, path)
+    field = path.rpartition("/")[2]
+    if code == Code.SCHEMA:
+        if message == UNKNOWN_FIELD:
+            return gettext(NEW_FIELD).format(field=field)
+        if parts := message.startswith("A field is missing") and _NAMED.findall(message):
+            return gettext(MISSING_FIELD).format(parts=", ".join(parts))
+        if path and _is_short(value):
+            return gettext(WRONG_FIELD).format(field=field, value=_shown(value))
+    is_sayable = value not in (None, "", [], {}) and (output is None or _is_short(value))
+    if code in WITH_VALUE and is_sayable:
+        return gettext(WITH_VALUE[code]).format(value=_shown(value), field=field)
+    return sentence(code)
+
+
+def _is_short(value: Any) -> bool:
+    return not isinstance(value, dict | list) or all(isinstance(part, str) for part in value)
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list | dict) else str(value)
+    return Truncator(" ".join(text.split())).chars(SHOWN)
+
+
+def resolve(document: Any, path: str) -> Any:
+    """Return what a JSON Pointer (RFC 6901) points at; None where there is nothing."""
+    for name in steps(path):
+        if isinstance(document, Mapping):
+            document = document.get(name)
+        elif isinstance(document, list) and name.isdigit() and int(name) < len(document):
+            document = document[int(name)]
+        else:
+            return None
+    return document
 
 
 def sentence(code: str) -> str:

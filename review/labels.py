@@ -29,6 +29,7 @@ ITEM_STATES: Mapping[str, str] = {
     ReviewState.CLAIMED: gettext_noop("Somebody is working on it"),
     ReviewState.DECIDED: gettext_noop("Decided"),
     ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
+    ReviewState.SENDING: gettext_noop("Decided, goes out within seconds"),
 }
 
 CHOICE_OUTCOMES: Mapping[str, str] = {
@@ -93,6 +94,7 @@ TURN_STATES: Mapping[str, str] = {
 ACTIONS_DONE: Mapping[str, str] = {
     Action.APPROVE: gettext_noop("Approved"),
     Action.OVERRIDE: gettext_noop("Corrected"),
+    Action.SERVICE: gettext_noop("Sent a service"),
     Action.RETRY: gettext_noop("Asked the model again"),
     Action.WRITE: gettext_noop("Wrote the reply"),
     Action.ASK: gettext_noop("Asked the citizen for more"),
@@ -111,10 +113,6 @@ TAKE_WITHOUT = (
 """The name and the hint of an approval where unknown fields are all that was found."""
 
 ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
-    Action.APPROVE: (
-        gettext_noop("Approve it"),
-        gettext_noop("What the assistant has goes out as it is."),
-    ),
     Action.AGREE: (
         gettext_noop("Agree"),
         gettext_noop("What the first person decided takes effect."),
@@ -123,28 +121,36 @@ ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
         gettext_noop("Disagree"),
         gettext_noop("The item is open again, with your reason."),
     ),
-    Action.OVERRIDE: (
-        gettext_noop("Correct the step"),
-        gettext_noop("The assistant goes on from your answer."),
+    Action.APPROVE: (
+        gettext_noop("Approve it"),
+        gettext_noop("What the assistant has goes out as it is."),
     ),
-    Action.RETRY: (
-        gettext_noop("Ask the model again"),
-        gettext_noop("The same step, two new attempts."),
+    Action.SERVICE: (
+        gettext_noop("Send a service"),
+        gettext_noop("The citizen gets its card as it stands in the service list."),
     ),
     Action.WRITE: (
-        gettext_noop("Write the reply yourself"),
+        gettext_noop("Write the reply"),
         gettext_noop("The citizen gets your words. The rest is skipped."),
     ),
     Action.ASK: (
-        gettext_noop("Ask the citizen for more"),
+        gettext_noop("Ask the citizen"),
         gettext_noop(
             "The citizen sees your question. The assistant reads what they write then; to read it"
             " yourself, talk with them."
         ),
     ),
     Action.HAND_OVER: (
-        gettext_noop("Hand to another agency"),
-        gettext_noop("It moves to the queue of its caseworkers."),
+        gettext_noop("Hand over"),
+        gettext_noop("It moves to the queue of another agency’s caseworkers."),
+    ),
+    Action.RETRY: (
+        gettext_noop("Ask the model again"),
+        gettext_noop("The same step, two new attempts."),
+    ),
+    Action.OVERRIDE: (
+        gettext_noop("Correct the step"),
+        gettext_noop("The assistant goes on from your answer."),
     ),
     Action.DONE: (
         gettext_noop("I have reached the citizen"),
@@ -153,6 +159,52 @@ ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
     Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("The item is done without an answer.")),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
+
+REASONS: Mapping[str, tuple[str, ...]] = {
+    Action.AGREE: (gettext_noop("It is right."),),
+    Action.DISAGREE: (
+        gettext_noop("It is wrong."),
+        gettext_noop("Something is missing."),
+        gettext_noop("It could be misunderstood."),
+    ),
+    Action.APPROVE: (
+        gettext_noop("It is right as it is."),
+        gettext_noop("The fault is harmless."),
+        gettext_noop("The risk that was seen is none."),
+    ),
+    Action.SERVICE: (
+        gettext_noop("The citizen means this."),
+        gettext_noop("The model chose wrongly."),
+        gettext_noop("It is the nearest that there is."),
+    ),
+    Action.WRITE: (
+        gettext_noop("The service list does not say it."),
+        gettext_noop("It takes a person’s words."),
+        gettext_noop("It asks for several things."),
+    ),
+    Action.ASK: (gettext_noop("The message is unclear."), gettext_noop("A fact is missing.")),
+    Action.HAND_OVER: (
+        gettext_noop("It is for that agency."),
+        gettext_noop("They know more of it."),
+    ),
+    Action.RETRY: (
+        gettext_noop("The model was away or cut off."),
+        gettext_noop("It may succeed this time."),
+    ),
+    Action.OVERRIDE: (
+        gettext_noop("The model chose wrongly."),
+        gettext_noop("It misread the message."),
+        gettext_noop("The service list is unclear."),
+    ),
+    Action.DONE: (gettext_noop("The citizen has what they need."),),
+    Action.DISMISS: (
+        gettext_noop("It asks for nothing."),
+        gettext_noop("It was asked twice."),
+        gettext_noop("It has been answered elsewhere."),
+        gettext_noop("It is abuse."),
+    ),
+}
+"""By action: the usual reasons, in the order in which they are offered."""
 
 CAREFUL_ORDER: tuple[str, ...] = (
     Action.WRITE,
@@ -164,6 +216,9 @@ person's own words first."""
 
 TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
 """The hint of a correction that no answer waits for."""
+
+TAKEN_BACK = gettext_noop("Taken back at once.")
+"""The reason for undoing a decision before it takes effect."""
 
 TYPED: Mapping[str, str] = {
     "text": gettext_noop("Your words"),

@@ -77,10 +77,12 @@ class ReviewItem(models.Model):
     the citizen asks for one. ``reasons`` are the finding codes, each once, in the order of the
     gate; ``reason`` is the first of them. ``agencies`` are those that it belongs to
     (``review/scope.py``), None while none is known; ``agency`` is the one that has it
-    now: the only one found, or the one that it was handed to. ``urgency`` and ``language`` are what
+    now: the only one found, or the one that it was handed to; ``likely_agency``
+    what the ranking takes for it while none is found. ``urgency`` and ``language`` are what
     was known when it was opened (empty where nothing was). ``rank`` is how urgent it is, the lowest
     first: :data:`CRISIS`, :data:`SIGN`, :data:`REFUSED`, or the target minutes of its urgency. A
-    claim holds until ``claimed_until``. ``version`` counts the changes: who decides says which one
+    claim holds until ``claimed_until``. ``takes_effect_at`` is when the decision of an item that is
+    ``sending`` does. ``version`` counts the changes: who decides says which one
     they saw. ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
@@ -99,6 +101,7 @@ class ReviewItem(models.Model):
         default=Priority.NORMAL.value,
     )
     agency = models.CharField(max_length=200, blank=True)
+    likely_agency = models.CharField(max_length=200, blank=True)
     agencies = models.ForeignKey(
         AgencySet,
         null=True,
@@ -122,6 +125,7 @@ class ReviewItem(models.Model):
         related_name="claimed_items",
     )
     claimed_until = models.DateTimeField(null=True, blank=True)
+    takes_effect_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=1)
     opened_at = models.DateTimeField(auto_now_add=True)
     due_at = models.DateTimeField()
@@ -204,6 +208,7 @@ class Action(models.TextChoices):
 
     APPROVE = "approve", _("Approve")
     OVERRIDE = "override", _("Correct")
+    SERVICE = "service", _("Send this service")
     RETRY = "retry", _("Ask the model again")
     WRITE = "write", _("Write the reply")
     ASK = "ask", _("Ask the citizen for more")

@@ -55,6 +55,9 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     _refresh(item, turn, facts, codes)
     triage.request(turn_ids=[turn_id])
     if opened:
+        if not item.agency:
+            item.likely_agency = facets.likely_agency(turn)
+            item.save(update_fields=["likely_agency"])
         SearchText.objects.create(item=item, words=fulltext.searched(turn.text))
         audit.record(
             chain=turn.session_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from django.utils.translation import gettext, gettext_noop
 from conversations import page_languages
 from conversations.chat import wording
 from conversations.models import Attempt, Takeover, Turn
-from conversations.record.audited import CHOICE
+from conversations.record.audited import CHOICE, STAGE
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import events, flags, languages, moves, resuming
@@ -25,13 +25,13 @@ from conversations.turns.models import Choice, ChoiceOutcome
 from conversations.turns.store import last_output, record_choice, reference, store_chosen
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code
-from ieim.pipeline.knowledge import Release
+from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.stages import service_select
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, ORDER
-from ieim.pipeline.work import Abstained, Key
+from ieim.pipeline.work import Abstained, Chosen, Key
 
 NOT_OFFERED = gettext_noop(
     "This was not one of the choices. Please choose one of those that are shown."
@@ -182,6 +182,33 @@ def _chosen(turn: Turn, choice: Choice, selected: Sequence[Key]) -> None:
     resuming.resume(turn=turn, since=TurnState.ASKING)
 
 
+def results_of_staff(turn: Turn, service: Service) -> tuple[Chosen, ...]:
+    """Return the results of all stages with which a person answers a turn with ``service``.
+
+    Raises :class:`ieim.pipeline.choosing.NotOffered` where no valid results lead to it.
+    """
+    context = _context_with(turn, {"session_id": str(turn.session_id)})
+    return choosing.from_the_start([service], context, lambda: f"staff-{uuid4()}")
+
+
+@transaction.atomic
+def put_service(*, turn: Turn, results: Sequence[Chosen]) -> None:
+    """Put a person's :func:`results_of_staff` in the place of all stages of the flow, inside the
+    caller's transaction; what ran elsewhere in the flow is void."""
+    contracts = [result.contract for result in results]
+    voided = resuming.void(turn, after=-1, but=contracts)
+    stages = [store_chosen(turn, result, StageStatus.OVERRIDDEN) for result in results]
+    resuming.withdraw_spans(stages)
+    payload = {
+        "stage": contracts[-1],
+        "status": StageStatus.OVERRIDDEN.value,
+        "void": [stage.contract for stage in voided],
+        "through": contracts,
+    }
+    events.record(turn, "stage.replaced", payload, rows=[*map(STAGE.row, [*stages, *voided])])
+    moves.notify_pages(turn)
+
+
 def _template(turn: Turn, choice: Choice) -> Output | None:
     """Return the template with which the model would have answered, None where it had got none.
 
@@ -203,6 +230,10 @@ def _context(turn: Turn) -> Context:
     for stage in turn.stages.filter(contract__in=ANSWERING).order_by("order"):
         if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
             state |= stage.state_merge
+    return _context_with(turn, state)
+
+
+def _context_with(turn: Turn, state: dict[str, Any]) -> Context:
     ids = Attempt.objects.filter(stage__turn__session_id=turn.session_id).exclude(response_id="")
     return context_of(turn, state, used=ids.values_list("response_id", flat=True))
 

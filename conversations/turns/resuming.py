@@ -58,7 +58,7 @@ def put_answer(
     stage.findings = []
     stage.finished_at = timezone.now()
     stage.save()
-    _withdraw_spans([stage])
+    withdraw_spans([stage])
     spans = EvidenceSpan.objects.bulk_create(
         EvidenceSpan(stage=stage, **fields) for fields in evidence
     )
@@ -84,12 +84,12 @@ def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
     later = turn.stages.filter(contract__in=ANSWERING, order__gt=after).exclude(contract__in=but)
     ran = list(later.exclude(status=StageStatus.PENDING.value).values_list("pk", flat=True))
     stages = Stage.objects.filter(pk__in=ran)
-    _withdraw_spans(stages)
+    withdraw_spans(stages)
     stages.update(status=StageStatus.PENDING.value, **_fresh_round(), started_at=None)
     return list(stages.order_by("order"))
 
 
-def _withdraw_spans(stages: Iterable[Stage]) -> None:
+def withdraw_spans(stages: Iterable[Stage]) -> None:
     """Let the spans of stages stand no longer; they stay in the record."""
     EvidenceSpan.objects.filter(stage__in=stages).update(stands=False)
 
@@ -98,7 +98,7 @@ def _withdraw_spans(stages: Iterable[Stage]) -> None:
 def ask_again(*, stage: Stage) -> None:
     """Open a new round of a stage that failed closed: the model has two attempts again."""
     states.require_stage(StageStatus(stage.status), StageStatus.RUNNING)
-    _withdraw_spans([stage])
+    withdraw_spans([stage])
     Stage.objects.filter(pk=stage.pk).update(
         status=StageStatus.RUNNING.value, **_fresh_round(), started_at=timezone.now()
     )

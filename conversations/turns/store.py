@@ -289,14 +289,14 @@ class TurnStore:
             raise LeaseLost(str(self.turn.pk))
 
 
-def store_chosen(turn: Turn, result: Chosen) -> Stage:
-    """Put what a citizen's choice makes of a stage in its place."""
+def store_chosen(turn: Turn, result: Chosen, status: StageStatus = StageStatus.CHOSEN) -> Stage:
+    """Put what somebody's choice of a service makes of a stage in its place."""
     stage, _ = Stage.objects.get_or_create(
         turn=turn, contract=result.contract, defaults={"order": ORDER[result.contract]}
     )
-    states.require_stage(StageStatus(stage.status), StageStatus.CHOSEN)
+    states.require_stage(StageStatus(stage.status), status)
     now = timezone.now()
-    stage.status = StageStatus.CHOSEN.value
+    stage.status = status.value
     stage.output, stage.state_merge = dict(result.output), dict(result.state_merge)
     stage.result = result.result
     stage.findings = []

@@ -91,7 +91,11 @@ ACCESS: Mapping[str, str] = {
     "tokens:make": "people.add_token",
     **_all("review", _SEE, "queue queue_changes save_view item feedback"),
     **_all("review", _DECIDE, "golden bulk claim held renew release preview decide check"),
-    **_all("review", _DECIDE, "services sign undo talk talk_begin talk_say talk_end feedback_item"),
+    **_all(
+        "review",
+        _DECIDE,
+        "services answer next sign undo talk talk_begin talk_say talk_end feedback_item",
+    ),
     "review:take_over": "review.supervise_reviewitem",
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
     **_all("audit", "audit.view_auditevent", "events chain download"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import count, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from ieim.pipeline import contract as contracts
@@ -257,9 +257,11 @@ def results(
     return tuple(made)
 
 
-def in_words(services: Sequence[Service], context: Context, turn_id: str) -> tuple[Chosen, ...]:
-    """Return the results of all stages, the judgement among them, for a message that takes
-    ``services`` by its words; raises :class:`NotOffered`."""
+def from_the_start(
+    services: Sequence[Service], context: Context, response_id: Callable[[], str]
+) -> tuple[Chosen, ...]:
+    """Return the results of all stages, the judgement among them, that lead to ``services``; raises
+    :class:`NotOffered`."""
     output = {
         "stage": judgement.STAGE.id,
         "stageStatus": "ready",
@@ -271,8 +273,7 @@ def in_words(services: Sequence[Service], context: Context, turn_id: str) -> tup
     judged = _judged(judgement.STAGE, output, context)
     merge = judged.state_merge or {}
     context = replace(context, cached_state={**context.cached_state, **merge})
-    ids = (f"words-{turn_id}-{number}" for number in count())
-    made = results(services, context, lambda: next(ids))
+    made = results(services, context, response_id)
     return (Chosen(judgement.STAGE.id, judged.output or {}, merge), *made)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from ieim.pipeline import choosing, policy
 from ieim.pipeline.attempts import Engine, TurnStages
@@ -98,8 +99,9 @@ class Runner(Engine):
             return ()
         keys = choosing.chosen_services(reading.chosen, self.release)
         services = [self.release.services[key] for key in keys]
+        ids = (f"words-{turn.id}-{number}" for number in count())
         try:
-            made = choosing.in_words(services, context, turn.id)
+            made = choosing.from_the_start(services, context, lambda: next(ids))
         except choosing.NotOffered:
             return ()
         store.choose(made, reading.chosen, reading.options)

@@ -70,6 +70,7 @@ ACTIONS = [action.value for action in Action if action is not Action.UNDO]
 PAYLOAD_FIELDS: Mapping[Action, frozenset[str]] = {
     Action.APPROVE: frozenset({"confirmed"}),
     Action.OVERRIDE: frozenset({"output", "stage", "confirmed"}),
+    Action.SERVICE: frozenset({"agency", "service", "confirmed"}),
     Action.WRITE: frozenset({"text", "sources", "confirmed"}),
     Action.ASK: frozenset({"text"}),
     Action.HAND_OVER: frozenset({"agency"}),

@@ -9,7 +9,7 @@ from review.deciding.actions import Preview, preview
 from review.deciding.answers import complete_output
 from review.deciding.locking import Conflict, Outdated, Refused, Unchosen, Unconfirmed
 from review.deciding.permitted import may, opinion_wanted
-from review.deciding.services import decide, sign, undo
+from review.deciding.services import decide, sign, sweep, undo
 from review.deciding.signing import missing_signatures, signing_agencies, why_confirm
 from review.models import Action, Decision
 
@@ -30,6 +30,7 @@ __all__ = [
     "preview",
     "sign",
     "signing_agencies",
+    "sweep",
     "undo",
     "why_confirm",
 ]

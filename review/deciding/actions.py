@@ -14,16 +14,18 @@ from django.utils.translation import gettext
 from conversations.person import services as asking
 from conversations.person.models import RequestState
 from conversations.states import StageStatus, TurnState
-from conversations.turns import resuming
+from conversations.turns import choosing, languages, resuming
 from conversations.turns.resuming import NotWaiting
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import dumps
+from ieim.pipeline.choosing import NotOffered
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
+from ieim.pipeline.work import Chosen
 from ieim.studio.labels import stage_label
 from review.deciding import answers, locking, outdated, permitted, signing, texts
 from review.deciding.answers import Answer
@@ -37,8 +39,8 @@ class Prepared:
     """A decision that may be taken: the content of its record, and its effect.
 
     ``contract`` is the stage whose last attempt was judged, empty for none. ``output`` is the new
-    answer, ``original`` the model's last readable one to the same stage. ``answer`` or ``reply`` is
-    what takes effect, ``agency`` the one that gets the item.
+    answer, ``original`` the model's last readable one to the same stage. ``answer``, ``reply`` or
+    ``results`` (those of all stages) take effect, ``agency`` is the one that gets the item.
     """
 
     action: Action
@@ -48,6 +50,7 @@ class Prepared:
     evidence: Sequence[EvidenceDict] = ()
     answer: Answer | None = None
     reply: Reply | None = None
+    results: tuple[Chosen, ...] = ()
     agency: str = ""
 
     @property
@@ -63,6 +66,8 @@ def prepare(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Pre
             return _approve(item)
         case Action.OVERRIDE:
             return _override(item, payload)
+        case Action.SERVICE:
+            return _serve(item, payload)
         case Action.WRITE | Action.ASK:
             return _write(item, action, payload)
         case Action.DISMISS:
@@ -81,12 +86,20 @@ def prepare_again(decision: Decision) -> Prepared:
     if action is Action.OVERRIDE:
         payload = {"stage": decision.artifacts["stage"], "output": decision.output}
         return _override(item, payload)
+    if action is Action.SERVICE:
+        source = Reply.from_dict(decision.output or {}).sources[0]
+        payload = {"agency": source.agency_id, "service": source.service_key}
+        return _unchanged(_serve(item, payload), decision)
     if action in (Action.WRITE, Action.ASK, Action.DISMISS):
         # The words were checked when they were written, against the same release.
         reply = None if decision.output is None else Reply.from_dict(decision.output)
         return Prepared(action, reply=reply)
     prepared = prepare(item, action, {})
-    if action is Action.APPROVE and dumps(prepared.output) != dumps(decision.output):
+    return _unchanged(prepared, decision) if action is Action.APPROVE else prepared
+
+
+def _unchanged(prepared: Prepared, decision: Decision) -> Prepared:
+    if dumps(prepared.output) != dumps(decision.output):
         raise Refused(
             gettext("What was approved has changed since. Claim the item and decide it anew.")
         )
@@ -112,6 +125,9 @@ def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
         if closes(item):
             reason = "dismissed" if action is Action.DISMISS else "done"
             resuming.close(turn=turn, reply=prepared.reply, by=by, reason=reason)
+    elif prepared.results:
+        choosing.put_service(turn=turn, results=prepared.results)
+        resuming.resume(turn=turn, hold_waived=True)
     elif prepared.reply is not None:
         resuming.answer(turn=turn, reply=prepared.reply, by=by)
     elif prepared.answer is not None:
@@ -177,6 +193,29 @@ def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
     return _prepare_answer(
         item, Action.OVERRIDE, answers.overriding(contract, item.turn, payload.get("output"))
     )
+
+
+def _serve(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
+    """Answer with a service of the release: the results of all stages, each through the gate."""
+    release = languages.release_of(item.turn)
+    agency, key = payload.get("agency"), payload.get("service")
+    service = release.services.get((str(agency), str(key)))
+    if service is None:
+        raise Refused(gettext("There is no such service. Choose one from the list."))
+    try:
+        results = choosing.results_of_staff(item.turn, service)
+    except NotOffered as error:
+        message = gettext(
+            "“{name}” cannot be sent as it is: its agency has no topic that leads to it. Write the"
+            " reply, and tell the editors."
+        )
+        raise Refused(message.format(name=service.name)) from error
+    replaced = {result.contract: (result.output, result.state_merge) for result in results}
+    reply = answers.follow(item.turn, replaced).reply
+    if reply is None:
+        raise RuntimeError(f"the results of {agency}/{key} lead to no reply")
+    original = _composed(item)
+    return Prepared(Action.SERVICE, output=reply.as_dict(), original=original, results=results)
 
 
 def _prepare_answer(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
@@ -340,6 +379,8 @@ def outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | 
         return prepared.reply, gettext(
             "The citizen reads this at once; what they write is a new question."
         )
+    if prepared.results:
+        return Reply.from_dict(prepared.output), gettext("The citizen gets this reply at once.")
     if prepared.reply is not None:
         return prepared.reply, gettext("The citizen gets this reply at once.")
     if action is Action.DONE:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Turn
@@ -103,8 +105,14 @@ def advance(item: ReviewItem, *, state: ReviewState, **values: Any) -> None:
         raise Conflict(_changed(item))
     for field, value in values.items():
         setattr(item, field, value)
-    how = Ended.DECIDED if state is ReviewState.DECIDED else Ended.CLAIM_LOST
+    is_decided = state in (ReviewState.DECIDED, ReviewState.SENDING)
+    how = Ended.DECIDED if is_decided else Ended.CLAIM_LOST
     takeovers.end_unclaimed(item=item.pk, claimed_by_id=item.claimed_by_id, how=how)
+
+
+def claim_end() -> datetime:
+    """Return until when a claim that is taken or renewed now holds."""
+    return timezone.now() + timedelta(minutes=settings.IEIM_CLAIM_MINUTES)
 
 
 def _changed(item: ReviewItem) -> str:

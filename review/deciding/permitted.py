@@ -80,6 +80,8 @@ def _ask(about: T, condition: Callable[[T], str]) -> str:
 
 def opinion_wanted(item: ReviewItem) -> Decision | None:
     """Return the decision of an item that waits for a second person, None where none does."""
+    if item.state == ReviewState.SENDING.value:
+        return None
     proposal = signing.proposal_of(item)
     return None if proposal is None or signing.waits_for_signatures(item, proposal) else proposal
 
@@ -93,7 +95,7 @@ def _may_give_opinions(case: Case) -> str:
 
 
 def _undecided(case: Case) -> str:
-    decided = ReviewState(case.item.state) not in UNDECIDED
+    decided = case.item.state in (ReviewState.DECIDED.value, ReviewState.SENDING.value)
     return gettext("This item has been decided.") if decided else ""
 
 
@@ -203,6 +205,7 @@ why it does not hold, empty when it does; the user reads the first that is not e
 ITEM_CONDITIONS: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
     Action.APPROVE: (_of_model, _idle, _awaited, _approves),
     Action.OVERRIDE: (_of_model, _idle, _awaited, _corrects),
+    Action.SERVICE: (_of_model, _idle, _awaited, _answers),
     Action.WRITE: (_idle, _awaited, _answers),
     Action.ASK: (_idle, _awaited, _answers),
     Action.RETRY: (_of_model, _idle, _awaited, _asks_again),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from conversations.queueing import queue_after_commit
 from conversations.turns import moves, resuming
 from ieim.audit import services as audit
 from ieim.audit.models import AuditEvent
@@ -26,6 +27,8 @@ from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
 
+TAKE_EFFECT = "review.tasks.take_effect"
+
 
 @transaction.atomic
 def decide(
@@ -36,16 +39,21 @@ def decide(
     action: Action,
     reason: str,
     payload: Mapping[str, Any],
+    delay: timedelta = timedelta(),
     now: datetime | None = None,
 ) -> Decision:
     """Decide an item that the actor has claimed; the turn goes on at once, or is ended.
 
+    With a ``delay`` it does so only after that, where the message shows no danger and nobody else
+    has a say: until then the decision can be undone.
+
     Where others have to agree or to sign first, the decision is stored and nothing else happens.
     ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
-    has run), write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
-    ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Each of the first three
-    with ``"confirmed": true`` where it sends a service that was withdrawn or changed since.
+    has run), service ``{"agency", "service"}``, write ``{"text", "sources": [{"agency",
+    "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or nothing;
+    nothing for the others. Each of the first four with ``"confirmed": true`` where it sends a
+    service that was withdrawn or changed since.
 
     Raises:
         ReviewItem.DoesNotExist: for an item that the actor may not see.
@@ -77,27 +85,75 @@ def decide(
     signing.withdraw_signatures(item, actor)  # They were given for another text.
     if prepared.sends_reply:
         signing.add_signatures(item, agencies_of(actor), actor, reason)
-        _proceed(item, lambda: prepared, actor, now)
+        _proceed(item, lambda: prepared, actor, now, delay)
     else:
-        _take_effect(item, prepared, actor, now)
+        _take_effect(item, prepared, actor, now, delay)
     return decision
 
 
-def _proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
+def _proceed(
+    item: ReviewItem,
+    prepare: Callable[[], Prepared],
+    actor: User,
+    now: datetime,
+    delay: timedelta = timedelta(),
+) -> None:
     """Let a signed decision take effect, or wait for the other signatures in their queues."""
     if signing.missing_signatures(item):
         locking.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
     else:
-        _take_effect(item, prepare(), actor, now)
+        _take_effect(item, prepare(), actor, now, delay)
 
 
-def _take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
-    """Carry a decision out, or keep it for a second opinion where the item needs one."""
+def _take_effect(
+    item: ReviewItem, prepared: Prepared, actor: User, now: datetime, delay: timedelta
+) -> None:
+    """Carry a decision out, at once or after a delay, or keep it for a second opinion where the
+    item needs one."""
     if permitted.needs_opinion(item, prepared.action):
         locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
+    elif delay:
+        at = now + delay
+        locking.advance(item, state=ReviewState.SENDING, takes_effect_at=at, **NO_CLAIM)
+        queue_after_commit(TAKE_EFFECT, str(item.pk), countdown=delay.total_seconds())
     else:
         _carry_out(item, prepared, actor, now)
+
+
+@transaction.atomic
+def take_effect(*, item_id: UUID, now: datetime | None = None) -> None:
+    """Let a decision take effect whose delay is over; nothing where it was undone meanwhile.
+
+    Where it cannot any more, it is undone, with the reason in the record, and the item is open.
+    """
+    now = now or timezone.now()
+    item = ReviewItem.objects.filter(pk=item_id).first() and locking.locked(item_id)
+    if item is None or item.state != ReviewState.SENDING.value or not _is_due(item, now):
+        return
+    proposal = signing.proposal_of(item)
+    if proposal is None:
+        raise RuntimeError(f"item {item_id} is sending, and has no decision")
+    proposal.item = item
+    try:
+        with transaction.atomic():
+            _carry_out(item, actions.prepare_agreed(proposal), proposal.actor, now)
+    except (Refused, Conflict) as problem:
+        item.refresh_from_db()
+        undoing = Prepared(Action.UNDO, proposal.artifacts.get("stage", ""))
+        _record(item, undoing, proposal.actor, str(problem), now, about=proposal)
+        _take_back(item, proposal, proposal.actor, failed=True)
+
+
+def sweep(*, now: datetime) -> None:
+    """Let the decisions take effect whose delay is over and whose task the broker forgot."""
+    late = ReviewItem.objects.filter(state=ReviewState.SENDING, takes_effect_at__lte=now)
+    for pk in list(late.values_list("pk", flat=True)):
+        take_effect(item_id=pk, now=now)
+
+
+def _is_due(item: ReviewItem, now: datetime) -> bool:
+    return item.takes_effect_at is None or item.takes_effect_at <= now
 
 
 def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: datetime) -> Decision:
@@ -201,10 +257,15 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     return record
 
 
-def _take_back(item: ReviewItem, decision: Decision, actor: User) -> None:
+def _take_back(item: ReviewItem, decision: Decision, actor: User, *, failed: bool = False) -> None:
+    """Let a decision not take effect; its author has the item again where they were in time."""
     if decision.action != Action.HAND_OVER.value or decision.output is None:
         signing.withdraw_signatures(item, actor)
-        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        state, claim = ReviewState.OPEN, NO_CLAIM
+        if item.state == ReviewState.SENDING.value and decision.actor_id == actor.pk and not failed:
+            state = ReviewState.CLAIMED
+            claim = {"claimed_by": actor, "claimed_until": locking.claim_end()}
+        locking.advance(item, state=state, takes_effect_at=None, **claim)
         return
     before = scope.agency_set(decision.output.get("agencies", ()))
     back = {"agency": decision.output["from"], "agencies": before}

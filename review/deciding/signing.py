@@ -34,16 +34,23 @@ FIELD = "confirmed"
 """The payload field that confirms an action with ``true``."""
 
 
-def why_confirm(item: ReviewItem, action: Action) -> str:
-    """Return why an action has to be confirmed on a step of its own; empty when it has not."""
-    if action is not Action.APPROVE or item.stage not in (*ANSWERING, REPLY):
+def why_confirm(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> str:
+    """Return why an action has to be confirmed on a step of its own; empty when it has not.
+
+    Of ``payload`` it reads the service that a person chose to send.
+    """
+    if action not in (Action.APPROVE, Action.SERVICE) or item.stage not in (*ANSWERING, REPLY):
         return ""
-    return _danger(item) or _refused(item)
+    if danger := _danger(item):
+        return danger
+    if action is Action.APPROVE:
+        return _refused(item, _services(item))
+    return _refused(item, {(str(payload.get("agency")), str(payload.get("service")))})
 
 
 def require_confirmed(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> None:
     """Raise :class:`Unconfirmed` where an action has to be confirmed and is not."""
-    message = why_confirm(item, action)
+    message = why_confirm(item, action, payload)
     if message and payload.get(FIELD) is not True:
         raise Unconfirmed(message) if crisis.labels(item.turn) else Unchosen(message)
 
@@ -58,13 +65,13 @@ def _danger(item: ReviewItem) -> str:
     ).format(names=names)
 
 
-def _refused(item: ReviewItem) -> str:
-    """Return that the citizen was offered what would be sent, and said that it is not that."""
+def _refused(item: ReviewItem, sent: set[tuple[str, str]] | None) -> str:
+    """Return that the citizen was offered what would be ``sent`` (None: what is not known yet), and
+    said that it is not that."""
     choice = choice_of(item.turn)
     if choice is None or choice.outcome != ChoiceOutcome.NONE:
         return ""
     offered = {(agency, key) for agency, key in choice.offered}
-    sent = _services(item)
     refused = offered if sent is None else offered & sent
     if not refused:
         return ""
@@ -97,7 +104,10 @@ LABEL_SETS: Mapping[str, frozenset[str]] = {
 """The label sets that a triage contract gives labels of."""
 
 PROPOSALS = frozenset(
-    {Action.APPROVE, Action.OVERRIDE, Action.RETRY, Action.WRITE, Action.ASK, Action.DISMISS}
+    {
+        *(Action.APPROVE, Action.OVERRIDE, Action.SERVICE, Action.RETRY, Action.WRITE, Action.ASK),
+        Action.DISMISS,
+    }
 )
 """Decisions that may wait for others. Handing over decides nothing, so it is done at once."""
 
@@ -153,7 +163,7 @@ def waiting_state(item: ReviewItem) -> ReviewState:
 ANSWER = multi_agency_answer.STAGE.id
 _WHOLE = frozenset({"", ANSWER})
 """Stages of a decision on the whole reply: the reply itself (no stage), the common answer."""
-_SHAPING = frozenset({Action.APPROVE, Action.OVERRIDE})
+_SHAPING = frozenset({Action.APPROVE, Action.OVERRIDE, Action.SERVICE})
 
 
 def signing_agencies(item: ReviewItem) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from django import forms
@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from ieim.pipeline.knowledge import Service
+from ieim.pipeline.stages import service_select
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.labels import stage_label
 from review import labels
@@ -22,17 +23,21 @@ from review.item.base_forms import (
     VALUES,
     ActionForm,
     FormContext,
+    Option,
     Output,
     Problem,
     ServicePicker,
     TextField,
 )
 from review.item.correction_forms import CORRECTION_FORMS
+from review.item.message import last_answer
 from review.models import Action
 
 CONFIRMED = "approve-confirmed"
 """The field that the step posts which asks once more."""
-CONFIRMABLE = frozenset({Action.APPROVE, Action.OVERRIDE, Action.WRITE})
+CONFIRMABLE = frozenset({Action.APPROVE, Action.OVERRIDE, Action.SERVICE, Action.WRITE})
+ALTERNATIVES = 4
+"""Services that are offered as the answer before anybody searches."""
 
 
 class WriteForm(ServicePicker):
@@ -56,6 +61,48 @@ class WriteForm(ServicePicker):
 
     def field_of(self, path: str) -> str:
         return self.error_id("source" if "source" in path else "text")
+
+
+class ServeForm(ServicePicker):
+    """The service that is the answer: the model's or the nearest one, three others, or one that is
+    searched for."""
+
+    template = "review/deciding/_answers.html#serve"
+    prefix = "serve"
+    legend = _("Send another service")
+    input_name = "serve-service"
+    input_type = "radio"
+    words_id = "serve-words"
+    error_ids = {"service": words_id}
+    service = VALUES
+
+    @property
+    def model_services(self) -> list[tuple[str, str]]:
+        """The service of the model's last readable selection."""
+        stage = self.context.stages.get(service_select.STAGE.id)
+        answer = (last_answer(stage) if stage else None) or {}
+        key = answer.get("serviceSelection", {}).get("serviceKey")
+        return [(self.context.answering, key)] if key and self.context.answering else []
+
+    @cached_property
+    def options(self) -> list[Option]:
+        """The best answer first; one is always chosen."""
+        options = super().options if self.words else super().options[:ALTERNATIVES]
+        if options and not any(option.checked for option in options):
+            options = [replace(options[0], checked=True), *options[1:]]
+        return options
+
+    @property
+    def best(self) -> Option | None:
+        """The option that is chosen, the best one before anybody has chosen; None for none."""
+        return next((option for option in self.options if option.checked), None)
+
+    def clean_service(self) -> Service:
+        return self.clean_services(gettext("Choose the service that is the answer."))[0]
+
+    def payload(self) -> Output:
+        service = self.cleaned_data["service"]
+        return {"agency": service.agency, "service": service.key}
 
 
 class AskForm(ActionForm):
@@ -106,11 +153,26 @@ class HandOverForm(ActionForm):
 
 
 FORMS: Mapping[str, type[ActionForm]] = {
+    Action.SERVICE: ServeForm,
     Action.WRITE: WriteForm,
     Action.ASK: AskForm,
     Action.HAND_OVER: HandOverForm,
     Action.DISMISS: DismissForm,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A usual reason for an action; ``name`` and ``value`` are those of its radio button."""
+
+    name: str
+    value: str
+    words: str
+    checked: bool
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}-{self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +184,7 @@ class Choice:
     hint: str
     checked: bool
     form: ActionForm
+    reasons: Sequence[Reason] = ()
 
     @property
     def id(self) -> str:
@@ -171,6 +234,16 @@ class DecisionForm(forms.Form):
         ]
 
     @property
+    def has_approval(self) -> bool:
+        """Whether what the assistant has may be approved: it is shown there then."""
+        return any(choice.action == Action.APPROVE for choice in self.choices)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether one confirmation is enough, with what the citizen will see beside it."""
+        return not self.careful
+
+    @property
     def version(self) -> int:
         """The version of the item that the person saw; 0 where none was sent."""
         version = self.data.get("version", "")
@@ -182,9 +255,11 @@ class DecisionForm(forms.Form):
         return None if self.action is None else self._form_of(self.action)
 
     def clean_reason(self) -> str:
-        """Return the reason as it is stored."""
+        """Return the reason as it is stored: the one that was picked, and what was typed."""
+        picked = [reason.words for reason in self._reasons(self.action) if reason.checked]
+        typed = self.cleaned_data["reason"]
         try:
-            return checked_reason(self.cleaned_data["reason"])
+            return checked_reason(" ".join(filter(None, [*picked, typed])))
         except Refused as refused:
             raise ValidationError(refused.message) from refused
 
@@ -225,6 +300,17 @@ class DecisionForm(forms.Form):
             return CORRECTION_FORMS[self.context.contract](self.context, data)
         return FORMS.get(action, ActionForm)(self.context, data)
 
+    def _reasons(self, action: Action | None) -> list[Reason]:
+        """Return the reasons to pick from; the first is picked until somebody picks another."""
+        if action is None:
+            return []
+        name = f"why-{action.value}"
+        picked = self.data.get(name, "0" if not self.is_bound else "")
+        return [
+            Reason(name, str(number), gettext(words), picked == str(number))
+            for number, words in enumerate(labels.REASONS.get(action, ()))
+        ]
+
     def _is_offered(self, action: str) -> bool:
         has_form = action != Action.OVERRIDE or self.context.contract in CORRECTION_FORMS
         is_allowed = self.allowed.get(Action(action)) == ""
@@ -234,12 +320,12 @@ class DecisionForm(forms.Form):
         name, hint = map(gettext, labels.ACTION_CHOICES[action])
         contract = self.context.contract
         if action == Action.OVERRIDE:
-            name = f"{name}: {stage_label(contract)}"
             hint = hint if contract in ANSWERING else gettext(labels.TRIAGE_HINT)
+            hint = f"{stage_label(contract)} {hint}"
         stage = self.context.stages.get(contract)
         if action == Action.APPROVE and stage and (extra := answers.unknown_fields(stage)):
             name, hint = map(gettext, labels.TAKE_WITHOUT)
             hint = hint.format(fields=", ".join(extra))
         is_chosen = action == self.action
         form = self.action_form if is_chosen and self.action_form else self._form_of(action)
-        return Choice(action.value, name, hint, is_chosen, form)
+        return Choice(action.value, name, hint, is_chosen, form, self._reasons(action))

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.canonical import shown_score
-from ieim.pipeline.findings import Code, pointer, steps
+from ieim.pipeline.findings import Code, pointer
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements, readable_flags
@@ -180,7 +180,7 @@ def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:
         lost = [f["path"] for f in attempt.findings if f["code"] == Code.EVIDENCE_NOT_FOUND]
         output = strict_json.parse(attempt.raw_text)[0] if lost else None
         for path in lost[:MAX_HINTS] if output else ():
-            quote = resolve_pointer(output, path)
+            quote = finding_texts.resolve(output, path)
             hint = near(text, quote) if isinstance(quote, str) else None
             if hint:
                 by_quote.setdefault(hint.quote, hint)
@@ -212,18 +212,6 @@ def failed_flags(classify: Stage | None, release: Release) -> Iterator[FailedFla
             name = label_name(release, "risk_flags", flag.code)
             left_out = flag.code not in last
             yield FailedFlag(attempt.number, name, flag.confidence, findings, left_out)
-
-
-def resolve_pointer(document: Any, path: str) -> Any:
-    """Return what a JSON Pointer (RFC 6901) points at; None where there is nothing."""
-    for name in steps(path):
-        if isinstance(document, Mapping):
-            document = document.get(name)
-        elif isinstance(document, list) and name.isdigit() and int(name) < len(document):
-            document = document[int(name)]
-        else:
-            return None
-    return document
 
 
 def last_answer(stage: Stage) -> Mapping[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +15,8 @@ from conversations import selectors as conversations
 from conversations.chat import reply_views
 from conversations.chat.presenters import TurnView
 from conversations.chat.reply_presenters import ReplyView
+from conversations.models import Attempt, ReplyOrigin, Turn
 from conversations.models import Reply as StoredReply
-from conversations.models import ReplyOrigin, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import choosing, flags, languages, resuming
@@ -23,7 +24,7 @@ from conversations.turns.choosing import OptionView
 from ieim.knowledge.notices import selectors as notices
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.findings import Finding, steps
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message.risk import OF_MODEL
 from ieim.pipeline.reply.reply import Reply
@@ -34,11 +35,13 @@ from review.deciding import Preview, Refused, actions, answers, outdated, permit
 from review.deciding.locking import DECIDE, SUPERVISE
 from review.item import message, stages
 from review.item.base_forms import FormContext, Problem
-from review.item.forms import DecisionForm
+from review.item.forms import DecisionForm, ServeForm
 from review.item.selectors import LoadedItem, person_request
 from review.item.stages import Statement, statements
 from review.labels import agency_name
 from review.models import Action, Decision, ReviewItem
+from review.queue.filters import ItemFilter
+from review.queue.presenters import queue_aside
 from review.states import ReviewState
 
 CORRECT = "stage"
@@ -61,16 +64,18 @@ def context(
     problems: Sequence[Problem] = (),
     title: str = "",
     correct: str = "",
+    filters: ItemFilter,
 ) -> dict[str, Any]:
     """Return the context of the item page.
 
     ``data`` is a draft and ``problems`` its errors, under ``title``; ``correct`` names an earlier
-    stage to correct. ``panel`` is the template of what the user can do.
+    stage to correct, ``filters`` the list that led here. ``panel`` is the template of what the user
+    can do.
     """
     item = loaded.item
     holder, dangers = item.holder(timezone.now()), danger(item.turn)
     panel = "taken" if holder else "free"
-    if item.state == ReviewState.DECIDED.value:
+    if item.state in (ReviewState.DECIDED.value, ReviewState.SENDING.value):
         panel = "decided"
     elif holder == user:
         panel = "form"
@@ -90,6 +95,8 @@ def context(
         "opinion_on": opinion.actor.display_name if opinion is not None else "",
         "why_not": claims.opinion_problem(item, user),
         "form": decision,
+        "served": served(loaded, user, decision) if panel == "form" else None,
+        "aside": queue_aside(user, filters, now) if panel == "form" else (),
         "correctable": correctable(loaded) if holder == user else (),
         "again": _reopened(loaded),
         "talked": people.taken_over(item.turn.session_id),
@@ -125,7 +132,7 @@ def preview_context(loaded: LoadedItem, decision: DecisionForm, preview: Preview
             for statement in _comparison(loaded, proposal).chosen
         )
     changes = None if proposal else outdated.changes_since(turn, preview.reply)
-    why_confirm = deciding.why_confirm(loaded.item, action)
+    why_confirm = deciding.why_confirm(loaded.item, action, payload)
     shown_action = proposal.action if proposal else action
     return {
         "item": loaded.item,
@@ -160,15 +167,17 @@ def decision_form(
     if contract not in possible:
         contract = item.stage if item.stage != REPLY else (possible or ("",))[-1]
     in_crisis = bool(crisis.labels(item.turn))
-    preselected = Action.WRITE if in_crisis else None
+    may = deciding.may(item, user)
+    best = next((a for a in (Action.APPROVE, Action.SERVICE) if may[a] == ""), None)
+    preselected = Action.WRITE if in_crisis else best
     if correct and contract == correct:
         preselected = Action.OVERRIDE
     return DecisionForm(
         FormContext(contract, item.turn, loaded.stages),
         data,
-        deciding.may(item, user),
+        may,
         preselected=preselected,
-        careful=in_crisis or bool(deciding.why_confirm(item, Action.APPROVE)),
+        careful=in_crisis or bool(deciding.why_confirm(item, Action.APPROVE, {})),
     )
 
 
@@ -221,13 +230,6 @@ def change_message(loaded: LoadedItem, viewer: int | None) -> str:
     return gettext(
         "This item has changed since you opened it. Look at it again; your draft is kept."
     )
-
-
-def stored_message(item: ReviewItem, action: Action) -> str:
-    """Return the sentence for the next page that says that the decision is stored."""
-    text = gettext("Your decision on {reference} is stored: {done}.")
-    done = gettext(labels.ACTIONS_DONE[action]).lower()
-    return text.format(reference=item.turn.session.reference, done=done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +302,7 @@ def _item_view(
     steps = stages.rail(loaded.stages, item.stage, release)
     decided = item.state == ReviewState.DECIDED.value
     return {
-        "headline": _headline(item, dangers),
+        "headline": _headline(item, dangers, attempts),
         "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
         "lead": _lead(item, len(attempts)),
         "state": gettext(labels.ITEM_STATES[item.state]),
@@ -339,8 +341,13 @@ def _item_view(
     }
 
 
-def _headline(item: ReviewItem, dangers: Danger | None) -> str:
+def _headline(item: ReviewItem, dangers: Danger | None, attempts: Sequence[Attempt]) -> str:
+    """Return why the item is here: the danger, else what the last attempt got wrong."""
     if dangers is None:
+        last = attempts[-1] if attempts else None
+        for finding in last.findings if last else ():
+            if last and finding["code"] == item.reason:
+                return finding_texts.explain(finding, last.raw_text)
         return finding_texts.first_sentence(item.reasons)
     if crisis.of_sign(item):
         text = gettext("Only a sign of danger, to be read, no answer waits: {dangers}")
@@ -473,11 +480,37 @@ def _waiting_reply(
     return {"title": title, "reply": reply, "turn": _finished_turn(turn)}
 
 
+def served(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, Any] | None:
+    """Return the service that is chosen as the answer, as the citizen would see it; None where none
+    can be sent. ``refused`` says why that one cannot."""
+    form = next((c.form for c in decision.choices if isinstance(c.form, ServeForm)), None)
+    if form is None or form.best is None:
+        return None
+    agency, key = steps(form.best.value)
+    payload, turn = {"agency": agency, "service": key}, loaded.item.turn
+    shown = {"name": form.best.name, "agency": form.best.hint}
+    try:
+        preview = deciding.preview(
+            item_id=loaded.item.pk, actor=user, action=Action.SERVICE, payload=payload
+        )
+    except Refused as refused:
+        return {**shown, "refused": refused.message}
+    changes = outdated.changes_since(turn, preview.reply)
+    why = deciding.why_confirm(loaded.item, Action.SERVICE, payload)
+    return {
+        **shown,
+        "reply": preview.reply and _citizens_view(turn, preview.reply, Action.OVERRIDE),
+        "turn": _finished_turn(turn),
+        "happens": preview.happens,
+        "why_confirm": f"{why} {changes or ''}".strip(),
+    }
+
+
 def _citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
     """Return a reply as the citizen's own page would show it after ``action``."""
     reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
     stored = StoredReply(
-        turn=turn,
+        turn=copy(turn),  # else the item's own turn would seem to be answered
         origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
         body=reply.as_dict(),
         marked=resuming.marked(turn.text, reply, languages.release_of(turn)),

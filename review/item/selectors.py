@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -63,8 +64,8 @@ def load(pk: UUID, user: User) -> LoadedItem:
     )
 
 
-def next_item(user: User, *, after: ReviewItem, filters: ItemFilter) -> ReviewItem | None:
-    """Return the first item but ``after`` of a list that is free; None for none.
+def next_item(user: User, *, but: Collection[UUID], filters: ItemFilter) -> ReviewItem | None:
+    """Return the first item of a list that is free, not one of ``but``; None for none.
 
     Of the user's own list it is the first of those that they have. What the user has decided
     themselves, and others have not yet agreed to, is not offered again. Where nothing is left to do
@@ -75,7 +76,7 @@ def next_item(user: User, *, after: ReviewItem, filters: ItemFilter) -> ReviewIt
     if listed.done or listed.session is not None:
         listed = listing(user, ItemFilter(), now)
     decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
-    branches = [b.exclude(pk=after.pk).exclude(Exists(decided)) for b in listed.branches]
+    branches = [b.exclude(pk__in=but).exclude(Exists(decided)) for b in listed.branches]
     if filters.values["tab"] != "mine":
         claimed = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
         branches = [branch.exclude(claimed) for branch in branches]

@@ -490,7 +490,7 @@ def _step(
         ),
         "seconds": _seconds(sum(attempt.duration_ms for attempt in attempts)),
         "tokens": sum(attempt.tokens for attempt in attempts),
-        "findings": _findings(outside),
+        "findings": _findings(outside, ""),
         "tries": [_try(attempt) for attempt in attempts],
         "instructions": prompts.get(attempts[-1].prompt_sha256, "") if attempts else "",
     }
@@ -506,7 +506,7 @@ def _try(attempt: Attempt) -> dict[str, Any]:
     paths = [finding["path"] for finding in attempt.findings]
     return {
         "name": name.format(number=attempt.number, round=attempt.round),
-        "findings": _findings(attempt.findings),
+        "findings": _findings(attempt.findings, attempt.raw_text),
         "answer": answer_view(_readable(attempt.raw_text), paths),
         "refusal": _readable(bytes(attempt.refusal).decode("utf-8", "replace")),
         "request": pretty(attempt.asked_text),
@@ -521,10 +521,10 @@ def _try(attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _findings(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return findings with their number, from 1, and their sentence."""
+def _findings(findings: Sequence[Mapping[str, Any]], raw: str) -> list[dict[str, Any]]:
+    """Return findings on the answer ``raw`` with their number, from 1, and their sentence."""
     return [
-        {**finding, "number": number, "sentence": finding_texts.sentence(finding["code"])}
+        {**finding, "number": number, "sentence": finding_texts.explain(finding, raw)}
         for number, finding in enumerate(findings, 1)
     ]
 

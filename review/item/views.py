@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -18,7 +19,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
 from ieim.studio.trying import services as questions
-from review import deciding, evaluation_cases, reading, talking
+from review import (
+    claims,
+    deciding,
+    evaluation_cases,
+    just_decided,
+    labels,
+    reading,
+    talking,
+)
 from review.claims import ClaimRefused
 from review.deciding import Conflict, Preview, Refused
 from review.evaluation_cases import NoCase
@@ -30,6 +39,14 @@ from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.scope import visible
 from review.talking import CannotTalk, talk_view
+
+SECONDS_TO_UNDO = timedelta(seconds=10)
+"""So long a decision can be taken back before it takes effect."""
+SKIPPED = "review-skipped"
+"""The session key of the items that were skipped, the last ones."""
+MOST_SKIPPED = 50
+TRIES = 5
+"""So many items are tried to claim where colleagues are faster."""
 
 
 @require_safe
@@ -75,28 +92,61 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     if form.action is None or not form.is_valid():
         return _render_item(request, loaded, request.POST, problems=form.problems)
     try:
-        deciding.decide(
+        decision = deciding.decide(
             item_id=pk,
             actor=member(request),
             version=form.version,
             action=form.action,
             reason=form.cleaned_data["reason"],
             payload=form.payload(),
+            delay=SECONDS_TO_UNDO,
         )
     except Refused as refused:
         problems = page.refusal_problems(refused, form)
         return _render_item(request, _load(request, pk), request.POST, problems=problems)
     except Conflict as conflict:
         return _conflict_page(request, _load(request, pk), str(conflict))
+    just_decided.remember(request, decision)
     if "next" not in request.POST:
         return _redirect_to_item(request, pk)
-    messages.success(request, page.stored_message(loaded.item, form.action))
-    filters = lists.list_filters(request)
-    following = selectors.next_item(member(request), after=loaded.item, filters=filters)
-    address = (
-        lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
-    )
-    return _see_other(request, address, draft_name=str(pk))
+    return _open_next(request, after=pk)
+
+
+@require_POST
+def next_item(request: HttpRequest) -> HttpResponse:
+    """Take the most urgent item of the list that is free, and open it: 303.
+
+    ``skip`` names one that is given back and not offered again in this session.
+    """
+    try:
+        skip = UUID(request.POST.get("skip", ""))
+    except ValueError:
+        return _open_next(request)
+    # Where somebody else has it by now, or it is gone, it is left alone all the same.
+    with suppress(ClaimRefused, ReviewItem.DoesNotExist):
+        claims.release(item_id=skip, actor=member(request))
+    skipped = [*request.session.get(SKIPPED, []), str(skip)]
+    request.session[SKIPPED] = skipped[-MOST_SKIPPED:]
+    return _open_next(request)
+
+
+def _open_next(request: HttpRequest, after: UUID | None = None) -> HttpResponse:
+    """Claim the first item that is free and redirect to it; to the list where there is none."""
+    user, filters = member(request), lists.list_filters(request)
+    but = [UUID(pk) for pk in request.session.get(SKIPPED, [])] + ([after] if after else [])
+    draft_name = str(after or "")
+    for _ in range(TRIES):
+        following = selectors.next_item(user, but=but, filters=filters)
+        if following is None:
+            break
+        try:
+            claims.claim(item_id=following.pk, actor=user)
+        except (ClaimRefused, ReviewItem.DoesNotExist):
+            but.append(following.pk)  # somebody was faster, or it may not be theirs
+            continue
+        address = lists.item_address(following.pk, filters)
+        return _see_other(request, address, draft_name=draft_name)
+    return _see_other(request, lists.queue_address(filters), draft_name=draft_name)
 
 
 @require_POST
@@ -110,6 +160,15 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
         except Refused as refused:
             problems = page.refusal_problems(refused, form)
     return render(request, "review/deciding/_parts.html#checked", {"problems": problems})
+
+
+@require_POST
+def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Show the service that is chosen as the answer as the citizen would see it, as a part of the
+    page."""
+    loaded, form = _load_form(request, pk)
+    context = {"served": page.served(loaded, member(request), form), "item": loaded.item}
+    return render(request, "review/deciding/_answers.html#served", context)
 
 
 @require_POST
@@ -129,6 +188,8 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     if decision not in [record.pk for record in loaded.item.decisions.all()]:
         raise Http404
     reason = request.POST.get("undo-reason", "")
+    if "at-once" in request.POST:
+        reason = gettext(labels.TAKEN_BACK)
     change = partial(deciding.undo, decision_id=decision, actor=member(request), reason=reason)
     return _change(request, pk, change)
 
@@ -191,8 +252,11 @@ def _render_item(
 ) -> HttpResponse:
     """Return the page of an item; with ``problems`` it has the ``status``."""
     reading.record_read(loaded.item, member(request))
-    context = page.context(loaded, member(request), data, problems=problems, **options)
     filters = lists.list_filters(request)
+    context = page.context(
+        loaded, member(request), data, problems=problems, filters=filters, **options
+    )
+    context |= {"just": just_decided.just_decided(request)}
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", context, status=status if problems else 200)
 

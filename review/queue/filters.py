@@ -23,7 +23,7 @@ from review.models import ItemFlag, ReviewItem
 from review.queue import fulltext
 
 Items: TypeAlias = QuerySet[ReviewItem]
-TABS = ("open", "mine", "second", "done")
+TABS = ("open", "mine", "second", "triage", "done")
 AGES: Mapping[str, timedelta] = {
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.urls import reverse
 from django.utils import timezone
@@ -25,7 +25,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
-from ieim.studio.labels import STAGES, stage_label
+from ieim.studio.labels import stage_label
 from ieim.studio.pages.presenters import Choice
 from review import finding_texts, labels
 from review.crisis import is_crisis, of_refusal, of_sign
@@ -41,6 +41,7 @@ TABS: Mapping[str, str] = {
     "open": gettext_noop("Open"),
     "mine": gettext_noop("Mine"),
     "second": gettext_noop("Waiting for a second opinion"),
+    "triage": gettext_noop("Facts to check"),
     "done": gettext_noop("Done"),
 }
 NOTHING: Mapping[str, str] = {
@@ -50,15 +51,22 @@ NOTHING: Mapping[str, str] = {
     ),
     "mine": gettext_noop("You have claimed nothing. Choose something from the open items."),
     "second": gettext_noop("No decision waits for a second opinion."),
+    "triage": gettext_noop("Nothing that the assistant read of a message is to be checked."),
     "done": gettext_noop("Nothing has been decided yet."),
 }
 LISTED: Mapping[str, str] = {
     ReviewState.OPEN: "open",
     ReviewState.CLAIMED: "open",
+    ReviewState.SENDING: "second",
     ReviewState.SECOND_OPINION: "second",
     ReviewState.DECIDED: "done",
 }
 """The list that an item of a state is in, whoever has it."""
+HOLDERS: Mapping[str, str] = {
+    ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
+    ReviewState.SENDING: gettext_noop("Decided, goes out within seconds"),
+}
+"""By state: what a row says in place of who has the item."""
 
 
 def tabs(
@@ -72,7 +80,7 @@ def tabs(
     return [
         {
             "words": gettext(name),
-            "count": _capped(counts[tab].items) if tab in counts else "",
+            "count": str(counts[tab].items) if tab in counts else "",
             "number": counts[tab].items if tab in counts else 0,
             "crisis": in_crisis(len(counts[tab].crises)) if tab in counts else "",
             "query": filters.with_changes(tab=tab, **search),
@@ -142,8 +150,8 @@ AGES: Mapping[str, str] = {
 class Live:
     """The part of a row that changes while a page is open.
 
-    ``holder`` says who has the item, ``free`` that nobody has, ``mine`` that the user has; ``due``
-    is None once the item is gone.
+    ``holder`` says who has the item, ``free`` that nobody has, ``mine`` that the user has, and
+    ``claimable`` that they may; ``due`` is None once the item is gone.
     """
 
     id: UUID
@@ -153,6 +161,7 @@ class Live:
     due_words: str
     overdue: bool
     mine: bool = False
+    claimable: bool = False
 
 
 def queue_row(
@@ -173,6 +182,7 @@ def queue_row(
         "stage": stage_label(item.stage),
         "excerpt": Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
         "agencies": labels.agency_names(item, release),
+        "likely": labels.agency_name(release, item.likely_agency) if item.likely_agency else "",
         "urgency": labels.label_name(release, "urgencies", item.urgency),
         "flags": [name for code, name in names.items() if code not in dangers],
         "language": language_name(item.language),
@@ -181,6 +191,7 @@ def queue_row(
         "sign": of_sign(item),
         "refused": of_refusal(item),
         "state": item.state,
+        "waits": "" if item.decided_at else timesince(item.opened_at, now, depth=1),
         "live": live(item, item.pk, user, now),
     }
 
@@ -194,13 +205,14 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
         return Live(pk, gettext("Decided"), False, decided, _ago(decided, now), False)
     holder, due = item.holder(now), item.due_at
     if holder is None:
-        waits = item.state == ReviewState.SECOND_OPINION.value
-        words = gettext("Waits for a second person") if waits else gettext("Free")
+        words = gettext(HOLDERS[item.state]) if item.state in HOLDERS else gettext("Free")
     elif holder == user:
         words = gettext("Yours")
     else:
         words = gettext("Claimed by {name}").format(name=holder.display_name)
-    return Live(pk, words, holder is None, due, _due(due, now), due < now, holder == user)
+    claimable = holder in (None, user) and item.state != ReviewState.SENDING.value
+    overdue, mine = due < now, holder == user
+    return Live(pk, words, holder is None, due, _due(due, now), overdue, mine, claimable)
 
 
 def language_name(code: str) -> str:
@@ -210,53 +222,52 @@ def language_name(code: str) -> str:
     return gettext(str(info["name"])) if "name" in info else code
 
 
-def selects(
-    filters: ItemFilter, release: Release | None, scope: frozenset[str] | None
-) -> list[dict[str, Any]]:
-    """Return the filters with their choices; the present value is always among them."""
-    agencies = release.agencies.values() if release else ()
-    supported = list(settings.IEIM_MODEL["LANGUAGES"])
-    others = sorted((c for c in LANG_INFO if len(c) == 2), key=language_name)
-    choices: dict[str, tuple[str, Mapping[str, str]]] = {
-        "agency": (
-            gettext("Agency"),
-            {a.id: a.name for a in agencies if scope is None or a.id in scope},
-        ),
-        "stage": (gettext("Stopped at"), {stage: stage_label(stage) for stage in STAGES}),
-        "reason": (gettext("Reason"), _reasons()),
-        "urgency": (gettext("Urgency"), _names(release, "urgencies")),
-        "flag": (gettext("Risk flag"), _names(release, "risk_flags")),
-        "language": (gettext("Language"), {c: language_name(c) for c in [*supported, *others]}),
-        "age": (gettext("Waiting for"), {age: gettext(period) for age, period in AGES.items()}),
+def selects(filters: ItemFilter, listed: Listing, release: Release | None) -> list[dict[str, Any]]:
+    """Return the filters with the values that the list holds, and how many items have each."""
+    held = selectors.facets(listed)
+    words: dict[str, tuple[str, Callable[[str], str]]] = {
+        "agency": (gettext("Agency"), partial(labels.agency_name, release)),
+        "reason": (gettext("Reason"), finding_texts.sentence),
+        "stage": (gettext("Stopped at"), stage_label),
+        "urgency": (gettext("Urgency"), partial(labels.label_name, release, "urgencies")),
+        "flag": (gettext("Risk flag"), partial(labels.label_name, release, "risk_flags")),
+        "language": (gettext("Language"), language_name),
     }
-    return [
-        {"name": name, "label": label, "choices": list(_choices(filters.values[name], names))}
-        for name, (label, names) in choices.items()
+    facets = [
+        {
+            "name": name,
+            "label": label,
+            "choices": list(_choices(filters, name, held[name], word)),
+        }
+        for name, (label, word) in words.items()
     ]
+    ages = dict.fromkeys(AGES, 0)
+    age = list(_choices(filters, "age", ages, lambda age: gettext(AGES[age])))
+    return [*facets, {"name": "age", "label": gettext("Waiting for"), "choices": age}]
 
 
-def _choices(chosen: str, names: Mapping[str, str]) -> Iterator[Choice]:
-    yield Choice("", gettext("Any"), not chosen)
-    for value, name in names.items():
-        yield Choice(value, name, value == chosen)
-    if chosen and chosen not in names:
-        yield Choice(chosen, chosen, True)
+@dataclass(frozen=True, slots=True)
+class FilterChip:
+    """A ``value`` of a filter: the list with it, or without it where it is ``chosen`` (``query``);
+    ``number`` of its items, 0 where they are not counted."""
+
+    value: str
+    query: str
+    words: str
+    number: int
+    chosen: bool
 
 
-def _reasons() -> dict[str, str]:
-    """Return the reasons by code; where several codes have one sentence, with the code."""
-    by_code = {str(code): finding_texts.sentence(code) for code in finding_texts.SENTENCES}
-    sentences = list(by_code.values())
-    labels_by_code = {
-        code: sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
-        for code, sentence in by_code.items()
-    }
-    return dict(sorted(labels_by_code.items(), key=lambda pair: pair[1]))
-
-
-def _names(release: Release | None, label_set: str) -> dict[str, str]:
-    labels_of_set = release.labels.get(label_set, {}) if release else {}
-    return {code: label.name for code, label in labels_of_set.items()}
+def _choices(
+    filters: ItemFilter, name: str, held: Mapping[str, int], words: Callable[[str], str]
+) -> Iterator[FilterChip]:
+    """Yield the chips of a filter, the most frequent value first; the chosen one is among them."""
+    chosen = filters.values[name]
+    values = sorted((value for value in held if value), key=lambda value: -held[value])
+    for value in dict.fromkeys([*filter(None, [chosen]), *values]):
+        is_chosen = value == chosen
+        query = filters.with_changes(**{name: "" if is_chosen else value})
+        yield FilterChip(value, query, words(value), held.get(value, 0), is_chosen)
 
 
 def _due(moment: datetime, now: datetime) -> str:
@@ -325,7 +336,7 @@ def queue_page(
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
         "tabs": tabs(filters, counts, by_reference=conversation is not None),
-        "selects": selects(filters, release, scope),
+        "selects": selects(filters, listed, release),
         "views": [Choice(view.query, view.name, view.query == filters.query) for view in saved],
         "colleagues": _colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
         "may_decide": user.has_perm(locking.DECIDE),
@@ -340,6 +351,18 @@ def queue_page(
             until=page.next,
         ),
     }
+
+
+ASIDE = 12
+"""Items of the list that an item's page shows beside it."""
+
+
+def queue_aside(user: User, filters: ItemFilter, now: datetime) -> list[dict[str, Any]]:
+    """Return the first rows of the list that an item was opened from."""
+    release = knowledge.current_release()
+    listed = selectors.listing(user, filters, now)
+    items = selectors.page(listed, size=ASIDE).items
+    return [queue_row(item, user, release, now) for item in items]
 
 
 def news(
@@ -406,6 +429,7 @@ def _news(
         "missing": missing,
         "outage": outage,
         "outage_key": key,
+        "dangers": selectors.dangers_of(outages.waiting()) if outage else 0,
         "title": title,
         "rows": rows,
         "digest": digest,

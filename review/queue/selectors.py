@@ -5,6 +5,7 @@ Lists are walks along indexes: no page is slower than the first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,16 +13,17 @@ from heapq import merge
 from itertools import islice
 from uuid import UUID
 
+from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext
 
-from conversations.models import Session
+from conversations.models import Session, Turn
 from conversations.ports import Due
 from conversations.turns.locking import is_erased
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
-from review.models import SIGN, Decision, ReviewItem
+from review.models import SIGN, Decision, Priority, ReviewItem, SetMember
 from review.queue.filters import ItemFilter, session_of
 from review.scope import visible
 from review.states import UNDECIDED, ReviewState
@@ -116,7 +118,7 @@ def _beyond(listed: Listing, key: Key, descending: bool) -> Iterator[Q]:
 
 PAGE_SIZE = 25
 COUNTED = 100
-"""Items are counted up to this number."""
+"""So many items in crisis are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of items of a list, and the keys of those in crisis, up to :data:`COUNTED`."""
+    """The number of items of a list, and the keys of those in crisis, :data:`COUNTED` at most."""
 
     items: int
     crises: tuple[Key, ...]
@@ -166,12 +168,19 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
             return Listing((user_claims.filter(state=ReviewState.CLAIMED),))
         case "second":
             waiting = items.filter(state=ReviewState.SECOND_OPINION)
-            return Listing((waiting, _claimed(items, second=True)))
+            sending = items.filter(state=ReviewState.SENDING)
+            return Listing((waiting, sending, _claimed(items, second=True)))
         case "done":
             # Named although every decided one has it: the index begins with those that have none.
             dated = items.filter(decided_at__isnull=False)
             return Listing((dated.filter(state=ReviewState.DECIDED),), done=True)
+        case "triage":
+            unanswered = items.filter(priority=Priority.LOW)
+            states = (ReviewState.OPEN, ReviewState.CLAIMED)
+            return Listing(tuple(unanswered.filter(state=state) for state in states))
         case _:
+            # What only triage failed at is a list of its own: nobody waits for it.
+            items = items.exclude(priority=Priority.LOW)
             claimed = _claimed(items, second=False)
             if not values.get("held"):
                 claimed = claimed.filter(_not_of_others(user, now))
@@ -211,7 +220,7 @@ def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
     """Return how much there is in lists of work, in all of them where none is named."""
     return {
         tab: _count(listing(user, ItemFilter({"tab": tab}), now).branches)
-        for tab in tabs or ("open", "mine", "second")
+        for tab in tabs or ("open", "mine", "second", "triage")
     }
 
 
@@ -231,13 +240,39 @@ def conversation(user: User, session: Session) -> Conversation:
     )
 
 
-def _count(branches: Iterable[QuerySet[ReviewItem]]) -> Count:
+def dangers_of(turns: QuerySet[Turn]) -> int:
+    """Return how many of some turns have an undecided item that is in crisis."""
+    undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED])
+    return undecided.filter(turn__in=turns, rank__lte=SIGN).values("turn").distinct().count()
+
+
+def _count(branches: Collection[QuerySet[ReviewItem]]) -> Count:
     columns = ("rank", "due_at", "pk")
     # In order: those in crisis come first.
     walks = [branch.order_by(*columns).values_list(*columns)[:COUNTED] for branch in branches]
-    first = [key for walk in walks for key in walk]
-    crises = sorted(key for key in first if key[0] <= SIGN)
-    return Count(min(COUNTED, len(first)), tuple(crises[:COUNTED]))
+    crises = sorted(key for walk in walks for key in walk if key[0] <= SIGN)
+    return Count(sum(branch.count() for branch in branches), tuple(crises[:COUNTED]))
+
+
+FACETS = ("stage", "reason", "urgency", "language")
+
+
+def facets(listed: Listing) -> dict[str, Counter[str]]:
+    """Return how many items of a list have which value, by the name of the filter."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*FACETS, "agency", "flag")}
+    sets: Counter[int] = Counter()
+    for branch in listed.branches:
+        unordered = branch.order_by()
+        for row in unordered.values(*FACETS, "agencies").annotate(total=models.Count("pk")):
+            sets[row["agencies"]] += row["total"]
+            for name in FACETS:
+                counts[name][row[name]] += row["total"]
+        flags = unordered.filter(flags__code__isnull=False).values_list("flags__code")
+        for code, total in flags.annotate(total=models.Count("pk")):
+            counts["flag"][code] += total
+    for member in SetMember.objects.filter(set__in=[pk for pk in sets if pk]):
+        counts["agency"][member.agency] += sets[member.set_id]
+    return counts
 
 
 def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:

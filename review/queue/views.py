@@ -18,6 +18,7 @@ from ieim.people.access import member
 from ieim.people.reading import record_listed
 from review import reading, scope
 from review.claims import ClaimRefused
+from review.just_decided import just_decided
 from review.models import ReviewItem
 from review.queue import filters as lists
 from review.queue import presenters, selectors, services
@@ -45,7 +46,12 @@ def queue(request: HttpRequest) -> HttpResponse:
         page = queue_page(member(request), ItemFilter(), {}, now)
     rows = (row["id"] for group in page["groups"] for row in group["rows"])
     record_listed(reading.LISTED, "items", rows, member(request))
-    context = {"queue": page, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
+    context = {
+        "queue": page,
+        "problem": problem,
+        "form": request.session.pop(_UNSENT_FORM, None),
+        "just": just_decided(request),
+    }
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
 

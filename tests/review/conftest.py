@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,7 @@ from django.utils import timezone
 from conversations.models import Session, Turn
 from conversations.turns.services import new_reference
 from ieim.people.models import User
+from review.item import views
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
@@ -44,3 +46,9 @@ def staff(client: Client, db: None) -> Client:
     eva.user_permissions.add(Permission.objects.get(codename="view_reviewitem"))
     client.force_login(eva)
     return client
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let decisions take effect at once, where a test is not about taking them back."""
+    monkeypatch.setattr(views, "SECONDS_TO_UNDO", timedelta())

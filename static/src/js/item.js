@@ -14,7 +14,7 @@ for (const hidden of document.querySelectorAll("[data-live]")) hidden.hidden = f
 
 function begin() {
   const problems = document.querySelector(".govuk-error-summary");
-  const first = document.querySelector("[data-first]");
+  const first = document.querySelector("[name=action]:checked, [data-first]");
   if (problems) problems.focus();
   if (problems || first === null || document.activeElement !== document.body) return;
   const { top, bottom } = first.getBoundingClientRect();
@@ -74,6 +74,20 @@ for (const button of document.querySelectorAll("[data-put]")) {
 
 // ---- keys
 
+// An action by its number, then Enter: the whole of a usual decision.
+function choose(number) {
+  const radio = form?.querySelector(`[data-key="${number}"]`);
+  if (!radio) return false;
+  radio.checked = true;
+  radio.dispatchEvent(new Event("change", { bubbles: true }));
+  radio.focus({ preventScroll: true });
+  radio.closest(".choice").scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+const plain = ({ altKey, ctrlKey, metaKey, shiftKey }) => !(altKey || ctrlKey || metaKey || shiftKey);
+const confirms = (element) => element === document.body || element.matches("[name=action], .chip__radio");
+
 const typing = (element) => element.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 
 function press(event) {
@@ -83,6 +97,10 @@ function press(event) {
   } else if (key === "Enter" && target.matches("input") && typing(target) && form?.contains(target)) {
     // Only looks for services: sending the whole form takes a button.
     target.dispatchEvent(new Event("search", { bubbles: true }));
+  } else if (key === "Enter" && plain(event) && confirms(target)) {
+    if (go && !go.hidden && form) form.requestSubmit(go);
+  } else if (/^[1-7]$/.test(key) && plain(event) && !typing(target)) {
+    if (!choose(key)) return;
   } else if (altKey && key.toLowerCase() === "w") {
     take(quote);
   } else if (altKey && key.toLowerCase() === "c") {
@@ -99,6 +117,14 @@ document.addEventListener("keydown", press);
 shortcuts?.querySelector("button").addEventListener("click", () => shortcuts.close());
 for (const opener of document.querySelectorAll("[data-shortcuts]")) {
   opener.addEventListener("click", () => shortcuts.showModal());
+}
+
+// ---- a decision that can be taken back: until it takes effect
+
+const just = document.querySelector("[data-until]");
+if (just) {
+  const left = 1000 * Number(just.dataset.until) - Date.now();
+  setTimeout(() => just.querySelector("form")?.remove(), Math.max(0, left));
 }
 
 let sent = false;

@@ -72,6 +72,18 @@ switched.addEventListener("change", () => {
 opener.hidden = false;
 opener.addEventListener("click", show);
 
+// ---- opening an item for work claims it
+
+for (const row of rows) {
+  link(row).addEventListener("click", (event) => {
+    const claim = row.querySelector("[data-claim]");
+    const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
+    if (!claim || elsewhere) return;
+    event.preventDefault();
+    claim.click();
+  });
+}
+
 // ---- choosing several
 
 function count() {

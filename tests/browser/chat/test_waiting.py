@@ -38,7 +38,7 @@ def answer(office: Office, caseworker: Page, reference: str) -> None:
     caseworker.goto("/review/")
     caseworker.locator(".queue-row", has_text=reference).get_by_role("link").first.click()
     take(caseworker)
-    caseworker.get_by_role("radio", name="Write the reply yourself").check()
+    caseworker.get_by_role("radio", name="Write the reply").check()
     caseworker.get_by_label("The reply", exact=True).fill(SAID)
     look(caseworker)
     caseworker.get_by_role("button", name="Confirm and open the next item").click()

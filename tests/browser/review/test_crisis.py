@@ -50,7 +50,7 @@ def test_the_reply_is_written_and_a_card_asked_about_once_more(office: Office) -
     office.open(page, citizen)
     expect(page.get_by_role("heading", level=1)).to_contain_text("kill myself")
     take(page)
-    write = page.get_by_role("radio", name="Write the reply yourself")
+    write = page.get_by_role("radio", name="Write the reply")
     expect(write).to_be_focused()
     expect(write).to_be_checked()
     expect(page.locator("mark.mark--risk", has_text="kill myself").first).to_be_visible()

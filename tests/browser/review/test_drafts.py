@@ -31,7 +31,7 @@ def taken_item(office: Office, *, prepare: Callable[[Page], None] = lambda page:
 
 def begin(page: Page) -> None:
     """Type half a decision."""
-    page.get_by_role("radio", name="Write the reply yourself").check()
+    page.get_by_role("radio", name="Write the reply").check()
     page.get_by_label("The reply", exact=True).fill(REPLY)
     page.get_by_label("Why?").fill(REASON)
 

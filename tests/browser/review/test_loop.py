@@ -193,7 +193,7 @@ def test_back_after_a_decision_shows_the_item_and_sends_nothing_again(
     office.open(page, office.citizen(category_select_v1=BAD))
     address = page.url
     take(page)
-    page.get_by_role("radio", name="Ask the citizen for more").check()
+    page.get_by_role("radio", name="Ask the citizen").check()
     page.get_by_role("button", name="See what happens").click()  # it is refused: no question
     expect(page).to_have_title(re.compile("^Error: "))
     page.locator("#ask-text").fill("Which visa do you have?")

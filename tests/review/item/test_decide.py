@@ -17,7 +17,7 @@ from review.models import Action, Decision, ReviewItem
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, the_item, words
 
-pytestmark = pytest.mark.usefixtures("published")
+pytestmark = pytest.mark.usefixtures("published", "at_once")
 
 TEXT = "I want to extend my tourist visa before 3 March."
 ANSWER = "multi_agency_service_answer_v1"
@@ -134,7 +134,7 @@ def test_it_says_at_each_field_what_is_missing(at_desk: Desk) -> None:
     assert "Choose at least one topic." in html
     assert 'id="reason-error"' in html
     assert "<title>Error:" in html
-    assert '<a href="#action-override">' in at_desk.page("preview", status=422)
+    assert '<a href="#action-service">' in at_desk.page("preview", status=422)
     assert "#ask-text" in at_desk.page("preview", "ask", status=422)
     short = '<a href="#reason">The reason is too short: write at least 3 letters.'
     assert short in at_desk.page("preview", "retry", status=422, reason="ok")
@@ -240,8 +240,10 @@ def test_it_opens_the_next_item(at_desk: Desk) -> None:
     response = at_desk.send("decide", "dismiss", next="yes")
     assert response["Location"] == reverse("review:item", args=[following.pk])
     text = at_desk.client.get(response["Location"]).content.decode()
-    assert f"{at_desk.item.turn.session.reference} is stored: dismissed." in words(text)
-    last = Desk(following, desk.person("ben"))
+    assert f"{at_desk.item.turn.session.reference}: dismissed." in words(text)
+    following.refresh_from_db()
+    assert following.claimed_by is not None  # opened for work
+    last = Desk(following, at_desk.user)
     assert last.send("decide", "dismiss", next="yes")["Location"] == reverse("review:queue")
 
 

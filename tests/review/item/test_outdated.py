@@ -24,7 +24,7 @@ from tests.review.item.test_opinions import RISKY
 from tests.review.people import browser
 from tests.review.reviewing import Reviewer
 
-pytestmark = pytest.mark.usefixtures("published")
+pytestmark = pytest.mark.usefixtures("published", "at_once")
 
 NAME = "Extend a tourist visa"
 FEE = "MRK 45.00 for each person. Children under 6 pay nothing."

@@ -254,7 +254,7 @@ def test_it_offers_nothing_to_who_may_only_look(eva: User) -> None:
 def test_it_opens_an_earlier_step_to_correct(eva: User) -> None:
     item = desk.take(the_item(desk.ask(TEXT, {"service_select_v1": BAD})), eva)
     html = page(item, eva, "?stage=agency_detect_v1")
-    assert "Correct the step: Which agency?" in words(html)
+    assert "Which agency? The assistant goes on from your answer." in words(html)
     assert 'value="override" aria-describedby="action-override-hint" checked' in html
     for nonsense in ("multi_agency_service_answer_v1", "classify", "x"):
         html = page(item, eva, f"?stage={nonsense}")

@@ -16,8 +16,7 @@ from conversations.models import Turn
 from ieim.people.models import User
 from ieim.people.roles import Role
 from review import claims
-from review.models import Action, Decision, ItemFlag, ReviewItem
-from review.queue import selectors
+from review.models import Action, Decision, ItemFlag, Priority, ReviewItem
 from review.queue.selectors import PAGE_SIZE
 from review.services import open_item
 from review.states import ReviewState
@@ -128,16 +127,30 @@ def test_each_list_has_its_items(client: Client, eva: User) -> None:
     assert "Claimed by Ben" in text
     assert "Yours" in text
     assert text.count("data-claim>Go on<") == 1
-    assert re.findall(r'queue-tabs__count">(\d+\+?)<', text) == ["3", "1", "2"]
+    assert re.findall(r'queue-tabs__count">(\d+\+?)<', text) == ["3", "1", "2", "0"]
 
 
-def test_it_counts_no_further_than_anybody_needs(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(selectors, "COUNTED", 3)
-    for _ in range(5):
-        make()
-    assert 'queue-tabs__count">2+<' in text_of(client)
+def test_it_offers_the_filters_whose_values_the_list_holds(client: Client) -> None:
+    for _ in range(3):
+        make(language="de", reason="json.syntax")
+    make(language="fr", reason="score.minimum")
+    make(language="es", priority=Priority.LOW)
+    page = text_of(client)
+    assert 'queue-tabs__count">4<' in page
+    facet = page.partition('id="facet-language"')[2].partition("</div>")[0]
+    assert re.findall(r'language=(\w\w)".*?facet__number">(\d)<', facet) == [
+        ("de", "3"),
+        ("fr", "1"),
+    ]
+    narrowed = text_of(client, f"{QUEUE}?language=fr")
+    assert len(re.findall(r'id="row-', narrowed)) == 1
+    assert 'name="language" value="fr"' in narrowed
+
+
+def test_what_only_triage_failed_at_is_a_list_of_its_own(client: Client) -> None:
+    waits, triage = make(), make(stage="extract", priority=Priority.LOW)
+    assert listed(client, "") == [waits]
+    assert listed(client, "tab=triage") == [triage]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,15 @@
+"""Celery tasks of the review app: an id in, the services do the work."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from celery import shared_task
+
+from review.deciding import services
+
+
+@shared_task(name=services.TAKE_EFFECT, ignore_result=True)
+def take_effect(item_id: str) -> None:
+    """Let a decision take effect whose delay is over; returns at once when there is none."""
+    services.take_effect(item_id=UUID(item_id))
