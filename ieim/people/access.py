@@ -96,7 +96,7 @@ ACCESS: Mapping[str, str] = {
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
-    **_all("knowledge", _RELEASES, "comment"),
+    **_all("knowledge", _RELEASES, "proposals comment"),
     **_all("knowledge", _PROPOSE, "again propose withdraw propose_set begin_set take take_into"),
     **_all("knowledge", _PROPOSE, "restore"),
     **_all("knowledge", _PUBLISH, "publish refuse alone"),
