@@ -18,7 +18,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
@@ -28,9 +28,9 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
-from ieim.studio.exchange.importing import Moved, Plan
-from ieim.studio.labels import column_label
-from ieim.studio.models import Agency
+from ieim.studio.exchange.importing import ALL, Moved, Plan
+from ieim.studio.labels import column_label, table_label
+from ieim.studio.models import DRAFT_MODELS, Agency
 from ieim.studio.standards.report import Note, Problem, StandardError
 from ieim.studio.standards.rows import Mapped
 from ieim.studio.standards.services import merge, plan, read_standard
@@ -133,6 +133,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         "file": pending.file,
         "standard": pending.mapped.standard,
         "plan": planned,
+        "certain": sum(not entry.needs_choice(member(request)) for entry in planned.entries),
         "tables": [_table(table, planned) for table in planned.counts],
         "notes": [(what, list(n)) for what, n in groupby(pending.notes, attrgetter("what"))],
         "notice": notice,
@@ -141,12 +142,16 @@ def preview(request: HttpRequest) -> HttpResponse:
 
 
 def _imported(request: HttpRequest, mapped: Mapped) -> HttpResponse:
+    chosen = request.POST.getlist("take")
     imported = merge(
         mapped=mapped,
         by=member(request),
         expected_fingerprint=request.POST.get("fingerprint", ""),
-        chosen=request.POST.getlist("take"),
+        chosen=None if ALL in chosen else chosen,
     )
+    if not imported.entries:
+        messages.warning(request, gettext("Nothing was imported: no box was ticked."))
+        return redirect("standards:preview")
     cache.delete(_cache_key(request))
     added = sum(entry.is_new for entry in imported.entries)
     message = ngettext(
@@ -175,6 +180,11 @@ def _upload_page(
         "file": file,
         "problems": problems[:SHOWN],
         "more_problems": max(0, len(problems) - SHOWN),
+        "tables": [
+            (table_label(table), reverse(f"admin:studio_{model._meta.model_name}_import"))
+            for table, model in DRAFT_MODELS.items()
+            if request.user.has_perm(f"studio.change_{model._meta.model_name}")
+        ],
     }
     return render(request, "studio/standards/upload.html", context, status=status)
 

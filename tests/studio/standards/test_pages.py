@@ -58,6 +58,12 @@ def test_a_preview_shows_what_would_change_and_changes_nothing(editing: Client) 
     assert Service.objects.count() == 2
 
 
+def test_it_leads_to_the_imports_of_tables(editing: Client) -> None:
+    html = editing.get(UPLOAD).content.decode()
+    assert 'href="/admin/studio/service/import/">Service</a>' in html
+    assert editing.get("/admin/studio/service/import/").status_code == 200
+
+
 def test_a_confirmed_preview_is_imported_once(editing: Client) -> None:
     upload(editing, SCHEMA_ORG)
     shown_fingerprint = fingerprint(editing.get(PREVIEW))
