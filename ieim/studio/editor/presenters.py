@@ -14,17 +14,20 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Service as ServiceValue
-from ieim.studio.drafts.entries import column_values
-from ieim.studio.drafts.history import shown
+from ieim.studio.drafts import cached as drafts
+from ieim.studio.drafts.entries import attribute, column_values, stored_as
+from ieim.studio.drafts.history import made, readable, shown
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.editor.addresses import edit_url
-from ieim.studio.editor.forms import DraftForm
+from ieim.studio.editor.forms import DraftForm, ServiceLines
 from ieim.studio.editor.merging import Merge
-from ieim.studio.labels import column_label
-from ieim.studio.models import Agency, Change, DraftEntry, Service
+from ieim.studio.labels import column_label, language_label
+from ieim.studio.models import Agency, Change, DraftEntry, Service, Translation
 from ieim.studio.pages.presenters import answer
 from ieim.studio.proposals.differences import marked
+from ieim.studio.translating.selectors import Text, target_languages
 
+_OWNER = IDENTITY["translations"][1:]
 CHANGES = 20
 """Changes of the history that a page shows."""
 _CLASSES: Mapping[type[forms.Widget], str] = {
@@ -34,7 +37,10 @@ _CLASSES: Mapping[type[forms.Widget], str] = {
 
 
 def field_views(
-    form: DraftForm, merge: Merge, warnings: Mapping[str, Sequence[str]]
+    form: DraftForm,
+    merge: Merge,
+    warnings: Mapping[str, Sequence[str]],
+    originals: Mapping[str, Text],
 ) -> list[dict[str, Any]]:
     """Return what the template shows of each field; a stored entry's id is in the heading."""
     views = []
@@ -61,6 +67,10 @@ def field_views(
                 "group": is_group,
                 "html": html,
                 "warnings": warnings.get(bound.name, ()),
+                "original": originals.get(bound.name),
+                "picks": bound.field.names().values()
+                if isinstance(bound.field, ServiceLines)
+                else (),
                 "open": bound.name in merge.open,
                 "theirs": shown(merge.open.get(bound.name)),
             }
@@ -93,10 +103,11 @@ def history(table: Table, identity: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
         {
             "change": change,
+            "made": made(change),
             "fields": [
-                (column_label(column), *marked(shown(before), shown(after)))
-                for column, (before, after) in change.fields.items()
-                if shown(before) or shown(after)
+                (column_label(column), *marked(before, after))
+                for column, before, after in readable(change.fields)
+                if before or after
             ],
         }
         for change in changes
@@ -108,7 +119,8 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     table, model = entry.table, entry._meta.model_name
     links = []
     agency = entry if isinstance(entry, Agency) else getattr(entry, "agency", None)
-    level = {"dictionary": "category", "services": "service", "agencies": "agency"}.get(table, "")
+    level = {"dictionary": "category", "agencies": "agency"}.get(table, table.removesuffix("s"))
+    key = IDENTITY[table][-1]
     if isinstance(entry, Agency):
         query = urlencode({"agency": entry.pk})
         links.append((gettext("Its services"), f"{reverse('knowledge:services')}?{query}"))
@@ -117,16 +129,9 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
             links.append((gettext("Add a category"), f"{reverse('editor:new_category')}?{query}"))
     elif agency is not None:
         links.append((agency.name, edit_url("agencies", [agency.pk])))
-    if level and agency is not None:
-        filters = {"agency__id__exact": agency.pk}
-        if level != "agency":
-            filters[level] = getattr(entry, IDENTITY[table][-1])
-        address = reverse("admin:studio_translation_changelist")
-        links.append((gettext("Translations"), f"{address}?{urlencode(filters)}"))
-    elif table == "situations":
-        query = urlencode({"situation__exact": getattr(entry, "key", "")})
-        address = reverse("admin:studio_translation_changelist")
-        links.append((gettext("Translations"), f"{address}?{query}"))
+    if table != "translations":
+        owner = {"agency": "" if agency is None else agency.pk, level: str(getattr(entry, key))}
+        links += _translations(owner, may_edit=may_edit)
     if isinstance(entry, Service) and may_edit:
         query = urlencode({"agency": entry.agency_id, "key": entry.key})
         links.append((gettext("Owner and review date"), f"{reverse('fresh:entry')}?{query}"))
@@ -135,3 +140,16 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     if may_edit:
         links.append((gettext("Delete"), reverse(f"admin:studio_{model}_delete", args=[entry.pk])))
     return links
+
+
+def _translations(owner: Mapping[str, str], *, may_edit: bool) -> list[tuple[str, str]]:
+    """Return ``(text, address)`` of the translations that an entry has, or that one may add."""
+    columns = {attribute(name): stored_as(name, owner.get(name, "")) for name in _OWNER}
+    stored = set(Translation.objects.filter(**columns).values_list("language", flat=True))
+    names = [owner.get(name, "") for name in _OWNER]
+    text = gettext("Translation: {language}")
+    return [
+        (text.format(language=language_label(code)), edit_url("translations", [code, *names]))
+        for code in target_languages(drafts.draft().bundle)
+        if may_edit or code in stored
+    ]

@@ -23,7 +23,7 @@ from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.editor.addresses import edit_url
-from ieim.studio.labels import check_labels, column_label, table_label
+from ieim.studio.labels import check_labels, column_label, language_label, table_label
 from ieim.studio.models import DRAFT_MODELS
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
@@ -272,12 +272,15 @@ def _difference(
     for field in difference.fields:
         before, after = marked(field.before, field.after)
         fields.append({"name": column_label(field.column), "before": before, "after": after})
+    words = difference.entry.split(" ")
     return {
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),
         "what": table_label(difference.table),
         "name": difference.name,
-        "entry": difference.entry,
+        "language": language_label(difference.language) if difference.language else "",
+        # Its language is said in words.
+        "entry": " ".join(word for word in words if word != difference.language),
         "agency": _agency_name(difference.table, difference.agency, names),
         "fields": fields,
         "url": urls.get((difference.table, difference.entry), ""),

@@ -26,6 +26,7 @@ from ieim.knowledge.selectors import UnknownReleaseError, current_number, curren
 from ieim.knowledge.selectors import release as stored_release
 from ieim.people.access import member
 from ieim.people.scope import agencies_of, works_for
+from ieim.people.sessions import take_unsaved
 from ieim.pipeline import knowledge
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
@@ -376,6 +377,7 @@ def comment(request: HttpRequest, proposal: int) -> HttpResponse:
         proposals.comment(proposal_id=proposal, text=_text(request), by=member(request))
     except ProposalError as error:
         return _page(request, proposal, problems=error.reasons, action="comment", status=422)
+    messages.success(request, gettext("The other editors can read it now."), extra_tags="saved")
     return redirect(f"{reverse('knowledge:proposal', args=[proposal])}#comments")
 
 
@@ -423,6 +425,10 @@ def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
         checked = checking.checked(result.bundle, result.release)
         context = {"run": checked.run, "warnings": len(checked.remarks) - len(checked.errors)}
         return render(request, "studio/pages/_parts.html#checking", context)
+    unsaved = take_unsaved(request, reverse("knowledge:comment", args=[proposal]))
+    if unsaved is not None:
+        request.POST = unsaved  # type: ignore[assignment]  # it is read as if it had just come
+        return _page(request, proposal, action="comment")
     return _page(request, proposal)
 
 

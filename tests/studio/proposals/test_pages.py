@@ -60,8 +60,8 @@ def test_a_wrong_time_is_said_at_it_and_what_was_typed_stays(
     assert f'<a href="#{field}">' in html
     assert f'value="{data["publish_at"]}"' in html
     assert 'dir="auto" aria-describedby="text-hint">A new fee</textarea>' in html
-    fold = html.index("At a certain time")
-    assert html[:fold].rindex("<details") == html[:fold].rindex('<details class="govuk-details" open')
+    before = html[: html.index("At a certain time")]
+    assert before[before.rindex("<details") :].startswith('<details class="govuk-details" open')
 
 
 def test_a_set_goes_on_with_what_was_withdrawn_and_its_times(edith: User) -> None:
@@ -79,7 +79,7 @@ def test_a_set_goes_on_with_what_was_withdrawn_and_its_times(edith: User) -> Non
     assert f'value="{timezone.localtime(later):%Y-%m-%dT%H:%M}"' in html
 
 
-def test_its_author_reads_a_refusal_first_until_it_is_proposed_again(edith: User, pam: User) -> None:
+def test_its_author_reads_a_refusal_first_until_the_next_try(edith: User, pam: User) -> None:
     first = proposed(edith)
     proposals.refuse(proposal_id=first.pk, by=pam, reason="It is 95 crowns")
     client = browser(edith)
