@@ -101,6 +101,7 @@ _TABLES: Mapping[Table, str] = {
 }
 
 _PAGE_COLUMNS: Mapping[str, str] = {
+    "conditions": gettext_noop("Conditions"),
     "path": gettext_noop("Page or place"),
     "url": gettext_noop("Link"),
     "value": gettext_noop("Category"),

@@ -70,11 +70,11 @@ def change(
 def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
     """Return ``(column, before, after)`` as people read them: an item of a list a line, the name of
     a language for its code."""
-    texts = [(name, shown(before), shown(after)) for name, (before, after) in fields.items()]
-    return [
-        (name, *(language_label(text) if text and name == "language" else text for text in pair))
-        for name, *pair in texts
-    ]
+
+    def text(name: str, value: object) -> str:
+        return language_label(shown(value)) if value and name == "language" else shown(value)
+
+    return [(n, text(n, before), text(n, after)) for n, (before, after) in fields.items()]
 
 
 def made(change: Change) -> tuple[str, str]:

@@ -412,12 +412,9 @@ class TranslationForm(DraftForm):
 class OwnTranslationForm(TranslationForm):
     """The texts that the translation of one entry has; what it is of is known."""
 
-    position = None
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         instance: Any = self.instance
-        texts = TRANSLATED[kind_of(owner_of(instance))]
-        for name in COLUMNS[instance.table]:
-            if name not in texts:
-                del self.fields[name]
+        shown = {*TRANSLATED[kind_of(owner_of(instance))], "seen"}
+        for name in self.fields.keys() - shown:
+            del self.fields[name]

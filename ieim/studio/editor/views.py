@@ -214,9 +214,8 @@ def _posted(request: HttpRequest, stored: DraftEntry) -> tuple[QueryDict | None,
     """Return the posted form, merged with what others have saved; a new entry gets a key."""
     if request.method != "POST":
         return None, Merge()
-    typed = request.POST
+    typed: QueryDict = request.POST.copy()
     if (pick := typed.get("pick", "").strip()) and typed.get("do") != "preview":
-        typed = typed.copy()
         typed["services"] = f"{typed.get('services', '')}\n{pick}".strip()
     data, merged = merge(typed, FORMS[stored.table](instance=stored), stored)
     key = IDENTITY[stored.table][-1]

@@ -59,7 +59,7 @@ def home(request: HttpRequest) -> HttpResponse:
     publications = Publication.objects.select_related("release", "published_by")
     current = current_release()
     changes = compared(current, drafts.draft().release)
-    scope = agencies_of(request.user)
+    scope, set_rows = agencies_of(request.user), _set_rows(request)
     context = {
         "publication": publications.defer("release__content").first(),
         "release": current,
@@ -67,17 +67,18 @@ def home(request: HttpRequest) -> HttpResponse:
         "changed": len(changes),
         "mine": sum(change.agency in scope for change in changes) if scope else None,
         "languages": coverage(drafts.draft().bundle),
-        "sets": _set_rows(request),
+        "sets": set_rows,
+        "refused": [
+            (row["set"], earlier)
+            for row in set_rows
+            if row["mine"]
+            and (earlier := selectors.earlier_try(row["set"]))
+            and earlier.state == Proposal.State.REFUSED
+        ],
         "free": len(sets.in_no_set()),
         "waiting": proposals_of.proposals().filter(state__in=_UNDECIDED),
         "recent": selectors.decided()[:_RECENT],
     }
-    earlier = [(row["set"], selectors.earlier_try(row["set"])) for row in context["sets"]]
-    context["refused"] = [
-        (again, refused)
-        for again, refused in earlier
-        if refused and refused.state == Proposal.State.REFUSED and again.proposed_by == request.user
-    ]
     return render(request, "studio/pages/home.html", context)
 
 
@@ -276,7 +277,7 @@ def propose(request: HttpRequest) -> HttpResponse:
 @require_POST
 def propose_set(request: HttpRequest, proposal: int) -> HttpResponse:
     """Propose a change set; 422 where that is not possible."""
-    form = TimesForm(request.POST)
+    form = TimesForm(request.POST, auto_id="%s")
     problems: Sequence[str] = ()
     if form.is_valid():
         own = partial(proposals.propose, proposal_id=proposal, **form.cleaned_data)
@@ -299,9 +300,6 @@ class TimesForm(forms.Form):
 
     publish_at = _time()
     expires_at = _time()
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="%s", **kwargs)
 
     def clean(self) -> dict[str, Any]:
         """Say at its time what :func:`ieim.studio.proposals.services.propose` would refuse."""
@@ -520,7 +518,7 @@ def _page(
         "errors": sum(remark.severity is Severity.ERROR for remark in remarks),
         "others": selectors.others_at(stored) if is_draft else (),
         "my_sets": _set_rows(request) if is_draft else (),
-        "times": times or TimesForm(initial=selectors.coming_times(earlier)),
+        "times": times or TimesForm(initial=selectors.coming_times(earlier), auto_id="%s"),
         "comments": comments,
         "author_comment": [c for c in comments if c.by_id == stored.proposed_by_id][-1:],
         "earlier": earlier,

@@ -165,7 +165,8 @@ def test_what_a_person_changed_stays_unless_it_is_chosen(editing: Client) -> Non
     before = Service.objects.get(key=RENEW)
     change(name="New passport", categories=[])
     page, _ = again()
-    choices = re.findall(r'name="take" value="([^"]*)"', page)
+    every, *choices = re.findall(r'name="take" value="([^"]*)"', page)
+    assert every == "all"
     assert choices == [
         f"services {column} {PASSPORTS} {RENEW}" for column in ("name", "categories")
     ]
