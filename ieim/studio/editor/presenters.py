@@ -15,19 +15,18 @@ from ieim.knowledge.bundles.situations import parts
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Service as ServiceValue
 from ieim.studio.drafts import cached as drafts
-from ieim.studio.drafts.entries import attribute, column_values, stored_as
+from ieim.studio.drafts.entries import column_values
 from ieim.studio.drafts.history import made, readable, shown
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.editor.forms import DraftForm, ServiceLines
 from ieim.studio.editor.merging import Merge
 from ieim.studio.labels import column_label, language_label
-from ieim.studio.models import Agency, Change, DraftEntry, Service, Translation
+from ieim.studio.models import Agency, Change, DraftEntry, Service
 from ieim.studio.pages.presenters import answer
 from ieim.studio.proposals.differences import marked
 from ieim.studio.translating.selectors import Text, target_languages
 
-_OWNER = IDENTITY["translations"][1:]
 CHANGES = 20
 """Changes of the history that a page shows."""
 _CLASSES: Mapping[type[forms.Widget], str] = {
@@ -130,8 +129,14 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     elif agency is not None:
         links.append((agency.name, edit_url("agencies", [agency.pk])))
     if table != "translations":
-        owner = {"agency": "" if agency is None else agency.pk, level: str(getattr(entry, key))}
-        links += _translations(owner, may_edit=may_edit)
+        owner = {"agency": "" if agency is None else agency.pk, level: getattr(entry, key)}
+        names = [owner.get(name, "") for name in IDENTITY["translations"][1:]]
+        text = gettext("Translation: {language}")
+        for code in target_languages(drafts.draft().bundle) if may_edit else ():
+            address = edit_url("translations", [code, *names])
+            links.append((text.format(language=language_label(code)), address))
+        if not may_edit:
+            links.append((gettext("Translations"), reverse("translating:translations")))
     if isinstance(entry, Service) and may_edit:
         query = urlencode({"agency": entry.agency_id, "key": entry.key})
         links.append((gettext("Owner and review date"), f"{reverse('fresh:entry')}?{query}"))
@@ -140,16 +145,3 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     if may_edit:
         links.append((gettext("Delete"), reverse(f"admin:studio_{model}_delete", args=[entry.pk])))
     return links
-
-
-def _translations(owner: Mapping[str, str], *, may_edit: bool) -> list[tuple[str, str]]:
-    """Return ``(text, address)`` of the translations that an entry has, or that one may add."""
-    columns = {attribute(name): stored_as(name, owner.get(name, "")) for name in _OWNER}
-    stored = set(Translation.objects.filter(**columns).values_list("language", flat=True))
-    names = [owner.get(name, "") for name in _OWNER]
-    text = gettext("Translation: {language}")
-    return [
-        (text.format(language=language_label(code)), edit_url("translations", [code, *names]))
-        for code in target_languages(drafts.draft().bundle)
-        if may_edit or code in stored
-    ]

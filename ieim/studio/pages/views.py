@@ -72,6 +72,7 @@ def home(request: HttpRequest) -> HttpResponse:
             (row["set"], earlier)
             for row in set_rows
             if row["mine"]
+            and row["set"].size
             and (earlier := selectors.earlier_try(row["set"]))
             and earlier.state == Proposal.State.REFUSED
         ],
