@@ -26,8 +26,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     # Over TLS Django has checked the origin or the referrer before the token.
     is_same_site = "Origin" in request.headers or request.is_secure()
     is_logged_in = request.user.is_authenticated
+    is_staffs = required_permission(name) not in (None, EVERYBODY, BEARER)
     has_cookie = settings.CSRF_COOKIE_NAME in request.COOKIES
-    if not (is_logged_in or has_cookie or required_permission(name) in (None, EVERYBODY, BEARER)):
+    if not (is_logged_in or has_cookie) and (is_staffs or name.startswith("admin:")):
         return to_login(request)
     if not (is_same_site and reason.startswith(_STALE)):
         return csrf.csrf_failure(request, reason)

@@ -174,6 +174,7 @@ KINDS: Mapping[str, Kind] = {
     "administration:save": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
     **{f"editor:{name}": Kind.PAGE for name in ("agency", "category", "service")},
+    "editor:translation": Kind.PAGE,
     "editor:situation": Kind.SHARED,
     **{f"editor:new_{name}": Kind.ADDED for name in ("agency", "situation")},
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
