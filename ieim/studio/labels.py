@@ -170,6 +170,13 @@ def column_label(column: str) -> str:
     return gettext(_PAGE_COLUMNS[column]) if column in _PAGE_COLUMNS else column_name(column)
 
 
+def value_label(column: str, text: str) -> str:
+    """Return the text of a column as people read it: a language and fields by their names."""
+    if column == "stale":
+        return "\n".join(map(column_label, text.splitlines()))
+    return language_label(text) if text and column == "language" else text
+
+
 def table_label(table: Table) -> str:
     """Return what an entry of a table is called."""
     return gettext(_TABLES[table])

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.labels import language_label
+from ieim.studio.labels import value_label
 from ieim.studio.models import Change
 
 
@@ -68,13 +68,12 @@ def change(
 
 
 def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
-    """Return ``(column, before, after)`` as people read them: an item of a list a line, the name of
-    a language for its code."""
-
-    def text(name: str, value: object) -> str:
-        return language_label(shown(value)) if value and name == "language" else shown(value)
-
-    return [(n, text(n, before), text(n, after)) for n, (before, after) in fields.items()]
+    """Return ``(column, before, after)`` as people read them: an item of a list a line, languages
+    and fields by their names."""
+    return [
+        (name, value_label(name, shown(before)), value_label(name, shown(after)))
+        for name, (before, after) in fields.items()
+    ]
 
 
 def made(change: Change) -> tuple[str, str]:

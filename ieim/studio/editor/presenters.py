@@ -18,11 +18,12 @@ from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts.entries import column_values
 from ieim.studio.drafts.history import made, readable, shown
 from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.drafts.translations import kind_of, owner_of
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.editor.forms import DraftForm, ServiceLines
 from ieim.studio.editor.merging import Merge
 from ieim.studio.labels import column_label, language_label
-from ieim.studio.models import Agency, Change, DraftEntry, Service
+from ieim.studio.models import Agency, Change, DraftEntry, Service, Translation
 from ieim.studio.pages.presenters import answer
 from ieim.studio.proposals.differences import marked
 from ieim.studio.translating.selectors import Text, target_languages
@@ -126,6 +127,15 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
         if may_edit:
             links.append((gettext("Add a service"), f"{reverse('editor:new_service')}?{query}"))
             links.append((gettext("Add a category"), f"{reverse('editor:new_category')}?{query}"))
+    elif isinstance(entry, Translation):
+        agency_id, category, service = owner_of(entry)
+        tables: dict[str, tuple[Table, list[str]]] = {
+            "agency": ("agencies", [agency_id]),
+            "category": ("dictionary", [agency_id, category]),
+            "service": ("services", [agency_id, service]),
+            "situation": ("situations", [service]),
+        }
+        links.append((gettext("The original"), edit_url(*tables[kind_of(owner_of(entry))])))
     elif agency is not None:
         links.append((agency.name, edit_url("agencies", [agency.pk])))
     if table != "translations":

@@ -202,7 +202,7 @@ def _context(stored: DraftEntry, form: DraftForm, merged: Merge) -> dict[str, An
         "kind": table_label(table),
         "new": is_new,
         "name": f"{beside.name}: {language_label(identity['language'])}" if beside else str(stored),
-        "entry": name,
+        "entry": " ".join(filter(None, beside.owner)) if beside else name,
         "version": stored.version,
         "conflict": last_change(table, name, [*merged.open]) if merged.open else "",
         "card": presenters.card(table, values),

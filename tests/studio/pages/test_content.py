@@ -44,13 +44,14 @@ def test_a_language_is_called_by_its_name(page: Client, edith: User) -> None:
     editing.save(
         table="translations", values=values, by=edith, expected_version=None, source=source
     )
+    change(edith, fees="91 crowns")
     case = {"case": "greeting", "language": "tl", "text": "Kumusta"}
     editing.save(table="texts", values=case, by=edith, expected_version=None, source=source)
     html = text(page.get("/knowledge/differences/"))
     names = re.findall(r'<span dir="auto">([^<]+)</span></h', html)
-    assert sorted(names) == ["greeting", "renew"]
+    assert sorted(names) == ["Renew a passport", "greeting", "renew"]
     assert html.count(", Filipino <code>") == 2
-    assert not re.search(r">[^<]*\b(tl|fil)\b[^<]*<", html[html.index("<article") :])
+    assert not re.search(r">[^<]*\b(tl|fil|fees)\b[^<]*<", html[html.index("<article") :])
 
 
 def text(response: Any) -> str:

@@ -69,12 +69,16 @@ def test_it_is_edited_beside_the_original_from_the_service_too(eve: User) -> Non
     page = client.get(EDIT)
     html = text(page)
     assert html.index("Out of date</strong>") < html.index("90 crowns</div>")
+    assert 'href="/knowledge/services/passports/renew/">The original</a>' in html
     assert page.context["form"].fields.keys() == {"seen", *TRANSLATED["service"]}
     data = filled(client, EDIT, fees="90 couronnes")
     assert client.post(EDIT, data)["Location"] == EDIT
     row.refresh_from_db()
     assert (row.name, row.fees, row.version) == ("Renouveler", "90 couronnes", 2)
     assert "Out of date</strong>" not in text(client.get(EDIT))
+    stale = client.post(EDIT, {**data, "fees": "91 couronnes"})
+    assert stale.status_code == 422
+    assert "Two people changed “What it costs”" in text(stale)
 
 
 def test_a_new_translation_is_of_what_the_address_says(eve: User, settings: Any) -> None:
