@@ -103,7 +103,7 @@ ACCESS: Mapping[str, str] = {
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
-    **_all("knowledge", _RELEASES, "comment"),
+    **_all("knowledge", _RELEASES, "proposals comment"),
     **_all(
         "knowledge",
         _PROPOSE,
@@ -111,7 +111,7 @@ ACCESS: Mapping[str, str] = {
     ),
     **_all("knowledge", _PROPOSE, "restore"),
     **_all("knowledge", _PUBLISH, "publish refuse alone"),
-    **_all("editor", _READ, "agency category service situation"),
+    **_all("editor", _READ, "agency category service situation translation"),
     **_all("editor", _EDIT, "new_agency new_category new_service new_situation"),
     "dictionary:home": _READ,
     **_all("dictionary", _EDIT, "merge split"),
@@ -149,7 +149,7 @@ CHANGES: Mapping[str, str] = {
     "knowledge_api:notices": "knowledge.add_directive",
     "dictionary:home": _EDIT,
     "knowledge_api:proposals": _PROPOSE,
-    **_all("editor", _EDIT, "agency category service situation"),
+    **_all("editor", _EDIT, "agency category service situation translation"),
     **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},
 }
 """The permission for changes at an address that more roles may read."""
@@ -219,13 +219,18 @@ class AccessMiddleware(MiddlewareMixin):
             return None
         if not listed or request.user.is_authenticated:
             raise PermissionDenied
-        login = redirect_to_login(_return_url(request))
-        if not request.headers.get("HX-Request"):
-            return login
-        # A redirected fragment would show the whole login page within the page.
-        if request.method == "GET":
-            return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
-        return render(request, "registration/_parts.html#logged_out", {"login": login.url})
+        return to_login(request)
+
+
+def to_login(request: HttpRequest) -> HttpResponse:
+    """Redirect to the login, and from there to the page that somebody wanted, or had a form of."""
+    login = redirect_to_login(_return_url(request))
+    if not request.headers.get("HX-Request"):
+        return login
+    # A redirected fragment would show the whole login page within the page.
+    if request.method == "GET":
+        return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
+    return render(request, "registration/_parts.html#logged_out", {"login": login.url})
 
 
 def _to_second_factor(request: HttpRequest, name: str) -> HttpResponse:

@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render, resolve_url
 from django.views import csrf
 
+from ieim.people.access import BEARER, EVERYBODY, required_permission, to_login
+
 _STALE = "CSRF token"
 """The beginning of Django's reasons when only the token is missing or wrong."""
 _LOGIN = frozenset({"login", "account_login", "mfa_authenticate"})
@@ -17,12 +19,17 @@ _LOGOUT = frozenset({"logout", "account_logout", "admin:logout"})
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Redirect a user who has logged in already, and return what was written, to be sent again.
 
-    A request from another site, or without a cookie, gets Django's page.
+    Who has no cookie any more is asked to log in, if the form is of a page for staff. Any other
+    request from another site, or without a cookie, gets Django's page.
     """
     name = request.resolver_match.view_name if request.resolver_match else ""
     # Over TLS Django has checked the origin or the referrer before the token.
     is_same_site = "Origin" in request.headers or request.is_secure()
     is_logged_in = request.user.is_authenticated
+    is_staffs = required_permission(name) not in (None, EVERYBODY, BEARER)
+    has_cookie = settings.CSRF_COOKIE_NAME in request.COOKIES
+    if not (is_logged_in or has_cookie) and (is_staffs or name.startswith("admin:")):
+        return to_login(request)
     if not (is_same_site and reason.startswith(_STALE)):
         return csrf.csrf_failure(request, reason)
     if name in _LOGIN:

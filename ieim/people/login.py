@@ -19,7 +19,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from ieim.people import addresses, openid, passwords
+from ieim.people import addresses, openid, passwords, sessions
 from ieim.people.audited import record_of
 from ieim.people.models import User
 
@@ -32,6 +32,7 @@ class LoginView(auth_views.LoginView):
             "passwords": settings.IEIM_PASSWORDS,
             "forgotten": passwords.can_reset(),
             "openid": settings.IEIM_OPENID["ISSUER"] and settings.IEIM_OPENID["NAME"],
+            "is_kept": sessions.has_unsaved(self.request),
         }
         return super().get_context_data(**kwargs, **methods)
 

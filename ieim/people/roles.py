@@ -66,6 +66,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         *permissions("studio", DRAFT, ("view",)),
         *permissions("knowledge", ("release", "publication", "directive"), ("view",)),
         *permissions("studio", ("goldenrun",), ("view", "add")),
+        "knowledge.change_directive",
         "studio.view_proposal",
         "studio.publish_proposal",
         *_TOKENS,

@@ -13,6 +13,7 @@ from typing import Any
 
 from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.base import SessionBase
@@ -23,6 +24,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from ieim.people.access import BEARER, EVERYBODY, member, required_permission
@@ -35,8 +37,9 @@ DIGEST_LENGTH = 40
 _SEEN = "staff_seen"
 _SEEN_INTERVAL = 60
 """Seconds between two updates of when a session was last used."""
-_EDITED = "editor:"
-"""How the names of pages begin that show again what was posted when the session had ended."""
+_EDITED = ("editor:", "notices:add", "knowledge:comment")
+"""How the names of forms begin that are shown again as they were posted when the session had
+ended."""
 _UNSAVED = "staff_unsaved"
 _UNSAVED_SECONDS = 3600
 _POLLED = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
@@ -127,13 +130,19 @@ def _unsaved(request: HttpRequest, user: User) -> dict[str, Any] | None:
     return {"user": user.pk, "path": request.get_full_path(), "fields": fields, "at": at}
 
 
-def take_unsaved(request: HttpRequest) -> QueryDict | None:
-    """Return the fields that the user posted to this address when their session had ended, once.
+def has_unsaved(request: HttpRequest) -> bool:
+    """Whether something waits for :func:`take_unsaved`."""
+    return _UNSAVED in request.session
+
+
+def take_unsaved(request: HttpRequest, url: str = "") -> QueryDict | None:
+    """Return the fields that the user posted to ``url``, by default this address, when their
+    session had ended, once, and tell the user.
 
     None after :data:`_UNSAVED_SECONDS`, or where somebody else has logged in.
     """
     stored = request.session.get(_UNSAVED)
-    if stored is None or stored["path"] != request.get_full_path():
+    if stored is None or stored["path"] != (url or request.get_full_path()):
         return None
     del request.session[_UNSAVED]
     age = timezone.now().timestamp() - stored["at"]
@@ -142,6 +151,8 @@ def take_unsaved(request: HttpRequest) -> QueryDict | None:
     fields = QueryDict(mutable=True)
     for name, values in stored["fields"].items():
         fields.setlist(name, values)
+    message = gettext("You were logged out before this was saved. It is here again: save it.")
+    messages.warning(request, message)
     return fields
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations import page_languages
 from ieim.knowledge.bundles.rows import Table
+from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.topology import PERSON, REPLY
 
 if TYPE_CHECKING:
@@ -104,12 +105,12 @@ _TABLES: Mapping[Table, str] = {
 }
 
 _PAGE_COLUMNS: Mapping[str, str] = {
-    "applicability_summary": gettext_noop("Who it is for"),
+    "conditions": gettext_noop("Conditions"),
     "path": gettext_noop("Page or place"),
     "url": gettext_noop("Link"),
     "value": gettext_noop("Category"),
 }
-"""Columns with another label on the editors' pages than where they are edited."""
+"""Columns with another label on the editors' pages than in the admin; see HEADINGS, too."""
 
 _CHECKS: Mapping[str, str] = {
     "draft.empty": gettext_noop("Nothing to publish"),
@@ -167,8 +168,17 @@ def column_name(column: str) -> str:
 
 
 def column_label(column: str) -> str:
-    """Return what the editors' pages call a column."""
+    """Return what the editors' pages call a column: the heading that citizens read, if any."""
+    if column in HEADINGS:
+        return str(HEADINGS[column])
     return gettext(_PAGE_COLUMNS[column]) if column in _PAGE_COLUMNS else column_name(column)
+
+
+def value_label(column: str, text: str) -> str:
+    """Return the text of a column as people read it: a language and fields by their names."""
+    if column == "stale":
+        return "\n".join(map(column_label, text.splitlines()))
+    return language_label(text) if text and column == "language" else text
 
 
 def table_label(table: Table) -> str:

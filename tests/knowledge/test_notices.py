@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from ieim.knowledge.notices.services import BadText, Refused, add, end, plain_te
 from ieim.people.roles import Role
 from ieim.pipeline.reply.cards import Source
 from ieim.pipeline.reply.reply import Notice
-from tests.review.people import person
+from tests.review.people import browser, person
 
 CLOSED = "The office is closed this week."
 HOUR = timedelta(hours=1)
@@ -68,6 +69,18 @@ def test_it_ends_early_once(published: None) -> None:
     assert AuditEvent.objects.filter(kind="directive.ended").count() == 1
     with pytest.raises(Refused, match="over already"):
         end(directive_id=notice.pk, by=by)
+
+
+def test_a_publisher_ends_one_and_reads_whose_time_it_is(published: None, settings: Any) -> None:
+    settings.TIME_ZONE = "Europe/Prague"
+    notice, client = write(), browser(person("paul", Role.PUBLISHER))
+    page = client.get("/knowledge/notices/").content.decode()
+    assert "Europe/" not in page
+    assert re.search(r"Times are those of Prague, where it is \d\d:\d\d now\.", page)
+    assert f'action="/knowledge/notices/{notice.pk}/end/"' in page
+    assert client.get("/knowledge/notices/add/").status_code == 403
+    client.post(f"/knowledge/notices/{notice.pk}/end/")
+    assert selectors.active(timezone.now()) == []
 
 
 def test_one_that_has_not_begun_never_begins(published: None) -> None:

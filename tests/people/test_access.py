@@ -48,7 +48,7 @@ ROLES = {
     "knowledge:home": READING,
     "knowledge:propose": {Role.EDITOR},
     "knowledge:publish": {Role.PUBLISHER},
-    "knowledge_api:end_notice": {Role.EDITOR},
+    "knowledge_api:end_notice": READING,
     "knowledge_api:services": READING,
     "knowledge_api:services_entry": {Role.EDITOR},
     "notices:add": {Role.EDITOR},

@@ -100,6 +100,30 @@ def test_what_is_not_given_back(tabs: Client, headers: Any, form: Any) -> None:
     assert not any(value in html for value in form.values())
 
 
+def test_a_form_of_staff_without_any_cookie_leads_to_the_login(tabs: Client) -> None:
+    log_in(tabs, token_of(tabs.get("/staff/login/")))
+    page = "/knowledge/notices/add/"
+    form = {"text": "x", "csrfmiddlewaretoken": token_of(tabs.get(page))}
+    tabs.cookies.clear()
+    answer = tabs.post(page, form, HTTP_REFERER=f"http://testserver{page}")
+    assert (answer.status_code, answer["Location"]) == (302, f"/staff/login/?next={page}")
+    citizen = tabs.post("/", {"message": "x"})
+    assert citizen.status_code == 403
+    assert "Your form was not sent" in citizen.content.decode()
+
+
+def test_staff_keep_their_navigation_on_pages_that_are_not_theirs(tabs: Client) -> None:
+    log_in(tabs, token_of(tabs.get("/staff/login/")))
+    for address, status in (("/review/", 403), ("/knowledge/nothing/", 404)):
+        answer = tabs.get(address)
+        html = answer.content.decode()
+        assert answer.status_code == status
+        assert 'class="staff-nav"' in html
+        assert "talk to a person" not in html
+    tabs.cookies.clear()
+    assert 'class="staff-nav"' not in tabs.get("/nothing/").content.decode()
+
+
 def test_who_logs_out_leaves_nothing_in_the_browser(tabs: Client) -> None:
     log_in(tabs, token_of(tabs.get("/staff/login/")))
     token = token_of(tabs.get("/knowledge/"))

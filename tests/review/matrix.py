@@ -179,6 +179,7 @@ KINDS: Mapping[str, Kind] = {
     "administration:save": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
     **{f"editor:{name}": Kind.PAGE for name in ("agency", "category", "service")},
+    "editor:translation": Kind.PAGE,
     "editor:situation": Kind.SHARED,
     **{
         f"editor:{action}_{name}": Kind.ADDED

@@ -105,7 +105,8 @@ class World:
     def address(self, name: str, names: tuple[str, ...], me: User | None) -> str:
         """Return where the objects are, ``names`` being what the address takes."""
         query = ""
-        of_table = {f"knowledge_api:{table}_entry": table for table in TABLES}
+        of_table: dict[str, Table] = {f"knowledge_api:{table}_entry": table for table in TABLES}
+        of_table["editor:translation"] = "translations"
         if table := of_table.get(name):
             query = "?" + urlencode(
                 {n: value for n, value in self.identity(table).items() if value}

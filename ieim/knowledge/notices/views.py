@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from babel.dates import get_timezone_location
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils import timezone
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.formats import date_format
+from django.utils.translation import get_language, gettext, gettext_lazy, to_locale
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ieim.knowledge import selectors as knowledge
@@ -21,6 +23,7 @@ from ieim.knowledge.notices import selectors, services
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of, works_for
+from ieim.people.sessions import take_unsaved
 
 OVER = 50
 """How many notices that are over the page lists, the last one first."""
@@ -49,7 +52,7 @@ def notices(request: HttpRequest) -> HttpResponse:
             for words, note, rows in groups
         ],
         "over": _rows(request, visible.filter(ends_at__lte=now).order_by("-ends_at")[:OVER]),
-        "zone": settings.TIME_ZONE,
+        "zone": _zone(),
     }
     return render(request, "knowledge/notices/notices.html", context)
 
@@ -57,7 +60,12 @@ def notices(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """A new notice; 422 with what was typed and what is wrong with it."""
-    form = NoticeForm(member(request), request.POST if request.method == "POST" else None)
+    unsaved = take_unsaved(request) if request.method == "GET" else None
+    form = NoticeForm(
+        member(request),
+        request.POST if request.method == "POST" else None,
+        initial=unsaved.dict() if unsaved else None,
+    )
     if request.method == "POST" and form.is_valid():
         try:
             services.add(by=member(request), **form.cleaned_data)
@@ -65,9 +73,9 @@ def add(request: HttpRequest) -> HttpResponse:
             for field, problem in refused.problems.items():
                 form.add_error(field, problem)
         else:
-            messages.success(request, gettext("The notice is in place."))
+            messages.success(request, gettext("The notice is in place."), extra_tags="saved")
             return _see_list()
-    context = {"form": form, "limit": services.MAX_TEXT, "zone": settings.TIME_ZONE}
+    context = {"form": form, "limit": services.MAX_TEXT, "zone": _zone()}
     status = 422 if request.method == "POST" else 200
     return render(request, "knowledge/notices/add.html", context, status=status)
 
@@ -100,6 +108,15 @@ def _rows(request: HttpRequest, notices: Iterable[Directive]) -> list[dict[str, 
         }
         for notice in notices
     ]
+
+
+def _zone() -> str:
+    """Return where the times of the pages are those of, in words, and what time it is there."""
+    zone = timezone.get_current_timezone()
+    locale = to_locale(get_language() or "en")
+    place = get_timezone_location(ZoneInfo(str(zone)), locale=locale, return_city=True)
+    message = gettext("{place}, where it is {time} now")
+    return message.format(place=place, time=date_format(timezone.localtime(), "H:i"))
 
 
 def _see_list() -> HttpResponse:

@@ -27,9 +27,10 @@ from ieim.people.scope import agencies_of
 from ieim.studio.admin.conflicts import conflict_of, identity_fields, removed_entry, saved_over
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problem, Problems, attribute
-from ieim.studio.drafts.history import readable
+from ieim.studio.drafts.history import made, readable
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.editor.forms import DraftForm, sentence
+from ieim.studio.labels import column_label
 from ieim.studio.models import Agency, Change, DraftEntry
 
 if TYPE_CHECKING:
@@ -256,7 +257,14 @@ class DraftAdmin(Scoped):
             request.GET.get("p", 1)
         )
         extra = {**(extra_context or {}), "changes": page, "version": entry.version}
-        extra["shown"] = [(change, readable(change.fields)) for change in page]
+        extra["shown"] = [
+            (
+                change,
+                *made(change),
+                [(column_label(name), *texts) for name, *texts in readable(change.fields)],
+            )
+            for change in page
+        ]
         return super().history_view(request, object_id, extra)
 
 

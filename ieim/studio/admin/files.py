@@ -28,6 +28,7 @@ from ieim.studio.admin.base import DraftAdmin
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.exchange.files import MAX_BYTES, MEDIA_TYPES, export, read
 from ieim.studio.exchange.importing import (
+    ALL,
     Moved,
     ignored_columns,
     plan_import,
@@ -107,7 +108,12 @@ class FilesAdmin(DraftAdmin):
         cache.set(self._cache_key(request, token), rows, _KEEP_SECONDS)
         confirm = ConfirmForm(initial={"token": token, "seen": plan.fingerprint})
         warnings = [*ignored_columns(self.table, source), *service_warnings(plan)]
-        context = {"plan": plan, "rows": len(source.rows), "warnings": warnings}
+        context = {
+            "plan": plan,
+            "certain": sum(not entry.needs_choice(member(request)) for entry in plan.entries),
+            "rows": len(source.rows),
+            "warnings": warnings,
+        }
         return self._import_page(request, form=form, confirm_form=confirm, **context)
 
     def confirm_view(self, request: HttpRequest) -> HttpResponse:
@@ -120,13 +126,13 @@ class FilesAdmin(DraftAdmin):
         if rows is None:
             messages.error(request, gettext("The file is no longer kept here. Choose it again."))
             return redirect(self._url("import"))
-        plan, problem = None, ""
+        plan, problem, chosen = None, "", request.POST.getlist("take")
         try:
             plan = write_import(
                 rows,
                 by=member(request),
                 expected_fingerprint=form.cleaned_data["seen"],
-                chosen=request.POST.getlist("take"),
+                chosen=None if ALL in chosen else chosen,
             )
         except (Moved, OutOfScope) as error:
             problem = str(error)
@@ -137,6 +143,10 @@ class FilesAdmin(DraftAdmin):
             return self._import_page(request, form=ImportForm(), problems=[problem])
         cache.delete(key)
         added, changed, same = plan.counts[self.table].values()
+        if not added + changed:
+            message = gettext("Nothing was imported: no box was ticked.")
+            messages.warning(request, message)
+            return redirect(self._url("import"))
         message = gettext("Imported: {new} new, {changed} changed, {same} as before.")
         messages.success(
             request, message.format(new=f"{added:,}", changed=f"{changed:,}", same=f"{same:,}")

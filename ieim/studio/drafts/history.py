@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.labels import value_label
 from ieim.studio.models import Change
 
 
@@ -67,13 +68,33 @@ def change(
 
 
 def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
-    """Return ``(column, before, after)`` as people read them: an item of a list a line."""
-    return [(name, shown(before), shown(after)) for name, (before, after) in fields.items()]
+    """Return ``(column, before, after)`` as people read them: an item of a list a line, languages
+    and fields by their names."""
+    return [
+        (name, value_label(name, shown(before)), value_label(name, shown(after)))
+        for name, (before, after) in fields.items()
+    ]
 
 
-def last_change(table: Table, entry: str) -> str:
-    """Return who changed ``entry`` last, and when: "Edith Ek removed it on 3 May 2026 at 9:05"."""
-    newest = Change.objects.select_related("by").filter(table=table, entry=entry).first()
+def made(change: Change) -> tuple[str, str]:
+    """Return who made a change and how, for people to read.
+
+    What nobody made by hand was made by the end of a change set.
+    """
+    if change.by_id is None and change.source == Change.Source.ADMIN:
+        return gettext("A change set at its end, automatically"), ""
+    who = change.by.display_name if change.by else gettext("Whoever runs the system")
+    return who, change.get_source_display()
+
+
+def last_change(table: Table, entry: str, columns: Collection[str] = ()) -> str:
+    """Return who changed ``entry`` last, and when: "Edith Ek removed it on 3 May 2026 at 9:05".
+
+    With ``columns``, who changed any of them last.
+    """
+    changes = Change.objects.select_related("by").filter(table=table, entry=entry)
+    hits = (change for change in changes if not columns or change.fields.keys() & columns)
+    newest = next(hits, None)
     if newest is None:
         return gettext("Somebody else changed it")
     message = {
@@ -83,7 +104,7 @@ def last_change(table: Table, entry: str) -> str:
     }[Change.Kind(newest.kind)]
     changed_at = timezone.localtime(newest.at)
     return message.format(
-        name=newest.by.display_name if newest.by else gettext("Whoever runs the system"),
+        name=made(newest)[0],
         day=dateformat.format(changed_at, "j F Y"),
         time=dateformat.format(changed_at, "G:i"),
     )

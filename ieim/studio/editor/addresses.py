@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import urlencode
 
 from django.contrib.admin.utils import quote, unquote
 from django.urls import reverse
 
-from ieim.knowledge.bundles.rows import Table
+from ieim.knowledge.bundles.rows import IDENTITY, Table
 
 NAMES: Final[dict[Table, str]] = {
     "agencies": "agency",
@@ -33,6 +34,10 @@ class IdConverter:
 
 def edit_url(table: Table, identity: Sequence[str]) -> str:
     """Return the address of an entry's page; "" for a table whose entries have none."""
+    if table == "translations":
+        columns = zip(IDENTITY[table], identity, strict=True)
+        query = urlencode({name: value for name, value in columns if value})
+        return f"{reverse('editor:translation')}?{query}"
     if table not in NAMES or not all(identity):
         return ""
     return reverse(f"editor:{NAMES[table]}", args=identity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,16 +13,20 @@ from django.utils.safestring import SafeString
 from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 
-from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED
 from ieim.knowledge.bundles.rows import IDENTITY
-from ieim.knowledge.headings import HEADINGS
+from ieim.knowledge.bundles.situations import line, parts
 from ieim.knowledge.selectors import current_release
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.knowledge import NO_NEXT
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problems, attribute
+from ieim.studio.drafts.translations import kind_of, owner_of
 from ieim.studio.editor.questions import lines_of
+from ieim.studio.labels import column_label
 from ieim.studio.models import Agency, Category, DraftEntry, Service, Situation, Translation
+
+_KEY = re.compile(r"[\w.-]+")
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -52,6 +57,34 @@ class Lines(forms.CharField):
 
     def _lines(self, text: str | None) -> list[str]:
         return [line.strip() for line in (text or "").splitlines() if line.strip()]
+
+
+class ServiceLines(Lines):
+    """Services by their names, one a line; what stands behind a bar is left as it is.
+
+    Its values are the lines of a bundle, which have ``agency/key``.
+    """
+
+    def names(self) -> dict[str, str]:
+        """Return the draft's services by ``agency/key``, each as a line has it."""
+        rows = Service.objects.values_list("agency_id", "key", "name")
+        refs = ((f"{agency}/{key}", name.replace("|", "-")) for agency, key, name in rows)
+        return {ref: f"{name} ({ref})" for ref, name in refs}
+
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, list) and value:
+            names = self.names()
+            value = [line(names.get(ref, ref), condition) for ref, condition in map(parts, value)]
+        return super().prepare_value(value)
+
+    def clean(self, value: Any) -> Any:
+        """Return the lines; a name that several services have, or none, stays as it was typed."""
+        lines, refs = super().clean(value), dict[str, list[str]]()
+        for ref, name in self.names().items() if lines else ():
+            for text in (ref, name, name.removesuffix(f" ({ref})")):
+                refs.setdefault(text.casefold(), []).append(ref)
+        found = ((refs.get(name.casefold(), ()), name, text) for name, text in map(parts, lines))
+        return [line(ref[0] if len(ref) == 1 else name, text) for ref, name, text in found]
 
 
 class Categories(forms.MultipleChoiceField):
@@ -142,14 +175,17 @@ class DraftForm(Base):
         for name, field in self.fields.items():
             if isinstance(field, forms.CharField) and name not in IDENTITY[self.instance.table]:
                 field.strip = False
-            if name in HEADINGS:
-                _headed(field, name)
+            if name in COLUMNS[self.instance.table]:
+                field.label = column_label(name)
+                if field.help_text == f"{field.label}.":
+                    field.help_text = ""
 
     def _post_clean(self) -> None:
         """Leave the entry alone: editing has the rules, and is the only one to write."""
 
     def clean(self) -> dict[str, Any]:
         """Return the values, after showing what breaks a rule and what was refused before."""
+        self._typed = dict(self.cleaned_data)
         wrong: Mapping[int, Problems] = {}
         if self.instance._state.adding or self.has_changed():
             edit = editing.Edit(self.values(), self.seen_version())
@@ -159,6 +195,11 @@ class DraftForm(Base):
         self.show_problems(
             {name: texts for name, texts in wrong.get(0, {}).items() if name not in self.errors}
         )
+        name = IDENTITY[self.instance.table][-1]
+        key = self.cleaned_data.get(name) if name in ("id", "key") else None
+        if self.instance._state.adding and key and not _KEY.fullmatch(key):
+            message = gettext("Write it with letters, digits, dots, hyphens and underscores alone.")
+            self.add_error(name, message)
         return self.cleaned_data
 
     def show_problems(self, problems: Problems) -> None:
@@ -173,12 +214,16 @@ class DraftForm(Base):
         return {bound.name for bound in self.visible_fields()}
 
     def values(self) -> dict[str, Any]:
-        """Return the bundle's columns that the form has, with the natural id of its entry."""
+        """Return the bundle's columns that the form has, with the natural id of its entry.
+
+        Also what breaks a rule is among them, as far as it could be read.
+        """
         entry: Any = self.instance
         values: dict[str, Any] = {}
+        typed = getattr(self, "_typed", self.cleaned_data)
         for name in COLUMNS[entry.table]:
             if name in self.fields:
-                value = self.cleaned_data.get(name)
+                value = typed.get(name)
                 if isinstance(value, str) and not isinstance(self.fields[name], Lines):
                     # Browsers send CR LF for a new line.
                     value = value.replace("\r\n", "\n")
@@ -186,7 +231,7 @@ class DraftForm(Base):
                     value = getattr(entry, name)
                 values[name] = value.pk if isinstance(value, Agency) else value
             elif name in IDENTITY[entry.table]:
-                values[name] = getattr(entry, attribute(name))
+                values[name] = getattr(entry, attribute(name)) or ""
         if self.cleaned_data.get("position") is not None:
             values["position"] = self.cleaned_data["position"]
         return values
@@ -209,14 +254,6 @@ def _fixed(field: forms.Field, *, stored: bool) -> None:
     before = gettext("Once it is saved this cannot be changed.")
     hint = gettext("This cannot be changed any more.") if stored else before
     field.help_text = f"{field.help_text} {hint}".strip()
-
-
-def _headed(field: forms.Field, name: str) -> None:
-    """Call a field what citizens read above it; files call it by its column."""
-    field.label = str(HEADINGS[name])
-    hint = "" if field.help_text == f"{field.label}." else field.help_text
-    in_files = gettext("In files: {column}.").format(column=name)
-    field.help_text = f"{hint} {in_files}".strip()
 
 
 def _places(which: StrPromise) -> Lines:
@@ -365,12 +402,12 @@ def _found(service: Service) -> str:
 
 
 class SituationForm(AskedForm):
-    services = Lines(
+    services = ServiceLines(
         label=gettext_lazy("Services"),
         rows=10,
         help_text=gettext_lazy(
-            "What to do, in order, as agency/key, one a line. Who it is for, where not for "
-            "everybody, stands behind a bar: “registry/marriage-copy | if you were married”."
+            "What to do, in order, one a line. Who it is for, where not for everybody, stands "
+            "behind a bar: “Copy of a marriage certificate | if you were married”."
         ),
     )
     questions = _questions(
@@ -402,3 +439,14 @@ class TranslationForm(DraftForm):
     class Meta:
         model = Translation
         fields = list(COLUMNS["translations"])
+
+
+class OwnTranslationForm(TranslationForm):
+    """The texts that the translation of one entry has; what it is of is known."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        instance: Any = self.instance
+        shown = {*TRANSLATED[kind_of(owner_of(instance))], "seen"}
+        for name in self.fields.keys() - shown:
+            del self.fields[name]

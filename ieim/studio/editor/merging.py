@@ -12,6 +12,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.studio.drafts.entries import attribute
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
@@ -69,7 +70,7 @@ def _before(entry: DraftEntry, seen: str, form: forms.BaseForm) -> dict[str, Any
     version = int(seen) if seen.isdecimal() and len(seen) < 10 else 0
     columns = [name for name in form.fields if hasattr(entry, attribute(name))]
     missed = entry.version - version
-    identity = {name: getattr(entry, attribute(name)) for name in columns}
+    identity = {name: getattr(entry, attribute(name)) for name in IDENTITY[entry.table]}
     name = entry_name(entry.table, identity)
     changes = list(Change.objects.filter(table=entry.table, entry=name)[: max(missed, 0)])
     if not version or missed < 1 or len(changes) < missed:

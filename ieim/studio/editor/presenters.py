@@ -15,16 +15,19 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.knowledge.bundles.situations import parts
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Service as ServiceValue
+from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts.entries import column_values
-from ieim.studio.drafts.history import shown
+from ieim.studio.drafts.history import made, readable, shown
 from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.drafts.translations import kind_of, owner_of
 from ieim.studio.editor.addresses import edit_url
-from ieim.studio.editor.forms import DraftForm
+from ieim.studio.editor.forms import DraftForm, ServiceLines
 from ieim.studio.editor.merging import Merge
-from ieim.studio.labels import column_label
-from ieim.studio.models import Agency, Change, DraftEntry, Service
+from ieim.studio.labels import column_label, language_label
+from ieim.studio.models import Agency, Change, DraftEntry, Service, Translation
 from ieim.studio.pages.presenters import answer
 from ieim.studio.proposals.differences import marked
+from ieim.studio.translating.selectors import Text, target_languages
 
 CHANGES = 20
 """Changes of the history that a page shows."""
@@ -35,7 +38,10 @@ _CLASSES: Mapping[type[forms.Widget], str] = {
 
 
 def field_views(
-    form: DraftForm, merge: Merge, warnings: Mapping[str, Sequence[str]]
+    form: DraftForm,
+    merge: Merge,
+    warnings: Mapping[str, Sequence[str]],
+    originals: Mapping[str, Text],
 ) -> list[dict[str, Any]]:
     """Return what the template shows of each field; a stored entry's id is in the heading."""
     views = []
@@ -62,6 +68,10 @@ def field_views(
                 "group": is_group,
                 "html": html,
                 "warnings": warnings.get(bound.name, ()),
+                "original": originals.get(bound.name),
+                "picks": bound.field.names().values()
+                if isinstance(bound.field, ServiceLines)
+                else (),
                 "open": bound.name in merge.open,
                 "theirs": shown(merge.open.get(bound.name)),
             }
@@ -101,10 +111,11 @@ def history(table: Table, identity: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
         {
             "change": change,
+            "made": made(change),
             "fields": [
-                (column_label(column), *marked(shown(before), shown(after)))
-                for column, (before, after) in change.fields.items()
-                if shown(before) or shown(after)
+                (column_label(column), *marked(before, after))
+                for column, before, after in readable(change.fields)
+                if before or after
             ],
         }
         for change in changes
@@ -118,25 +129,34 @@ def related(entry: DraftEntry, *, may_edit: bool) -> list[tuple[str, str]]:
     if agency is not None and table in ("agencies", "dictionary"):
         query = urlencode({"agency": agency.pk})
         links.append((gettext("Categories of the agency"), f"{reverse('dictionary:home')}?{query}"))
-    level = {"dictionary": "category", "services": "service", "agencies": "agency"}.get(table, "")
+    level = {"dictionary": "category", "agencies": "agency"}.get(table, table.removesuffix("s"))
+    key = IDENTITY[table][-1]
     if isinstance(entry, Agency):
         query = urlencode({"agency": entry.pk})
         links.append((gettext("Its services"), f"{reverse('knowledge:services')}?{query}"))
         if may_edit:
             links.append((gettext("Add a service"), f"{reverse('editor:new_service')}?{query}"))
             links.append((gettext("Add a category"), f"{reverse('editor:new_category')}?{query}"))
+    elif isinstance(entry, Translation):
+        agency_id, category, service = owner_of(entry)
+        tables: dict[str, tuple[Table, list[str]]] = {
+            "agency": ("agencies", [agency_id]),
+            "category": ("dictionary", [agency_id, category]),
+            "service": ("services", [agency_id, service]),
+            "situation": ("situations", [service]),
+        }
+        links.append((gettext("The original"), edit_url(*tables[kind_of(owner_of(entry))])))
     elif agency is not None:
         links.append((agency.name, edit_url("agencies", [agency.pk])))
-    if level and agency is not None:
-        filters = {"agency__id__exact": agency.pk}
-        if level != "agency":
-            filters[level] = getattr(entry, IDENTITY[table][-1])
-        address = reverse("admin:studio_translation_changelist")
-        links.append((gettext("Translations"), f"{address}?{urlencode(filters)}"))
-    elif table == "situations":
-        query = urlencode({"situation__exact": getattr(entry, "key", "")})
-        address = reverse("admin:studio_translation_changelist")
-        links.append((gettext("Translations"), f"{address}?{query}"))
+    if table != "translations":
+        owner = {"agency": "" if agency is None else agency.pk, level: getattr(entry, key)}
+        names = [owner.get(name, "") for name in IDENTITY["translations"][1:]]
+        text = gettext("Translation: {language}")
+        for code in target_languages(drafts.draft().bundle) if may_edit else ():
+            address = edit_url("translations", [code, *names])
+            links.append((text.format(language=language_label(code)), address))
+        if not may_edit:
+            links.append((gettext("Translations"), reverse("translating:translations")))
     if isinstance(entry, Service) and may_edit:
         query = urlencode({"agency": entry.agency_id, "key": entry.key})
         links.append((gettext("Owner and review date"), f"{reverse('fresh:entry')}?{query}"))

@@ -32,6 +32,7 @@ from ieim.studio.drafts.entries import (
     dependants,
     referring,
     removal_problem,
+    stored_as,
 )
 from ieim.studio.drafts.history import agency_of, last_change, stale_message
 from ieim.studio.drafts.merging import WHOLE
@@ -42,6 +43,7 @@ from ieim.studio.editor.forms import (
     AgencyForm,
     CategoryForm,
     DraftForm,
+    OwnTranslationForm,
     ServiceForm,
     SituationForm,
     sentence,
@@ -51,7 +53,7 @@ from ieim.studio.editor.questions import QuestionOwner, owner_columns, text_of
 from ieim.studio.editor.ranking import QuestionReport, rank_questions
 from ieim.studio.editor.warnings import warnings_of
 from ieim.studio.gaps import selectors as gaps
-from ieim.studio.labels import column_label, table_label
+from ieim.studio.labels import column_label, language_label, table_label
 from ieim.studio.models import (
     DRAFT_MODELS,
     Agency,
@@ -61,12 +63,14 @@ from ieim.studio.models import (
     Situation,
     Translation,
 )
+from ieim.studio.translating import selectors as translating
 
 FORMS: dict[Table, type[DraftForm]] = {
     "agencies": AgencyForm,
     "dictionary": CategoryForm,
     "services": ServiceForm,
     "situations": SituationForm,
+    "translations": OwnTranslationForm,
 }
 READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -78,10 +82,10 @@ def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
     One that somebody has removed meanwhile comes back as a new one, with what was typed.
     """
     model = DRAFT_MODELS[table]
-    columns = {attribute(name): value for name, value in identity.items()}
+    columns = {attribute(name): stored_as(name, value) for name, value in identity.items()}
     stored = model._default_manager.filter(**columns).first()
-    if stored is not None:
-        return _page(request, stored)
+    if stored is not None or table == "translations":
+        return _page(request, stored or model(**columns))
     name = entry_name(table, identity)
     is_removed = Change.objects.filter(table=table, entry=name, kind=Change.Kind.REMOVED).exists()
     if request.method != "POST" or not is_removed:
@@ -93,13 +97,37 @@ def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
 
 
 @READ_OR_POST
+def translation(request: HttpRequest) -> HttpResponse:
+    """Show or save a translation beside its original; the address has its natural id."""
+    identity = {name: request.GET.get(name, "") for name in IDENTITY["translations"]}
+    if _translated(identity) is None:
+        raise Http404("There is nothing of this kind to translate, or not into this language.")
+    return entry(request, "translations", **identity)
+
+
+def _translated(identity: Mapping[str, str]) -> translating.Entry | None:
+    """Return the texts of the draft beside the translation of an ``identity``."""
+    language, agency, category, service, situation = (
+        identity[name] for name in IDENTITY["translations"]
+    )
+    bundle, owner = drafts.draft().bundle, (agency, category, service or situation)
+    is_target = language in translating.target_languages(bundle)
+    rows = translating.entries(bundle, language) if is_target else ()
+    return next((row for row in rows if row.owner == owner), None)
+
+
+@READ_OR_POST
 def new(request: HttpRequest, table: Table) -> HttpResponse:
     """Show or save the form of a new entry, of the agency that the address names, or with the
     question of the gap that a service is to fill."""
     model = DRAFT_MODELS[table]
     gap = gaps.first_gap(request.GET.get("gap", ""), member(request))
     name = request.GET.get("agency", "") if gap is None else gap.group.agency
+    scope = agencies_of(request.user)
+    offered = Agency.objects.all() if scope is None else Agency.objects.filter(pk__in=scope)
     agency = Agency.objects.filter(pk=name).first()
+    if agency is None and offered.count() == 1:
+        agency = offered.get()
     known = {"agency_id": agency.pk} if agency and "agency" in IDENTITY[table] else {}
     initial: dict[str, Any] = {}
     if gap is not None and table == "services":
@@ -174,8 +202,6 @@ def _page(
         unsaved["do"] = "restore"  # it is shown, and saved by a press alone
         request.method = "POST"
         request.POST = unsaved  # type: ignore[assignment]  # as above
-        message = gettext("You were logged out before this was saved. It is here again: save it.")
-        messages.warning(request, message)
     posted, merged = _posted(request, stored)
     form = _form(posted, stored, scope, initial or {})
     is_valid = posted is not None and form.is_valid()
@@ -201,6 +227,7 @@ def _page(
         return render(request, f"studio/editor/_parts.html#{part}", context)
     context |= {
         "may_edit": may_edit,
+        "is_shared": not agency_of(stored.table, _identity(stored)),
         "is_posted": posted is not None,
         "again": bool(removed) or "again" in request.POST,
     }
@@ -233,7 +260,7 @@ def _may_edit(request: HttpRequest, stored: DraftEntry, scope: frozenset[str] | 
     action = f"{'add' if is_new else 'change'}_{stored._meta.model_name}"
     owner = agency_of(table, _identity(stored))
     # The agency of a new entry may still be chosen from those of the person.
-    in_scope = bool(scope) and is_new and not owner and "agency" in IDENTITY[table]
+    in_scope = bool(scope) and is_new and not owner and table in ("services", "dictionary")
     in_scope = in_scope or editing.permits(scope, table, owner, new=is_new)
     return in_scope and member(request).has_perm(f"studio.{action}")
 
@@ -255,19 +282,22 @@ def _context(stored: DraftEntry, form: DraftForm, merged: Merge) -> dict[str, An
         # What is still to be filled in is no mistake yet.
         for name in set(form.errors) - set(form.changed_data):
             del form.errors[name]
-    name = entry_name(table, _identity(stored))
+    identity = _identity(stored)
+    name = entry_name(table, identity)
+    beside = _translated(identity) if table == "translations" else None
+    originals = {text.field: text for text in beside.texts} if beside else {}
     warnings = warnings_of(table, values, new=is_new)
     return {
         "form": form,
         "table": table,
         "kind": table_label(table),
         "new": is_new,
-        "name": str(stored),
-        "entry": name,
+        "name": f"{beside.name}: {language_label(identity['language'])}" if beside else str(stored),
+        "entry": " ".join(filter(None, beside.owner)) if beside else name,
         "version": stored.version,
-        "conflict": last_change(table, name) if merged.open else "",
+        "conflict": last_change(table, name, [*merged.open]) if merged.open else "",
         "card": presenters.card(table, values),
-        "fields": presenters.field_views(form, merged, warnings),
+        "fields": presenters.field_views(form, merged, warnings, originals),
     }
 
 
@@ -275,9 +305,12 @@ def _posted(request: HttpRequest, stored: DraftEntry) -> tuple[QueryDict | None,
     """Return the posted form, merged with what others have saved; a new entry gets a key."""
     if request.method != "POST":
         return None, Merge()
-    data, merged = merge(request.POST, FORMS[stored.table](instance=stored), stored)
+    typed: QueryDict = request.POST.copy()
+    if (pick := typed.get("pick", "").strip()) and typed.get("do") != "preview":
+        typed["services"] = f"{typed.get('services', '')}\n{pick}".strip()
+    data, merged = merge(typed, FORMS[stored.table](instance=stored), stored)
     key = IDENTITY[stored.table][-1]
-    if stored._state.adding and not data.get(key, "").strip():
+    if stored.table in NAMES and stored._state.adding and not data.get(key, "").strip():
         data = data.copy()
         data[key] = slugify(data.get("name") or data.get("value") or "", allow_unicode=True)
     return data, merged
@@ -294,7 +327,7 @@ def _form(
     if scope is not None and isinstance(agencies, forms.ModelChoiceField):
         agencies.queryset = Agency.objects.filter(pk__in=scope)
     key = IDENTITY[stored.table][-1]
-    if stored._state.adding:
+    if stored._state.adding and key in form.fields:
         source = "value" if "value" in form.fields else "name"
         form.fields[key].widget.attrs["data-from"] = f"id_{source}"
     return form
@@ -321,11 +354,13 @@ def _saved(request: HttpRequest, saved: DraftEntry, merged: Merge) -> HttpRespon
     identity = _identity(saved)
     message = _where(request, saved.table, entry_name(saved.table, identity))
     messages.success(request, message, extra_tags="saved")
-    if merged.taken:
+    by_change: dict[str, list[str]] = {}
+    for name in merged.taken:
+        changed = last_change(saved.table, entry_name(saved.table, identity), [name])
+        by_change.setdefault(changed, []).append(column_label(name))
+    for changed, fields in by_change.items():
         message = gettext("{what}. What they wrote is kept: {fields}.")
-        changed = last_change(saved.table, entry_name(saved.table, identity))
-        fields = ", ".join(map(column_label, merged.taken))
-        messages.info(request, message.format(what=changed, fields=fields))
+        messages.info(request, message.format(what=changed, fields=", ".join(fields)))
     response = redirect(edit_url(saved.table, list(identity.values())))
     response.status_code = 303
     return response
@@ -348,6 +383,7 @@ _PATHS: dict[Table, tuple[str, str]] = {
     "situations": ("situations", "<entry_id:key>"),
 }
 urlpatterns = [
+    path("translations/edit/", translation, name="translation"),
     *(
         path(f"{folder}/{ids}/", partial(entry, table=table), name=NAMES[table])
         for table, (folder, ids) in _PATHS.items()

@@ -30,6 +30,8 @@ from ieim.studio.drafts.sets import store_changes
 from ieim.studio.models import Change, Service
 
 _IMPORTS = (Change.Source.FILE, Change.Source.BUNDLE)
+ALL = "all"
+"""How a form takes all that people have changed or removed, instead of single choices."""
 _BATCH = 500
 
 
@@ -61,6 +63,12 @@ class Planned:
     def is_persons(self) -> bool:
         """Whether a person changed or removed it, so that something has to be chosen."""
         return bool(self.edits or self.removal)
+
+    def needs_choice(self, by: User) -> bool:
+        """Whether nothing of it is written unless ``by`` takes what somebody else has written."""
+        if self.removal is not None:
+            return self.removal.by_id != by.pk
+        return all(c in self.edits and self.edits[c].by_id != by.pk for c in self.fields)
 
     @property
     def is_new(self) -> bool:

@@ -26,7 +26,13 @@ from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.editor.addresses import edit_url
-from ieim.studio.labels import check_labels, column_label, table_label
+from ieim.studio.labels import (
+    check_labels,
+    column_label,
+    language_label,
+    table_label,
+    value_label,
+)
 from ieim.studio.models import DRAFT_MODELS
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
@@ -275,15 +281,19 @@ def _difference(
 ) -> dict[str, Any]:
     fields = []
     for field in difference.fields:
-        before, after = marked(field.before, field.after)
+        texts = (value_label(field.column, text) for text in (field.before, field.after))
+        before, after = marked(*texts)
         fields.append({"name": column_label(field.column), "before": before, "after": after})
+    words = difference.entry.split(" ")
     return {
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),
         "table": difference.table,
         "what": table_label(difference.table),
         "name": difference.name,
-        "entry": difference.entry,
+        "language": language_label(difference.language) if difference.language else "",
+        # Its language is said in words.
+        "entry": " ".join(word for word in words if word != difference.language),
         "agency": _agency_name(difference.table, difference.agency, names),
         "fields": fields,
         "url": urls.get((difference.table, difference.entry), ""),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from ieim.pipeline import knowledge
 from ieim.studio.drafts import sets
 from ieim.studio.drafts.merging import WHOLE
 from ieim.studio.models import Change, Proposal, Service
+from ieim.studio.proposals import selectors as proposals_of
 
 MOST_WORDS = 8
 """Words of a search; more are ignored."""
@@ -29,6 +32,27 @@ def others_at(proposal: Proposal) -> Sequence[Mapping[str, Any]]:
         if WHOLE in part.columns or not part.columns.isdisjoint(change.fields)
     }
     return [{"name": name, "entry": entry} for name, entry in seen]
+
+
+def decided() -> QuerySet[Proposal]:
+    """Return the proposals that wait for nothing more, newest first."""
+    undecided = (Proposal.State.OPEN, Proposal.State.SCHEDULED)
+    return proposals_of.proposals().exclude(state__in=undecided)
+
+
+def earlier_try(proposal: Proposal) -> Proposal | None:
+    """Return the newest proposal that was turned down or withdrawn, and that its author goes on
+    with in this set, which then began with the same note."""
+    given_up = (Proposal.State.REFUSED, Proposal.State.WITHDRAWN)
+    rows = proposals_of.proposals().filter(state__in=given_up, proposed_by=proposal.proposed_by_id)
+    rows = rows.filter(pk__lt=proposal.pk, decided_at__lte=proposal.proposed_at)
+    return rows.filter(note=proposal.note).exclude(note="").first()
+
+
+def coming_times(proposal: Proposal | None) -> dict[str, datetime]:
+    """Return the times of a proposal, by field, that are not over yet."""
+    times = {name: getattr(proposal, name, None) for name in ("publish_at", "expires_at")}
+    return {name: time for name, time in times.items() if time and time > timezone.now()}
 
 
 def draft_services(text: str, agency: str) -> QuerySet[Service, Mapping[str, Any]]:

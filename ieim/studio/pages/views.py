@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.formats import date_format
-from django.utils.timezone import localtime
+from django.utils.timezone import localtime, now
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -26,6 +26,7 @@ from ieim.knowledge.selectors import UnknownReleaseError, current_number, curren
 from ieim.knowledge.selectors import release as stored_release
 from ieim.people.access import member
 from ieim.people.scope import agencies_of, works_for
+from ieim.people.sessions import take_unsaved
 from ieim.pipeline import knowledge
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.checks import services as checking
@@ -60,7 +61,7 @@ def home(request: HttpRequest) -> HttpResponse:
     publications = Publication.objects.select_related("release", "published_by")
     current = current_release()
     changes = compared(current, drafts.draft().release)
-    scope = agencies_of(request.user)
+    scope, set_rows = agencies_of(request.user), _set_rows(request)
     context = {
         "publication": publications.defer("release__content").first(),
         "release": current,
@@ -68,10 +69,18 @@ def home(request: HttpRequest) -> HttpResponse:
         "changed": len(changes),
         "mine": sum(change.agency in scope for change in changes) if scope else None,
         "languages": coverage(drafts.draft().bundle),
-        "sets": _set_rows(request),
+        "sets": set_rows,
+        "refused": [
+            (row["set"], earlier)
+            for row in set_rows
+            if row["mine"]
+            and row["set"].size
+            and (earlier := selectors.earlier_try(row["set"]))
+            and earlier.state == Proposal.State.REFUSED
+        ],
         "free": _free(request),
         "waiting": proposals_of.proposals().filter(state__in=_UNDECIDED),
-        "recent": proposals_of.proposals().exclude(state__in=_UNDECIDED)[:_RECENT],
+        "recent": selectors.decided()[:_RECENT],
     }
     return render(request, "studio/pages/home.html", context)
 
@@ -80,6 +89,13 @@ def _free(request: HttpRequest) -> int:
     """Return how many entries are in no set that one may take."""
     scope = agencies_of(request.user)
     return sum(scope is None or part.agency in scope for part in sets.in_no_set().values())
+
+
+@require_safe
+def proposed(request: HttpRequest) -> HttpResponse:
+    """List the proposals that are decided, newest first."""
+    page = Paginator(selectors.decided(), presenters.PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "studio/pages/proposals.html", {"page": page, "query": ""})
 
 
 def _set_rows(request: HttpRequest) -> list[dict[str, Any]]:
@@ -270,23 +286,44 @@ def propose(request: HttpRequest) -> HttpResponse:
 @require_POST
 def propose_set(request: HttpRequest, proposal: int) -> HttpResponse:
     """Propose a change set; 422 where that is not possible."""
-    form = TimesForm(request.POST)
-    problems: Sequence[str] = [str(error) for errors in form.errors.values() for error in errors]
-    if not problems:
+    form = TimesForm(request.POST, auto_id="%s")
+    problems: Sequence[str] = ()
+    if form.is_valid():
         own = partial(proposals.propose, proposal_id=proposal, **form.cleaned_data)
         response, problems = _proposed(request, own)
         if response:
             return response
-    return _page(request, proposal, problems=problems, action="propose", status=422)
+    return _page(request, proposal, problems=problems, action="propose", status=422, times=form)
+
+
+def _time() -> forms.DateTimeField:
+    widget = forms.DateTimeInput(
+        format="%Y-%m-%dT%H:%M", attrs={"class": "govuk-input", "type": "datetime-local"}
+    )
+    message = gettext_lazy("Write the day and the time as 2027-01-31 08:00.")
+    return forms.DateTimeField(required=False, widget=widget, error_messages={"invalid": message})
 
 
 class TimesForm(forms.Form):
     """When a set is published, and when its entries become again what they were."""
 
-    publish_at = expires_at = forms.DateTimeField(
-        required=False,
-        error_messages={"invalid": gettext_lazy("Write the day and the time as 2027-01-31 08:00.")},
-    )
+    publish_at = _time()
+    expires_at = _time()
+
+    def clean(self) -> dict[str, Any]:
+        """Say at its time what :func:`ieim.studio.proposals.services.propose` would refuse."""
+        times = {name: time for name, time in self.cleaned_data.items() if time is not None}
+        start = max(now(), times.get("publish_at", now()))
+        for name, time in times.items():
+            if time > now() + proposals.LATEST:
+                self.add_error(name, gettext("Choose a time within ten years."))
+            elif name == "publish_at" and time <= now():
+                message = gettext("The time to publish it is over: choose a later one, or none.")
+                self.add_error(name, message)
+            elif name == "expires_at" and time <= start:
+                message = gettext("It would end before it is published: choose a later time.")
+                self.add_error(name, message)
+        return self.cleaned_data
 
 
 @require_POST
@@ -369,6 +406,7 @@ def comment(request: HttpRequest, proposal: int) -> HttpResponse:
         proposals.comment(proposal_id=proposal, text=_text(request), by=member(request))
     except ProposalError as error:
         return _page(request, proposal, problems=error.reasons, action="comment", status=422)
+    messages.success(request, gettext("The other editors can read it now."), extra_tags="saved")
     return redirect(f"{reverse('knowledge:proposal', args=[proposal])}#comments")
 
 
@@ -416,6 +454,10 @@ def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
         checked = checking.checked(result.bundle, result.release)
         context = {"run": checked.run, "warnings": len(checked.remarks) - len(checked.errors)}
         return render(request, "studio/pages/_parts.html#checking", context)
+    unsaved = take_unsaved(request, reverse("knowledge:comment", args=[proposal]))
+    if unsaved is not None:
+        request.POST = unsaved  # type: ignore[assignment]  # it is read as if it had just come
+        return _page(request, proposal, action="comment")
     return _page(request, proposal)
 
 
@@ -470,6 +512,7 @@ def _page(
     problems: Sequence[str] = (),
     action: str = "",
     status: int = 200,
+    times: TimesForm | None = None,
 ) -> HttpResponse:
     stored = get_object_or_404(proposals_of.all_sets(), pk=pk)
     is_draft = stored.state == Proposal.State.DRAFT
@@ -494,6 +537,8 @@ def _page(
     names = presenters.agency_names(before, after)
     has_questions, run = golden_state(stored)
     remarks = [Remark.from_dict(values) for values in checks]
+    comments = list(stored.comments.select_related("by"))
+    earlier = selectors.earlier_try(stored)
     context: dict[str, Any] = {
         "proposal": stored,
         "open": stored.state == Proposal.State.OPEN,
@@ -503,10 +548,15 @@ def _page(
         "check_run": check_run,
         "errors": sum(remark.severity is Severity.ERROR for remark in remarks),
         "others": selectors.others_at(stored) if is_draft else (),
-        "comments": stored.comments.select_related("by"),
+        "my_sets": _set_rows(request) if is_draft else (),
+        "times": times or TimesForm(initial=selectors.coming_times(earlier), auto_id="%s"),
+        "comments": comments,
+        "author_comment": [c for c in comments if c.by_id == stored.proposed_by_id][-1:],
+        "earlier": earlier,
+        "earlier_comments": earlier.comments.select_related("by") if earlier else (),
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": agencies_outside_scope(changed, request.user)
-        if stored.state in (Proposal.State.OPEN, Proposal.State.SCHEDULED)
+        if stored.state in (*_UNDECIDED, Proposal.State.PUBLISHED)
         else "",
         "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
@@ -521,7 +571,7 @@ def _page(
         "run": run,
         "problems": problems,
         "action": action,
-        "text": _text(request) if problems else "",
+        "text": _text(request),
     }
     return render(request, "studio/pages/proposal.html", context, status=status)
 
@@ -545,6 +595,7 @@ urlpatterns = [
     path("sets/", begin_set, name="begin_set"),
     path("sets/take/", take, name="take"),
     path("releases/<int:number>/restore/", restore, name="restore"),
+    path("proposals/", proposed, name="proposals"),
     path("proposals/<int:proposal>/", proposal, name="proposal"),
     path("proposals/<int:proposal>/propose/", propose_set, name="propose_set"),
     path("proposals/<int:proposal>/take/", take, name="take_into"),

@@ -40,7 +40,7 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One entry that differs: ``entry`` is its natural id, ``name`` its name for people, and
-    ``agency`` "" where it belongs to every agency."""
+    ``agency`` "" where it belongs to every agency; so is ``language`` where it is in none."""
 
     table: Table
     kind: Kind
@@ -48,6 +48,7 @@ class Difference:
     agency: str
     name: str
     fields: tuple[Field, ...]
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,15 @@ def _difference(table: Table, kind: Kind, before: Entry | None, after: Entry | N
     columns = [field.name for field in fields(row) if field.name not in IDENTITY[table]]
     values = [(c, before and getattr(before, c), after and getattr(after, c)) for c in columns]
     name = getattr(row, "value" if table == "dictionary" else "name", "")
+    language = getattr(row, "language", "")
+    named = [text for text in identity if text and text != language] or identity
     return Difference(
         table=table,
         kind=kind,
         entry=" ".join(filter(None, identity)),
         agency=str(getattr(row, "id" if table == "agencies" else "agency", "")),
-        name=name or identity[-1] or identity[0],
+        name=name or named[-1],
+        language=language,
         fields=tuple(
             Field(column, _text(old), _text(new))
             for column, old, new in values

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -17,7 +18,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
@@ -27,9 +28,9 @@ from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
-from ieim.studio.exchange.importing import Moved, Plan, Planned
-from ieim.studio.labels import column_label
-from ieim.studio.models import Agency
+from ieim.studio.exchange.importing import ALL, Moved, Plan
+from ieim.studio.labels import column_label, table_label
+from ieim.studio.models import DRAFT_MODELS, Agency
 from ieim.studio.standards.report import Note, Problem, StandardError
 from ieim.studio.standards.rows import Mapped
 from ieim.studio.standards.services import merge, plan, read_standard
@@ -119,21 +120,11 @@ def preview(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "POST":
             try:
-                fingerprint = request.POST.get("fingerprint", "")
-                imported = merge(
-                    mapped=pending.mapped,
-                    by=member(request),
-                    expected_fingerprint=fingerprint,
-                    chosen=request.POST.getlist("take"),
-                )
+                return _imported(request, pending.mapped)
             except Moved as moved:
                 notice = str(moved) or gettext(
                     "The draft was changed since you looked. This is what the import would do now."
                 )
-            else:
-                cache.delete(_cache_key(request))
-                messages.success(request, _success_message(imported))
-                return redirect("standards:upload")
         planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
@@ -142,13 +133,35 @@ def preview(request: HttpRequest) -> HttpResponse:
         "file": pending.file,
         "standard": pending.mapped.standard,
         "plan": planned,
+        "certain": sum(not entry.needs_choice(member(request)) for entry in planned.entries),
         "tables": [_table(table, planned) for table in planned.counts],
-        "notes": [
-            (what, list(notes)) for what, notes in groupby(pending.notes, lambda note: note.what)
-        ],
+        "notes": [(what, list(n)) for what, n in groupby(pending.notes, attrgetter("what"))],
         "notice": notice,
     }
     return render(request, "studio/standards/preview.html", context, status=409 if notice else 200)
+
+
+def _imported(request: HttpRequest, mapped: Mapped) -> HttpResponse:
+    chosen = request.POST.getlist("take")
+    imported = merge(
+        mapped=mapped,
+        by=member(request),
+        expected_fingerprint=request.POST.get("fingerprint", ""),
+        chosen=None if ALL in chosen else chosen,
+    )
+    if not imported.entries:
+        messages.warning(request, gettext("Nothing was imported: no box was ticked."))
+        return redirect("standards:preview")
+    cache.delete(_cache_key(request))
+    added = sum(entry.is_new for entry in imported.entries)
+    message = ngettext(
+        "Imported into the draft: {added} entry added, {changed} changed.",
+        "Imported into the draft: {added} entries added, {changed} changed.",
+        added,
+    )
+    changed = len(imported.entries) - added
+    messages.success(request, message.format(added=f"{added:,}", changed=f"{changed:,}"))
+    return redirect("standards:upload")
 
 
 urlpatterns = [path("", upload, name="upload"), path("preview/", preview, name="preview")]
@@ -167,6 +180,11 @@ def _upload_page(
         "file": file,
         "problems": problems[:SHOWN],
         "more_problems": max(0, len(problems) - SHOWN),
+        "tables": [
+            (table_label(table), reverse(f"admin:studio_{model._meta.model_name}_import"))
+            for table, model in DRAFT_MODELS.items()
+            if request.user.has_perm(f"studio.change_{model._meta.model_name}")
+        ],
     }
     return render(request, "studio/standards/upload.html", context, status=status)
 
@@ -176,30 +194,20 @@ def _table(table: Table, planned: Plan) -> dict[str, Any]:
     return {
         "name": gettext(_TABLES[table]),
         "counts": planned.counts[table],
-        "entries": [_entry(entry) for entry in entries[:SHOWN]],
+        "entries": [
+            {
+                "name": entry.name,
+                "title": entry.values.get("name") or entry.values.get("value") or entry.name,
+                "is_new": entry.is_new,
+                "is_edited": entry.is_persons,
+                "removal": entry.removal,
+                "choice": entry.choice(),
+                "fields": [(column_label(name), *texts) for name, *texts in entry.shown],
+            }
+            for entry in entries[:SHOWN]
+        ],
         "more": max(0, len(entries) - SHOWN),
     }
-
-
-def _entry(entry: Planned) -> dict[str, Any]:
-    fields = [(column_label(name), *texts) for name, *texts in entry.shown]
-    title = entry.values.get("name") or entry.values.get("value") or entry.name
-    removal = {"removal": entry.removal, "choice": entry.choice()}
-    return (
-        removal
-        | {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
-        | {"is_edited": entry.is_persons}
-    )
-
-
-def _success_message(imported: Plan) -> str:
-    added = sum(entry.is_new for entry in imported.entries)
-    message = ngettext(
-        "Imported into the draft: {added} entry added, {changed} changed.",
-        "Imported into the draft: {added} entries added, {changed} changed.",
-        added,
-    )
-    return message.format(added=f"{added:,}", changed=f"{len(imported.entries) - added:,}")
 
 
 def _cache_key(request: HttpRequest) -> str:

@@ -20,6 +20,7 @@ from ieim.people.scope import works_for
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.translations import owner_of
+from ieim.studio.editor.addresses import edit_url
 from ieim.studio.labels import column_label, language_label
 from ieim.studio.models import Change, Translation
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
@@ -64,13 +65,8 @@ def _row(entry: Entry, stored: Translation | None, language: str, user: User) ->
     agency, category, service = entry.owner
     edit = ""
     if works_for(user, agency) and user.has_perm("studio.change_translation"):
-        identity = {"language": language, "agency": agency}
-        identity |= {"category": category, "service": service}
-        if entry.kind == "situation":
-            identity = {"language": language, "situation": service}
-        edit = f"{reverse('admin:studio_translation_add')}?{urlencode(identity)}"
-        if stored is not None:
-            edit = reverse("admin:studio_translation_change", args=[stored.pk])
+        keys = ("", service) if entry.kind == "situation" else (service, "")
+        edit = edit_url("translations", [language, agency, category, *keys])
     texts = [(column_label(text.field), text) for text in entry.texts]
     return {"entry": entry, "texts": texts, "stored": stored, "edit": edit}
 

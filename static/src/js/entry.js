@@ -1,9 +1,10 @@
-// An entry's page keeps what is typed in this browser, by person and entry, until it is saved or
-// they log out (Clear-Site-Data), for a day at most; and suggests the key of a new entry.
+// The form of an entry, a notice or a comment keeps what is typed in this browser, by person and
+// address, until it is saved or they log out (Clear-Site-Data), for a day at most; and suggests the
+// key of a new entry.
 
 const LONGEST = 24 * 60 * 60 * 1000;
 const form = document.querySelector("[data-entry]");
-const name = `ieim-draft:${form.dataset.entry}`;
+const name = `ieim-draft:${form?.dataset.entry}`;
 const kept = document.getElementById("kept");
 
 function fields() {
@@ -39,40 +40,44 @@ function restore(draft) {
   form.dispatchEvent(new Event("change"));
 }
 
-// A saved new entry has another address: what is kept under the old one goes too.
+// What is saved may have led to another page: what is kept under the old address goes too.
 const SAVING = "ieim-saving";
 try {
-  form.addEventListener("submit", () => sessionStorage.setItem(SAVING, name));
-  if ("saved" in form.dataset) localStorage.removeItem(sessionStorage.getItem(SAVING) ?? name);
+  form?.addEventListener("submit", () => sessionStorage.setItem(SAVING, name));
+  if (document.querySelector("[data-saved]")) localStorage.removeItem(sessionStorage.getItem(SAVING) ?? name);
 } catch {
   // Storage is blocked.
 }
 
-const draft = read();
-if ("fresh" in form.dataset) {
-  // Fields that only the page has since, such as its version, are no work of anybody's.
-  const typed = (list) => JSON.stringify(list.filter(([field]) => field !== "seen"));
-  if (draft && typed(draft.fields) !== typed(fields())) kept.hidden = false;
-  else write(null);
-  kept.querySelector("[data-restore]").addEventListener("click", () => {
-    restore(draft);
-    kept.hidden = true;
-  });
-  kept.querySelector("[data-forget]").addEventListener("click", () => {
-    write(null);
-    kept.hidden = true;
+function keep() {
+  const draft = read();
+  if ("fresh" in form.dataset) {
+    // Fields that only the page has since, such as its version, are no work of anybody's.
+    const typed = (list) => JSON.stringify(list.filter(([field]) => field !== "seen"));
+    if (draft && typed(draft.fields) !== typed(fields())) kept.hidden = false;
+    else write(null);
+    kept.querySelector("[data-restore]").addEventListener("click", () => {
+      restore(draft);
+      kept.hidden = true;
+    });
+    kept.querySelector("[data-forget]").addEventListener("click", () => {
+      write(null);
+      kept.hidden = true;
+    });
+  }
+
+  const key = form.querySelector("[data-from]");
+  const source = key && document.getElementById(key.dataset.from);
+  let isOwn = Boolean(key?.value);
+
+  form.addEventListener("input", ({ target }) => {
+    if (target === key) isOwn = Boolean(key.value);
+    if (target === source && !isOwn) {
+      const plain = source.value.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+      key.value = plain.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+    }
+    write(fields());
   });
 }
 
-const key = form.querySelector("[data-from]");
-const source = key && document.getElementById(key.dataset.from);
-let isOwn = Boolean(key?.value);
-
-form.addEventListener("input", ({ target }) => {
-  if (target === key) isOwn = Boolean(key.value);
-  if (target === source && !isOwn) {
-    const plain = source.value.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-    key.value = plain.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
-  }
-  write(fields());
-});
+if (form) keep();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -141,3 +142,29 @@ def test_both_versions_are_there_to_choose_without_scripts(browser: Browser, sit
     expect(page.get_by_role("alert")).to_contain_text("Saved in the draft.")
     expect(page.get_by_label(FEES)).to_have_value("EUR 30")
     context.close()
+
+
+def test_notices_and_translations_at_390_pixels(page: Page) -> None:
+    page.goto("/knowledge/notices/add/")
+    page.get_by_label("What citizens should know").fill("Closed on Fri")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Add the notice").click()
+    expect(page.get_by_text("What you had typed is kept")).to_be_visible()
+    good(page)
+    log_in(page, "/knowledge/notices/add/")
+    page.get_by_role("button", name="Put it back").click()
+    expect(page.get_by_label("What citizens should know")).to_have_value("Closed on Fri")
+    page.get_by_label("Agency").select_option(index=1)
+    page.get_by_label("End", exact=True).fill("2030-01-01T08:00")
+    page.get_by_role("button", name="Add the notice").click()
+    page.goto("/knowledge/notices/add/")
+    expect(page.locator("#kept")).to_be_hidden()
+    page.goto("/knowledge/translations/?language=de&state=all")
+    good(page)
+    page.get_by_role("link", name="Edit the translation").first.click()
+    good(page)
+    page.goto("/knowledge/situations/having-a-baby/")
+    page.get_by_label("Add a service by its name").fill("Extend a tourist visa")
+    page.get_by_role("button", name="Add it to the list").click()
+    expect(page.get_by_label("Services", exact=True)).to_have_value(re.compile("Extend a tourist"))
+    good(page)

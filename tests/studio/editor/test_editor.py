@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -80,8 +81,39 @@ def test_changes_of_different_fields_are_merged_and_named(client: Client, otto: 
     save(otto, contact="Desk 4")
     page = client.post(RENEW, form, follow=True)
     assert (renewal().fees, renewal().contact, renewal().version) == ("EUR 90", "Desk 4", 3)
-    assert "Otto Ober changed it on" not in text(page)  # the newest change is one's own by now
+    assert "Otto Ober changed it on" in text(page)  # the newest change is one's own by now
     assert "What they wrote is kept: Contact." in text(page)
+
+
+def test_each_who_changed_another_field_is_named(client: Client, otto: User) -> None:
+    form = filled(client, fees="EUR 90")
+    save(otto, contact="Desk 4")
+    save(person("anna", Role.EDITOR, name="Anna Ast"), processing_time="Two days")
+    page = text(client.post(RENEW, form, follow=True))
+    said = re.findall(r"(\w+ \w+) changed it on [^.]+\. What they wrote is kept: ([^.]+)\.", page)
+    assert set(said) == {("Otto Ober", "Contact"), ("Anna Ast", "How long it takes")}
+
+
+def test_the_history_names_nobody_for_the_end_of_a_change_set(client: Client) -> None:
+    Change.objects.create(
+        table="services",
+        entry="passports renew",
+        kind="changed",
+        source="admin",
+        fields={"fees": ["EUR 90", "EUR 80"]},
+    )
+    history = text(client.get(RENEW)).partition('id="history"')[2]
+    assert "at its end, automatically" in history
+    assert "by hand" not in history
+    assert "What it costs" in history
+
+
+def test_names_in_files_stand_in_a_fold_alone(client: Client) -> None:
+    before, _, fold = text(client.get(RENEW)).partition("What files call these fields")
+    assert "<code>applicability_summary</code>" in fold
+    assert ">Who it is for</label>" in before
+    assert "applicability_summary</" not in before
+    assert "In files" not in before
 
 
 def test_of_a_field_that_both_changed_one_chooses(client: Client, otto: User) -> None:

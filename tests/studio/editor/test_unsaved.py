@@ -10,6 +10,7 @@ from django.test import Client
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.studio.drafts import sets
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
 from tests.review.people import person, vouched
@@ -17,6 +18,7 @@ from tests.studio.editor.entry_pages import RENEW, filled
 
 pytestmark = pytest.mark.django_db
 RIGHT = "a long and secret sentence"
+EDIT = "/knowledge/translations/edit/"
 SAID = "You were logged out before this was saved."
 
 
@@ -28,7 +30,8 @@ def editor(name: str) -> User:
 
 
 @pytest.fixture(autouse=True)
-def eve(bundle: Bundle) -> User:
+def eve(bundle: Bundle, settings: Any) -> User:
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["en", "fr"]}
     import_bundle(bundle=bundle, by=None)
     return editor("eve")
 
@@ -68,6 +71,34 @@ def test_it_is_shown_again_and_saved_by_a_press(client: Client) -> None:
     assert SAID not in client.get(RENEW).content.decode()
     assert client.post(RENEW, data).status_code == 303
     assert fees() == "90 crowns"
+
+
+@pytest.mark.parametrize("kind", ["comment", "notice", "translation"])
+def test_other_forms_are_shown_again_too(client: Client, eve: User, kind: str) -> None:
+    working = sets.begin(eve, note="Fees")
+    address = {
+        "comment": f"/knowledge/proposals/{working.pk}/",
+        "notice": "/knowledge/notices/add/",
+        "translation": f"{EDIT}?language=fr&agency=passports&service=renew",
+    }[kind]
+    form = {"text": "Closed on Friday", "name": "Closed on Friday", "ends_at": "2030-01-01T08:00"}
+    log_in(client)
+    session = client.session
+    session["staff_seen"] = 1
+    session.save()
+    url = f"{address}comment/" if kind == "comment" else address
+    late = client.post(url, form, HTTP_REFERER=f"http://testserver{address}")
+    login = client.get(late["Location"]).content.decode()
+    assert 'id="kept">What you had typed is kept' in login
+    data = {"username": "eve", "password": RIGHT, "next": address}
+    html = client.post("/staff/login/", data, follow=True).content.decode()
+    assert SAID in html
+    assert "Closed on Friday" in html
+    assert kind != "notice" or 'value="2030-01-01T08:00"' in html
+
+
+def test_the_login_promises_nothing_that_is_not_kept(client: Client) -> None:
+    assert 'id="kept" hidden>' in client.get("/staff/login/").content.decode()
 
 
 def test_nobody_else_sees_it_and_it_is_forgotten(client: Client) -> None:

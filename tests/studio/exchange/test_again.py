@@ -76,6 +76,28 @@ def test_an_edited_field_stays_and_the_others_are_taken(client: Client, edith: U
     assert (renewed().fees, renewed().contact) == ("90 crowns", "Counter 2")
 
 
+def test_what_others_wrote_is_ticked_and_ones_own_is_already(
+    client: Client, edith: User, bundle: Bundle
+) -> None:
+    olga = person("olga", Role.EDITOR, name="Olga Oh")
+    data = b"agency,key,fees\npassports,renew,90 crowns\n"
+    edit(edith, fees="85 crowns")
+    page = preview(client, "service", "csv", data)
+    assert f'value="{TAKE.format("fees")}" checked>' in said(page)
+    assert 'value="Import 1 entry"' in said(page)
+    other = browser(olga)
+    page = preview(other, "service", "csv", data)
+    assert " checked>" not in said(page)
+    assert "This imports nothing unless you tick a box" in said(page)
+    assert 'value="Import what is ticked"' in said(page)
+    form = {bound.html_name: bound.value() for bound in page.context["confirm_form"]}
+    done = other.post(address("service", "process_import"), form, follow=True)
+    assert "Nothing was imported: no box was ticked." in said(done)
+    assert renewed().fees == "85 crowns"
+    take(other, preview(other, "service", "csv", data), "all")
+    assert renewed().fees == "90 crowns"
+
+
 def test_what_an_import_wrote_is_not_a_persons(client: Client, edith: User) -> None:
     edit(edith, Change.Source.FILE, fees="85 crowns")
     page = preview(client, "service", "csv", FILE)

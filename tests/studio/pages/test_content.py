@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -35,6 +36,22 @@ def edith(bundle: Bundle, db: None) -> User:
 def page(edith: User) -> Client:
     """Edith's browser."""
     return browser(edith)
+
+
+def test_a_language_is_called_by_its_name(page: Client, edith: User) -> None:
+    values = {"language": "tl", "agency": "passports", "service": "renew", "fees": "90 korona"}
+    source = Change.Source.ADMIN
+    editing.save(
+        table="translations", values=values, by=edith, expected_version=None, source=source
+    )
+    change(edith, fees="91 crowns")
+    case = {"case": "greeting", "language": "tl", "text": "Kumusta"}
+    editing.save(table="texts", values=case, by=edith, expected_version=None, source=source)
+    html = text(page.get("/knowledge/differences/"))
+    names = re.findall(r'<span dir="auto">([^<]+)</span></h', html)
+    assert sorted(names) == ["Renew a passport", "greeting", "renew"]
+    assert html.count(", Filipino <code>") == 2
+    assert not re.search(r">[^<]*\b(tl|fil|fees)\b[^<]*<", html[html.index("<article") :])
 
 
 def text(response: Any) -> str:

@@ -158,8 +158,8 @@ def test_it_is_not_published_over_another_change_of_the_same_field(edith: User, 
     publishing.publish(note="By the operator", by=None)
     refusal = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=paul)
     assert refusal == [
-        "Release 2 changes passports renew too (Fees): turn this down; its author then sees both "
-        "and proposes it anew."
+        "Release 2 changes passports renew too (What it costs): turn this down; its author then "
+        "sees both and proposes it anew."
     ]
 
 

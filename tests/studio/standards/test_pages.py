@@ -58,6 +58,12 @@ def test_a_preview_shows_what_would_change_and_changes_nothing(editing: Client) 
     assert Service.objects.count() == 2
 
 
+def test_it_leads_to_the_imports_of_tables(editing: Client) -> None:
+    html = editing.get(UPLOAD).content.decode()
+    assert 'href="/admin/studio/service/import/">Service</a>' in html
+    assert editing.get("/admin/studio/service/import/").status_code == 200
+
+
 def test_a_confirmed_preview_is_imported_once(editing: Client) -> None:
     upload(editing, SCHEMA_ORG)
     shown_fingerprint = fingerprint(editing.get(PREVIEW))
@@ -141,7 +147,7 @@ def change(**values: Any) -> None:
     drafts.save(
         table="services",
         values={"agency": PASSPORTS, "key": RENEW, **values},
-        by=User.objects.get(username="edna"),
+        by=User.objects.filter(username="olga").first() or person("olga", Role.EDITOR),
         expected_version=service.version,
         source=Change.Source.ADMIN,
     )
@@ -159,7 +165,8 @@ def test_what_a_person_changed_stays_unless_it_is_chosen(editing: Client) -> Non
     before = Service.objects.get(key=RENEW)
     change(name="New passport", categories=[])
     page, _ = again()
-    choices = re.findall(r'name="take" value="([^"]*)"', page)
+    every, *choices = re.findall(r'name="take" value="([^"]*)"', page)
+    assert every == "all"
     assert choices == [
         f"services {column} {PASSPORTS} {RENEW}" for column in ("name", "categories")
     ]

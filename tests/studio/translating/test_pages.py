@@ -7,15 +7,18 @@ from typing import Any
 import pytest
 
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import editing, services
 from ieim.studio.models import Change, Translation
 from tests.review.people import browser, person
+from tests.studio.editor.entry_pages import filled
 from tests.studio.proposals.proposing import change
 
 pytestmark = pytest.mark.django_db
 LIST = "/knowledge/translations/?language=fr"
+EDIT = "/knowledge/translations/edit/?language=fr&agency=passports&service=renew"
 FRENCH = {"language": "fr", "agency": "passports", "service": "renew"}
 
 
@@ -47,14 +50,49 @@ def test_what_is_stale_is_marked_until_somebody_says_that_it_is_right(eve: User)
     change(eve, fees="90 crowns")
     html = text(page.get(f"{LIST}&state=stale"))
     assert html.count("Out of date</strong>") == 1
-    assert '90 crowns</td><td class="govuk-table__cell"><strong class="govuk-tag">Out of' in html
-    assert f'href="/admin/studio/translation/{row.pk}/change/"' in html
+    assert html.index("90 crowns</div>") < html.index("Out of date</strong>")
+    assert f'href="{EDIT}"'.replace("&", "&amp;") in html
     confirm = f"/knowledge/translations/{row.pk}/confirm/"
     refused = page.post(confirm, {"version": "5", "state": "stale"}, follow=True)
     assert "after you opened it" in text(refused)
     done = page.post(confirm, {"version": "1", "state": "stale"}, follow=True)
     assert "These texts count as up to date." in text(done)
     assert "There is nothing of this kind." in text(done)
+
+
+def test_it_is_edited_beside_the_original_from_the_service_too(eve: User) -> None:
+    row, client = translate(eve, name="Renouveler", fees="80 couronnes"), browser(eve)
+    change(eve, fees="90 crowns")
+    service = text(client.get("/knowledge/services/passports/renew/"))
+    assert f'href="{EDIT}">Translation: French</a>'.replace("&", "&amp;") in service
+    assert "/admin/studio/translation/" not in service
+    page = client.get(EDIT)
+    html = text(page)
+    assert html.index("Out of date</strong>") < html.index("90 crowns</div>")
+    assert 'href="/knowledge/services/passports/renew/">The original</a>' in html
+    assert page.context["form"].fields.keys() == {"seen", *TRANSLATED["service"]}
+    data = filled(client, EDIT, fees="90 couronnes")
+    assert client.post(EDIT, data)["Location"] == EDIT
+    row.refresh_from_db()
+    assert (row.name, row.fees, row.version) == ("Renouveler", "90 couronnes", 2)
+    assert "Out of date</strong>" not in text(client.get(EDIT))
+    stale = client.post(EDIT, {**data, "fees": "91 couronnes"})
+    assert stale.status_code == 422
+    assert "Two people changed “What it costs”" in text(stale)
+
+
+def test_a_new_translation_is_of_what_the_address_says(eve: User, settings: Any) -> None:
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["en", "fr"]}
+    client = browser(eve)
+    assert client.post(EDIT, filled(client, EDIT, name="Renouveler")).status_code == 303
+    row = Translation.objects.get()
+    assert (row.language, row.agency_id, row.service, row.name) == (*FRENCH.values(), "Renouveler")
+    for nothing in (EDIT.replace("=fr", "=xx"), EDIT.replace("renew", "nothing")):
+        assert client.get(nothing).status_code == 404
+    other = browser(person("pat", Role.EDITOR, "visas"))
+    assert other.get(EDIT).status_code == 200
+    assert other.post(EDIT, {"seen": "1", "name": "x"}).status_code == 403
+    assert other.get(EDIT.replace("&service=renew", "")).status_code == 403
 
 
 def test_a_reader_of_another_agency_sees_it_and_changes_nothing(eve: User) -> None:
