@@ -196,6 +196,12 @@ def prepare(*, trains: bool) -> bool:
     return current is not None
 
 
+def has_model() -> bool:
+    """Return whether this process has read what the examples of any release teach."""
+    embedder = vectors.configured_embedder()
+    return embedder is not None and embedder in _current
+
+
 def train_with(added: Sequence[RiskExample]) -> None:
     """Train with an administration's ``added`` examples and keep the result, in a worker.
 

@@ -125,7 +125,7 @@ class Follower:
             newest = prepare(make=self._answers, translations=self._answers)
             if self._trains and not is_trained:
                 is_trained = crisis.prepare(trains=True)
-            if is_trained or is_first:
+            if is_trained or is_first or not crisis.has_model():
                 self._ready = newest
         except Exception:
             self._ready = None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ieim.pipeline.knowledge import Translation
+from ieim.pipeline.knowledge import Release, Translation
 from ieim.studio.drafting.requests import texts_of
 from ieim.studio.drafts.translations import Owner
 from ieim.studio.labels import language_label
-from ieim.studio.models import DraftingRun, Proposal
-from ieim.studio.proposals.selectors import sides
+from ieim.studio.models import DraftingRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,8 @@ class StaleTranslation:
         return self.run is not None and self.run.state != DraftingRun.State.FAILED
 
 
-def stale_translations(proposal: Proposal) -> Sequence[StaleTranslation]:
-    """Return the translations that a change set makes out of date.
-
-    Raises :class:`ieim.knowledge.bundles.bundle.BundleError` as :func:`sides`.
-    """
-    before, after = sides(proposal)
+def stale_translations(before: Release | None, after: Release) -> Sequence[StaleTranslation]:
+    """Return the translations that are out of date ``after`` a change and were not ``before``."""
     was_stale = {_key(row): row.stale for row in (before.translations if before else ())}
     rows = [
         row

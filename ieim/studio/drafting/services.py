@@ -32,6 +32,7 @@ from ieim.studio.drafts.editing import Edit
 from ieim.studio.drafts.selectors import golden_texts
 from ieim.studio.drafts.translations import Owner
 from ieim.studio.models import Change, DraftingRun, Proposal, Service, Translation
+from ieim.studio.proposals.selectors import sides
 from ieim.studio.translating.selectors import target_languages
 
 OUTAGE = "The model could not be reached: {}. Ask for the draft again when it can."
@@ -94,8 +95,9 @@ def start_stale(*, proposal: Proposal, by: User) -> None:
 
     Raises:
         DraftingError: there is no model.
+        BundleError: the set refers to what is not there.
     """
-    for stale in selectors.stale_translations(proposal):
+    for stale in selectors.stale_translations(*sides(proposal)):
         if not stale.is_drafted and works_for(by, stale.owner[0]):
             start(kind=Kind.TRANSLATION, owner=stale.owner, language=stale.language, by=by)
 

@@ -566,7 +566,7 @@ def _page(
         "warnings": len(remarks),
         "remarks": presenters.remark_groups(remarks),
         "golden": has_questions,
-        "stale": stale_translations(stored) if is_draft and after is not None else (),
+        "stale": stale_translations(before, after) if is_draft and after else (),
         "has_model": has_model(),
         "run": run,
         "problems": problems,
