@@ -12,15 +12,18 @@ from kombu.exceptions import OperationalError
 logger = logging.getLogger(__name__)
 
 
-def queue_after_commit(task: str, *arguments: Any, queue: str | None = None) -> None:
-    """Queue a task by its name once the transaction is committed.
+def queue_after_commit(
+    task: str, *arguments: Any, queue: str | None = None, countdown: float | None = None
+) -> None:
+    """Queue a task by its name once the transaction is committed, to run ``countdown`` seconds
+    later at the earliest.
 
     A broker that is away is logged and raises nothing: what is stored is swept up later.
     """
 
     def send() -> None:
         try:
-            current_app.send_task(task, arguments, queue=queue, retry=False)
+            current_app.send_task(task, arguments, queue=queue, countdown=countdown, retry=False)
         except (OperationalError, OSError) as error:
             logger.warning("The broker cannot be reached: %s is left to the sweeper", task)
             logger.debug("It says: %s", error)

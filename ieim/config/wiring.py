@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from django.db.models.signals import post_save
+
 from conversations import ports, sweeper
+from conversations.models import Rating, Reply
 from ieim.people.scope import wire_agencies
 from ieim.studio import runs
 from ieim.studio.drafts.selectors import agency_names
@@ -11,6 +14,7 @@ from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
 from review import services
 from review.metrics import services as metrics
+from review.models import ReviewItem
 from review.queue.selectors import due_of_turns
 
 
@@ -21,6 +25,7 @@ class Reviews:
     count = staticmethod(services.count_items)
     decisions = staticmethod(services.decisions)
     decided_sessions = staticmethod(services.decided_sessions)
+    decided_turns = staticmethod(services.decided_turns)
     erase = staticmethod(services.erase_items)
     refresh = staticmethod(services.refresh)
     withdraw = staticmethod(services.withdraw)
@@ -32,6 +37,8 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
     ports.wire(Reviews())
+    for model in (Rating, Reply, ReviewItem):
+        post_save.connect(gaps.after_ending, sender=model)
     sweeper.SWEEPS["change_sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)

@@ -42,7 +42,7 @@ from ieim.studio.editor.ranking import QuestionReport, rank_questions
 from ieim.studio.editor.warnings import warnings_of
 from ieim.studio.gaps import selectors as gaps
 from ieim.studio.labels import column_label, table_label
-from ieim.studio.models import DRAFT_MODELS, Agency, Change, DraftEntry, Service
+from ieim.studio.models import DRAFT_MODELS, Agency, Change, DraftEntry, Gap, Service
 
 FORMS: dict[Table, type[DraftForm]] = {
     "agencies": AgencyForm,
@@ -55,7 +55,7 @@ READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
 
 @READ_OR_POST
 def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
-    """Show or save a stored entry.
+    """Show or save a stored entry, with the question of the gap that a service is corrected for.
 
     One that somebody has removed meanwhile comes back as a new one, with what was typed.
     """
@@ -63,7 +63,7 @@ def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
     columns = {attribute(name): value for name, value in identity.items()}
     stored = model._default_manager.filter(**columns).first()
     if stored is not None:
-        return _page(request, stored)
+        return _page(request, stored, initial=_questions_of(_gap(request), table, request))
     name = entry_name(table, identity)
     is_removed = Change.objects.filter(table=table, entry=name, kind=Change.Kind.REMOVED).exists()
     if request.method != "POST" or not is_removed:
@@ -79,16 +79,25 @@ def new(request: HttpRequest, table: Table) -> HttpResponse:
     """Show or save the form of a new entry, of the agency that the address names, or with the
     question of the gap that a service is to fill."""
     model = DRAFT_MODELS[table]
-    gap = gaps.first_gap(request.GET.get("gap", ""), member(request))
+    gap = _gap(request)
     name = request.GET.get("agency", "") if gap is None else gap.group.agency
     agency = Agency.objects.filter(pk=name).first()
     known = {"agency_id": agency.pk} if agency and "agency" in IDENTITY[table] else {}
-    initial: dict[str, Any] = {}
-    if gap is not None and table == "services":
-        record_listed(gaps.LISTED, "turns", [gap.turn_id], member(request))
-        text, language = " ".join(gap.text.split()), gap.group.language
-        initial["questions"] = [f"{language}: {text}" if language else text]
-    return _page(request, model(**known), initial=initial)
+    return _page(request, model(**known), initial=_questions_of(gap, table, request))
+
+
+def _gap(request: HttpRequest) -> Gap | None:
+    return gaps.gap_of(request.GET.get("gap", ""), member(request))
+
+
+def _questions_of(gap: Gap | None, table: Table, request: HttpRequest) -> dict[str, Any]:
+    """Return the initial values of a form with the question of a gap, with the record that it was
+    read."""
+    if gap is None or table != "services":
+        return {}
+    record_listed(gaps.LISTED, "turns", [gap.turn_id], member(request))
+    text, language = " ".join(gap.text.split()), gap.group.language
+    return {"questions": [f"{language}: {text}" if language else text]}
 
 
 def _page(

@@ -19,10 +19,12 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.access import member
 from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
+from ieim.studio.drafts import sets
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.gaps import figures, selectors
-from ieim.studio.gaps.services import handle
+from ieim.studio.gaps.collecting import looked_at
+from ieim.studio.gaps.services import handle, look_with_draft
 from ieim.studio.labels import language_label
 from ieim.studio.models import Gap, GapAction, Service
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
@@ -65,6 +67,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "filters": filters,
         "current": knowledge.current_number(),
+        "looked_at": looked_at(),
     }
     return render(request, "studio/gaps/home.html", context)
 
@@ -100,10 +103,12 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
         )
     except GoldenError as error:
         return _page(request, pk, error=str(error))
+    if action.kind == GapAction.Kind.EXAMPLE:
+        look_with_draft(action=action)
     if action.kind == GapAction.Kind.SERVICE:
         return redirect(f"{reverse('editor:new_service')}?gap={pk}")
     if action.kind == GapAction.Kind.CORRECTION and service:
-        return redirect(edit_url("services", [service.agency_id, service.key]))
+        return redirect(f"{edit_url('services', [service.agency_id, service.key])}?gap={pk}")
     messages.success(request, gettext("Done: {action}.").format(action=action.get_kind_display()))
     return redirect("gaps:group", pk)
 
@@ -116,16 +121,24 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
     (row,) = rows
     _record(request, rows)
     data, search = request.POST, request.GET.get("q", "")[:200]
-    text = data.get("text") or row["examples"][0].text
-    options = selectors.options(row["group"], user, text, search)
+    group = row["group"]
+    gap = selectors.failing(group)
+    text = data.get("text") or (gap.text if gap is not None else "")
+    options = selectors.options(group, user, text, search)
+    working = sets.working_set(user)
     context: dict[str, Any] = {
         **options,
         "row": row,
         "text": text,
         "search": search,
-        "service": data.get("service") or next((value for value, *_ in options["services"]), ""),
+        "service": data.get("service", options["sure"]),
         "situation": data.get("situation", ""),
         "reason": data.get("reason", ""),
+        "answers": selectors.answers(row["examples"]),
+        "flag": selectors.flag_of(group) if user.has_perm(selectors.MAY_CORRECT) else "",
+        "failing": any(action.failing_id for action in row["actions"][-1:]),
+        "set": working if working is not None and working.entries.exists() else None,
+        "next": selectors.next_group(group, user),
         "error": error,
         "field": "reason" if data.get("action") == GapAction.Kind.NO_GAP else "text",
         "current": knowledge.current_number(),
@@ -146,6 +159,7 @@ def services(request: HttpRequest) -> HttpResponse:
     label = gettext("Last {number} weeks")
     periods = [(number, label.format(number=number)) for number in PERIODS]
     context = {
+        "not_ours": selectors.not_ours(member(request), since),
         "periods": choices(periods, weeks),
         "tables": [
             (gettext("Services"), figures.by_service(member(request), since)),

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from ieim.knowledge import selectors
 from ieim.knowledge.models import Publication
 from ieim.pipeline import knowledge
 from ieim.studio.drafts import sets
-from ieim.studio.models import Change, Proposal, Service
+from ieim.studio.models import Change, Proposal, Service, Translation
 
 MOST_WORDS = 8
 """Words of a search; more are ignored."""
@@ -47,11 +47,14 @@ def others_at(proposal: Proposal) -> Sequence[Mapping[str, Any]]:
 
 
 def draft_services(text: str, agency: str) -> QuerySet[Service, Mapping[str, Any]]:
-    """Return the draft's services that contain every word of ``text``, in index order."""
+    """Return the draft's services that contain every word of ``text``, in index order; names of
+    translations count."""
     services = Service.objects.filter(agency=agency) if agency else Service.objects.all()
+    same = Translation.objects.filter(agency=OuterRef("agency"), service=OuterRef("key"))
     for word in _words(text):
         services = services.filter(
-            Q(name__icontains=word)
+            Q(Exists(same.filter(name__icontains=word)))
+            | Q(name__icontains=word)
             | Q(key__icontains=word)
             | Q(overview__icontains=word)
             | Q(agency__name__icontains=word)
