@@ -36,7 +36,7 @@ EXAMPLES: Final = 3
 OFFERED: Final = 5
 """Services and situations that are offered for a group."""
 
-MAY_SEE: Final = "studio.change_service"
+_MAY_SEE: Final = "studio.change_service"
 MAY_CORRECT: Final = "studio.add_riskexample"
 """The permission to make a question a near miss of a sign of danger."""
 
@@ -225,7 +225,9 @@ def next_group(group: GapGroup, user: User) -> int | None:
 
 def gap_of(group_id: str, user: User) -> Gap | None:
     """Return the question that is to be repaired of a group as an address names it; None without
-    such a group."""
+    such a group, and for a user who may not see gaps."""
+    if not user.has_perm(_MAY_SEE):
+        return None
     groups = visible(user).filter(pk=group_id) if group_id.isdecimal() else GapGroup.objects.none()
     group = groups.first()
     return failing(group) if group is not None else None

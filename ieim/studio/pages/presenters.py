@@ -23,8 +23,8 @@ from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.editor.addresses import edit_url
-from ieim.studio.labels import check_labels, column_label, table_label
-from ieim.studio.models import DRAFT_MODELS
+from ieim.studio.labels import check_labels, column_label, language_label, table_label
+from ieim.studio.models import DRAFT_MODELS, Service
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
 Item = TypeVar("Item")
@@ -103,6 +103,9 @@ _KINDS = {
 }
 
 
+_NAMED = ("agency", "key", "name")
+
+
 def difference_list(
     differences: Sequence[Difference],
     query: QueryDict,
@@ -138,10 +141,12 @@ def difference_list(
         ],
         scope,
     )
+    shown = Service.objects.filter(key__in={item.service for item in page.page.object_list})
+    services = {(agency, key): name for agency, key, name in shown.values_list(*_NAMED)}
     return {
         "list": page,
         "rows": [
-            _difference(item, names)
+            _difference(item, names, services)
             | {"url": urls.get((item.table, item.entry), "") if active.get("to") else ""}
             for item in page.page.object_list
         ],
@@ -276,7 +281,10 @@ def _agency_name(table: Table, agency: str, names: Mapping[str, str]) -> str:
     return "" if table == "agencies" else names.get(agency) or agency
 
 
-def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, Any]:
+def _difference(
+    difference: Difference, names: Mapping[str, str], services: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    language = language_label(difference.language) if difference.language else ""
     fields = []
     for field in difference.fields:
         before, after = marked(field.before, field.after)
@@ -285,8 +293,13 @@ def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, A
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),
         "what": table_label(difference.table),
-        "name": difference.name,
+        # A translation without a name is called by its language.
+        "name": language
+        if language and difference.name == difference.language
+        else difference.name,
         "entry": difference.entry,
+        "language": language,
+        "service": services.get((difference.agency, difference.service), difference.service),
         "agency": _agency_name(difference.table, difference.agency, names),
         "fields": fields,
     }

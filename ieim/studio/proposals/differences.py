@@ -40,7 +40,10 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One entry that differs: ``entry`` is its natural id, ``name`` its name for people, and
-    ``agency`` "" where it belongs to every agency."""
+    ``agency`` "" where it belongs to every agency.
+
+    ``language`` and ``service`` (a key within the agency) are those of a text in one language.
+    """
 
     table: Table
     kind: Kind
@@ -48,6 +51,8 @@ class Difference:
     agency: str
     name: str
     fields: tuple[Field, ...]
+    language: str = ""
+    service: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,8 @@ def _difference(table: Table, kind: Kind, before: Entry | None, after: Entry | N
             for column, old, new in values
             if old != new and (_text(old) or _text(new))
         ),
+        language=getattr(row, "language", ""),
+        service=getattr(row, "service", ""),
     )
 
 
