@@ -82,8 +82,13 @@ def after_ending(*, instance: Model, **_signal: Any) -> None:
     match instance:
         case Rating(useful=True):
             return
-        case Reply(body=body) if body["kind"] != "outside" and not body.get("unsaid"):
+        case Reply(body=body) if body.get("kind") != "outside" and not body.get("unsaid"):
             return
+    # Robust: without the cache the sweep looks, and the citizen's turn goes on.
+    transaction.on_commit(_look_soon, robust=True)
+
+
+def _look_soon() -> None:
     if cache.add(_SOON_KEY, True, SOON):
         queue_after_commit(COLLECT, countdown=SOON)
 

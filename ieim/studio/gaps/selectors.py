@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
@@ -39,6 +39,10 @@ OFFERED: Final = 5
 _MAY_SEE: Final = "studio.change_service"
 MAY_CORRECT: Final = "studio.add_riskexample"
 """The permission to make a question a near miss of a sign of danger."""
+
+Option: TypeAlias = dict[str, Any]
+"""A service that a question may belong to, for the template."""
+_NAMED = ("agency", "key", "name")
 
 _ACTIONS = GapAction.objects.filter(group=OuterRef("pk"))
 _IS_NO_GAP = Q(Exists(_ACTIONS.filter(kind=GapAction.Kind.NO_GAP)))
@@ -150,11 +154,21 @@ def options(group: GapGroup, user: User, text: str, search: str) -> dict[str, An
             matches = matches.filter(agency__in=scope)
         keys, is_sure = [(row["agency"], row["key"]) for row in matches[:OFFERED]], False
     useless = _useless(group)
-    services = [_option(*key, key in useless, group.language) for key in keys]
+    stored = Service.objects.filter(key__in=[key for _, key in keys])
+    drafts = {(agency, key): name for agency, key, name in stored.values_list(*_NAMED)}
+    names = agency_names()
+    services: list[Option] = [
+        {
+            **_option(key, drafts, group.language),
+            "agency": names.get(key[0], key[0]),
+            "useless": key in useless,
+        }
+        for key in keys
+    ]
     drafted = Situation.objects.filter(key__in=situations) if works_for(user, "") else ()
     return {
         "services": services,
-        "sure": services[0]["value"] if is_sure and not services[0]["useless"] else "",
+        "sure": " ".join(keys[0]) if is_sure and keys[0] not in useless else "",
         "situations": sorted(drafted, key=lambda situation: situations.index(situation.key)),
     }
 
@@ -166,22 +180,18 @@ def _useless(group: GapGroup) -> set[tuple[str, str]]:
     return set(cited.values_list("agency", "service"))
 
 
-def _option(agency: str, key: str, useless: bool, language: str) -> dict[str, Any]:
+def _option(key: tuple[str, str], drafted: Mapping[tuple[str, str], str], language: str) -> Option:
     """Return a service with its name in the language of the page, and in that of the question where
     that is another."""
-    release, stored = knowledge.current_release(), Service.objects.filter(agency=agency, key=key)
-    written = stored.values_list("name", flat=True).first() or key
-    name, other = (
-        view.services[agency, key].name if view and (agency, key) in view.services else written
-        for view in (release and release.in_language(c) for c in (current(), language))
-    )
+    release = knowledge.current_release()
+    views = [release.in_language(code) for code in (current(), language)] if release else []
+    written = drafted.get(key, key[1])
+    names = [v.services[key].name if key in v.services else written for v in views] or [written]
     return {
-        "value": f"{agency} {key}",
-        "name": name,
-        "other": other if other != name else "",
-        "agency": agency_names().get(agency, agency),
-        "url": edit_url("services", [agency, key]) if stored else "",
-        "useless": useless,
+        "value": " ".join(key),
+        "name": names[0],
+        "other": names[-1] if names[-1] != names[0] else "",
+        "url": edit_url("services", key) if key in drafted else "",
     }
 
 

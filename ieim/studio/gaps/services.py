@@ -25,7 +25,6 @@ _LOOKED_AT = 50
 """Questions of a group that are asked of the draft at most."""
 
 
-@transaction.atomic
 def handle(
     *,
     group: GapGroup,
@@ -44,38 +43,41 @@ def handle(
     Raises:
         GoldenError: The question is gone or refused, or something is missing; nothing has changed.
     """
-    gap, target = group.gaps.first(), ""
-    if gap is None:
-        raise GoldenError(gettext("These questions were erased."))
-    if kind in (Kind.EXAMPLE, Kind.GOLDEN, Kind.CORRECTION):
-        if service is None or not works_for(by, service.agency_id):
-            raise GoldenError(gettext("Choose a service."))
-        target = f"{service.agency_id}/{service.key}"
-        owner = {"agency": service.agency_id, "service": service.key}
-        if kind is Kind.EXAMPLE:
-            add_example(text=text, owner=owner, by=by, turn_id=gap.turn_id)
-        elif kind is Kind.GOLDEN:
-            expected = expected_case(*owner.values())
-            store_written(text=text, expected=expected, note="", by=by, turn_id=gap.turn_id)
-    elif kind is Kind.SITUATION:
-        if not situation:
-            raise GoldenError(gettext("Choose a situation."))
-        target = situation
-        add_example(text=text, owner={"situation": situation}, by=by, turn_id=gap.turn_id)
-    elif kind is Kind.NEAR_MISS:
-        target = _add_near_miss(group, text, by)
-    elif kind is Kind.NO_GAP and not reason.strip():
-        raise GoldenError(gettext("Write why it is no gap."))
-    action = GapAction.objects.create(
-        group=group,
-        kind=kind,
-        target=target,
-        reason=" ".join(reason.split())[:500] if kind in _CLOSING else "",
-        release_number=knowledge.current_number(),
-        by=by,
-    )
-    payload: dict[str, JSONValue] = {"group": group.pk, "action": kind.value, "target": target}
-    record_system(kind="gap.handled", payload=payload, actor=by.actor)
+    with transaction.atomic():
+        gap, target = group.gaps.first(), ""
+        if gap is None:
+            raise GoldenError(gettext("These questions were erased."))
+        if kind in (Kind.EXAMPLE, Kind.GOLDEN, Kind.CORRECTION):
+            if service is None or not works_for(by, service.agency_id):
+                raise GoldenError(gettext("Choose a service."))
+            target = f"{service.agency_id}/{service.key}"
+            owner = {"agency": service.agency_id, "service": service.key}
+            if kind is Kind.EXAMPLE:
+                add_example(text=text, owner=owner, by=by, turn_id=gap.turn_id)
+            elif kind is Kind.GOLDEN:
+                expected = expected_case(*owner.values())
+                store_written(text=text, expected=expected, note="", by=by, turn_id=gap.turn_id)
+        elif kind is Kind.SITUATION:
+            if not situation:
+                raise GoldenError(gettext("Choose a situation."))
+            target = situation
+            add_example(text=text, owner={"situation": situation}, by=by, turn_id=gap.turn_id)
+        elif kind is Kind.NEAR_MISS:
+            target = _add_near_miss(group, text, by)
+        elif kind is Kind.NO_GAP and not reason.strip():
+            raise GoldenError(gettext("Write why it is no gap."))
+        action = GapAction.objects.create(
+            group=group,
+            kind=kind,
+            target=target,
+            reason=" ".join(reason.split())[:500] if kind in _CLOSING else "",
+            release_number=knowledge.current_number(),
+            by=by,
+        )
+        payload: dict[str, JSONValue] = {"group": group.pk, "action": kind.value, "target": target}
+        record_system(kind="gap.handled", payload=payload, actor=by.actor)
+    if kind is Kind.EXAMPLE:
+        _look_with_draft(action)
     return action
 
 
@@ -100,7 +102,7 @@ def _add_near_miss(group: GapGroup, text: str, by: User) -> str:
     return sign
 
 
-def look_with_draft(*, action: GapAction) -> None:
+def _look_with_draft(action: GapAction) -> None:
     """Store the first question of the group that the draft would still not answer, after
     ``action``."""
     release = cached.draft().release

@@ -24,7 +24,7 @@ from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.gaps import figures, selectors
 from ieim.studio.gaps.collecting import looked_at
-from ieim.studio.gaps.services import handle, look_with_draft
+from ieim.studio.gaps.services import handle
 from ieim.studio.labels import language_label
 from ieim.studio.models import Gap, GapAction, Service
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
@@ -103,8 +103,6 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
         )
     except GoldenError as error:
         return _page(request, pk, error=str(error))
-    if action.kind == GapAction.Kind.EXAMPLE:
-        look_with_draft(action=action)
     if action.kind == GapAction.Kind.SERVICE:
         return redirect(f"{reverse('editor:new_service')}?gap={pk}")
     if action.kind == GapAction.Kind.CORRECTION and service:
@@ -125,7 +123,8 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
     gap = selectors.failing(group)
     text = data.get("text") or (gap.text if gap is not None else "")
     options = selectors.options(group, user, text, search)
-    working = sets.working_set(user)
+    last = row["actions"][-1] if row["actions"] else None
+    working = sets.working_set(user) if last is not None and last.by_id == user.pk else None
     context: dict[str, Any] = {
         **options,
         "row": row,
@@ -136,7 +135,7 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
         "reason": data.get("reason", ""),
         "answers": selectors.answers(row["examples"]),
         "flag": selectors.flag_of(group) if user.has_perm(selectors.MAY_CORRECT) else "",
-        "failing": any(action.failing_id for action in row["actions"][-1:]),
+        "failing": last is not None and last.failing_id,
         "set": working if working is not None and working.entries.exists() else None,
         "next": selectors.next_group(group, user),
         "error": error,

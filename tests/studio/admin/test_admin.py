@@ -189,3 +189,10 @@ def test_it_only_shows_what_is_published(
     assert "Save" not in said(page)
     assert admin_client.get(address(model, "add")).status_code == 403
     assert admin_client.post(address(model, "delete", row)).status_code == 403
+
+
+def test_languages_are_named_in_lists_and_filters(admin_client: Client, published: Release) -> None:
+    Translation.objects.create(language="tl", agency_id="passports", name="Pasaporte")
+    html = admin_client.get(address("translation", "changelist")).content.decode()
+    assert html.count("Filipino") >= 2
+    assert ">tl<" not in html
