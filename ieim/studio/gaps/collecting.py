@@ -211,6 +211,7 @@ def _measure(group: GapGroup, release: Release) -> None:
         gap.would_answer = ranking.first >= SURE_ENOUGH
         gap.is_repaired = (
             gap.would_answer
+            and not gap.turn.risks
             and gap.turn.release_number != release.number
             and not (gap.outcome in BAD_ANSWERS and _is_answer(gap, ranking, release))
         )

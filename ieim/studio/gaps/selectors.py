@@ -25,8 +25,8 @@ from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.gaps.collecting import BAD_ANSWERS
 from ieim.studio.labels import language_label
-from ieim.studio.models import Gap, GapAction, GapGroup, Service, Situation
-from ieim.studio.pages.selectors import draft_services
+from ieim.studio.models import Gap, GapAction, GapGroup, Situation
+from ieim.studio.pages.selectors import draft_services, service_names
 
 LISTED: Final = "gaps.listed"
 """The event that somebody is shown questions that ended badly: they were citizens' messages."""
@@ -42,7 +42,6 @@ MAY_CORRECT: Final = "studio.add_riskexample"
 
 Option: TypeAlias = dict[str, Any]
 """A service that a question may belong to, for the template."""
-_NAMED = ("agency", "key", "name")
 
 _ACTIONS = GapAction.objects.filter(group=OuterRef("pk"))
 _IS_NO_GAP = Q(Exists(_ACTIONS.filter(kind=GapAction.Kind.NO_GAP)))
@@ -154,8 +153,7 @@ def options(group: GapGroup, user: User, text: str, search: str) -> dict[str, An
             matches = matches.filter(agency__in=scope)
         keys, is_sure = [(row["agency"], row["key"]) for row in matches[:OFFERED]], False
     useless = _useless(group)
-    stored = Service.objects.filter(key__in=[key for _, key in keys])
-    drafts = {(agency, key): name for agency, key, name in stored.values_list(*_NAMED)}
+    drafts = service_names(key for _, key in keys)
     names = agency_names()
     services: list[Option] = [
         {
@@ -202,16 +200,18 @@ def failing(group: GapGroup) -> Gap | None:
     return action.failing if action is not None else order.first()
 
 
-def answers(gaps: Collection[Gap]) -> list[dict[str, Any]]:
-    """Return the answers that were of no use, with the citizen's reason."""
-    replies = Reply.objects.filter(turn__in=[g.turn_id for g in gaps if g.outcome in BAD_ANSWERS])
+def answers(group: GapGroup) -> list[dict[str, Any]]:
+    """Return the newest answers that were of no use, with the citizen's reason."""
+    gaps = group.gaps.filter(outcome__in=BAD_ANSWERS)
+    replies = Reply.objects.filter(turn__in=gaps.values("turn")).order_by("-created_at")[:EXAMPLES]
     rows = []
     for reply in replies.select_related("turn", "feedback"):
         feedback = getattr(reply, "feedback", None)
         # What tells of danger is for people who decide.
         text = feedback.text if feedback is not None and not find(feedback.text) else ""
         reason = feedback.get_reason_display() if feedback is not None else ""
-        rows.append({"reply": reply_view(reply, reply.turn), "reason": reason, "text": text})
+        view = reply_view(reply, reply.turn)
+        rows.append({"turn": reply.turn_id, "reply": view, "reason": reason, "text": text})
     return rows
 
 

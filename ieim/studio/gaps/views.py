@@ -117,12 +117,14 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
     if not rows:
         raise Http404
     (row,) = rows
-    _record(request, rows)
     data, search = request.POST, request.GET.get("q", "")[:200]
     group = row["group"]
     gap = selectors.failing(group)
     text = data.get("text") or (gap.text if gap is not None else "")
-    options = selectors.options(group, user, text, search)
+    options, answers = selectors.options(group, user, text, search), selectors.answers(group)
+    _record(request, rows)
+    others = [a["turn"] for a in answers] + ([gap.turn_id] if gap is not None else [])
+    record_listed(selectors.LISTED, "turns", others, user)
     last = row["actions"][-1] if row["actions"] else None
     working = sets.working_set(user) if last is not None and last.by_id == user.pk else None
     context: dict[str, Any] = {
@@ -133,7 +135,7 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
         "service": data.get("service", options["sure"]),
         "situation": data.get("situation", ""),
         "reason": data.get("reason", ""),
-        "answers": selectors.answers(row["examples"]),
+        "answers": answers,
         "flag": selectors.flag_of(group) if user.has_perm(selectors.MAY_CORRECT) else "",
         "failing": last is not None and last.failing_id,
         "set": working if working is not None and working.entries.exists() else None,

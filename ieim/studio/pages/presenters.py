@@ -24,7 +24,8 @@ from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.labels import check_labels, column_label, language_label, table_label
-from ieim.studio.models import DRAFT_MODELS, Service
+from ieim.studio.models import DRAFT_MODELS
+from ieim.studio.pages.selectors import service_names
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
 Item = TypeVar("Item")
@@ -103,9 +104,6 @@ _KINDS = {
 }
 
 
-_NAMED = ("agency", "key", "name")
-
-
 def difference_list(
     differences: Sequence[Difference],
     query: QueryDict,
@@ -141,8 +139,7 @@ def difference_list(
         ],
         scope,
     )
-    shown = Service.objects.filter(key__in={item.service for item in page.page.object_list})
-    services = {(agency, key): name for agency, key, name in shown.values_list(*_NAMED)}
+    services = service_names(item.service for item in page.page.object_list)
     return {
         "list": page,
         "rows": [
@@ -294,9 +291,7 @@ def _difference(
         "happened": gettext(_KINDS[difference.kind]),
         "what": table_label(difference.table),
         # A translation without a name is called by its language.
-        "name": language
-        if language and difference.name == difference.language
-        else difference.name,
+        "name": language if difference.name == difference.language else difference.name,
         "entry": difference.entry,
         "language": language,
         "service": services.get((difference.agency, difference.service), difference.service),

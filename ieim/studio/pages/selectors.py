@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,13 @@ def draft_services(text: str, agency: str) -> QuerySet[Service, Mapping[str, Any
             | Q(agency__name__icontains=word)
         )
     return services.values("agency", "key", "name", "overview")
+
+
+def service_names(keys: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Return the names of the draft's services with one of these keys, by agency and key."""
+    services = Service.objects.filter(key__in=set(keys))
+    rows = services.values_list("agency", "key", "name")
+    return {(agency, key): name for agency, key, name in rows}
 
 
 def release_services(
