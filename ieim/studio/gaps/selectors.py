@@ -195,9 +195,9 @@ def _option(key: tuple[str, str], drafted: Mapping[tuple[str, str], str], langua
 
 def failing(group: GapGroup) -> Gap | None:
     """Return the question that is to be repaired: the first that would still not be answered."""
-    action = group.actions.exclude(failing=None).last()
+    action = group.actions.select_related("failing").last()
     order = group.gaps.order_by("is_repaired", "would_answer", "asked_at", "pk")
-    return action.failing if action is not None else order.first()
+    return (action and action.failing) or order.first()
 
 
 def answers(group: GapGroup) -> list[dict[str, Any]]:
