@@ -51,6 +51,10 @@ class Reviews(Protocol):
     def decided_sessions(self) -> QuerySet[Any]:
         """Return the ids of the sessions in which a person decided something, as a query."""
 
+    def decided_turns(self) -> QuerySet[Any]:
+        """Return the ids of the turns about which a person decided and of which nothing is
+        undecided, as a query."""
+
     def due(self, *, turn_ids: Collection[UUID], at: datetime | None = None) -> Mapping[UUID, Due]:
         """Return by when a person should have decided, and why, by turn; ``at``: who waited then.
 

@@ -15,8 +15,8 @@ logger = logging.getLogger(__name__)
 def queue_after_commit(
     task: str, *arguments: Any, queue: str | None = None, countdown: float | None = None
 ) -> None:
-    """Queue a task by its name once the transaction is committed, to run after ``countdown``
-    seconds.
+    """Queue a task by its name once the transaction is committed, to run ``countdown`` seconds
+    later at the earliest.
 
     A broker that is away is logged and raises nothing: what is stored is swept up later.
     """

@@ -132,6 +132,14 @@ def decided_sessions() -> QuerySet[Any]:
     return Decision.objects.values("item__turn__session_id")
 
 
+def decided_turns() -> QuerySet[Any]:
+    """Return the ids of the turns about which a person decided and of which nothing is undecided,
+    as a query."""
+    undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED])
+    decided = Decision.objects.exclude(item__turn__in=undecided.values("turn"))
+    return decided.values("item__turn")
+
+
 @transaction.atomic
 def erase_items(*, session_id: UUID) -> None:
     """Delete the items of a session that is being erased, decided or not.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from django.db.models.signals import post_save
+
 from conversations import ports, retention, sweeper
+from conversations.models import Rating, Reply
 from conversations.turns import store
 from ieim.people.scope import wire_agencies
 from ieim.studio import runs
@@ -13,6 +16,7 @@ from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
 from review import deciding, services
 from review.metrics import services as metrics
+from review.models import ReviewItem
 from review.queue.selectors import due_of_turns
 
 
@@ -23,6 +27,7 @@ class Reviews:
     count = staticmethod(services.count_items)
     decisions = staticmethod(services.decisions)
     decided_sessions = staticmethod(services.decided_sessions)
+    decided_turns = staticmethod(services.decided_turns)
     erase = staticmethod(services.erase_items)
     refresh = staticmethod(services.refresh)
     withdraw = staticmethod(services.withdraw)
@@ -36,6 +41,8 @@ def wire() -> None:
     ports.wire(Reviews())
     store.OTHER_TOKENS["drafting"] = drafting.tokens_since
     retention.DELETE["drafts"] = drafting.forget
+    for model in (Rating, Reply, ReviewItem):
+        post_save.connect(gaps.after_ending, sender=model)
     sweeper.SWEEPS["change_sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.shortcuts import redirect
@@ -16,6 +18,7 @@ from ieim.studio.admin.base import identity_of
 from ieim.studio.admin.files import FilesAdmin
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.editor.forms import TranslationForm
+from ieim.studio.labels import COLUMNS, language_label
 from ieim.studio.models import (
     Agency,
     CaseText,
@@ -104,13 +107,29 @@ class LabelAdmin(FilesAdmin):
     search_fields = ["code", "name", "description"]
 
 
+class LanguageFilter(admin.AllValuesFieldListFilter):
+    """A filter by language, with the languages' names."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": language_label(str(choice["display"]))}
+
+
+class TextAdmin(FilesAdmin):
+    """The pages of a table of texts that are each in one language."""
+
+    @admin.display(description=COLUMNS["language"], ordering="language")
+    def in_language(self, entry: Any) -> str:
+        return language_label(entry.language)
+
+
 @admin.register(Translation)
-class TranslationAdmin(FilesAdmin):
+class TranslationAdmin(TextAdmin):
     table = "translations"
     form = TranslationForm
-    list_display = ["name", "language", "agency", "category", "service", "situation"]
-    list_display_links = ["name", "language"]
-    list_filter = ["language", ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_display = ["name", "in_language", "agency", "category", "service", "situation"]
+    list_display_links = ["name", "in_language"]
+    list_filter = [("language", LanguageFilter), ("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
     search_fields = ["name", "category", "service", "situation", "agency__id", "agency__name"]
 
@@ -124,35 +143,39 @@ class TranslationAdmin(FilesAdmin):
 
 
 @admin.register(HelpLine)
-class HelpLineAdmin(FilesAdmin):
+class HelpLineAdmin(TextAdmin):
     table = "help_lines"
-    list_display = ["flag", "language", "text", "position"]
-    list_display_links = ["flag", "language"]
-    list_filter = ["language", "flag"]
+    list_display = ["flag", "in_language", "text", "position"]
+    list_display_links = ["flag", "in_language"]
+    list_filter = [("language", LanguageFilter), "flag"]
     search_fields = ["flag", "text"]
 
 
 @admin.register(RiskExample)
-class RiskExampleAdmin(FilesAdmin):
+class RiskExampleAdmin(TextAdmin):
     table = "risk_examples"
-    list_display = ["text", "language", "flag", "kind", "position"]
-    list_filter = ["flag", "kind", "language"]
+    list_display = ["text", "in_language", "flag", "kind", "position"]
+    list_filter = ["flag", "kind", ("language", LanguageFilter)]
     search_fields = ["flag", "text"]
 
 
 @admin.register(CaseText)
-class CaseTextAdmin(FilesAdmin):
+class CaseTextAdmin(TextAdmin):
     table = "texts"
-    list_display = ["case", "language", "text", "position"]
-    list_display_links = ["case", "language"]
-    list_filter = ["case", "language"]
+    list_display = ["case", "in_language", "text", "position"]
+    list_display_links = ["case", "in_language"]
+    list_filter = ["case", ("language", LanguageFilter)]
     search_fields = ["case", "text"]
 
 
 @admin.register(ExampleQuestion)
-class ExampleQuestionAdmin(FilesAdmin):
+class ExampleQuestionAdmin(TextAdmin):
     table = "questions"
-    list_display = ["text", "language", "agency", "service", "situation", "origin"]
-    list_filter = ["language", "origin", ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_display = ["text", "in_language", "agency", "service", "situation", "origin"]
+    list_filter = [
+        ("language", LanguageFilter),
+        "origin",
+        ("agency", admin.RelatedOnlyFieldListFilter),
+    ]
     list_select_related = ["agency"]
     search_fields = ["text", "service", "situation", "agency__id", "agency__name"]

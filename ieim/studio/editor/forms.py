@@ -36,13 +36,22 @@ else:
     Base = forms.ModelForm
 
 
+class Suggesting(forms.Textarea):
+    """A text, with a line at its end that is new where it is sent."""
+
+    suggestion = ""
+
+    def format_value(self, value: Any) -> str | None:
+        return "\n".join(filter(None, (super().format_value(value), self.suggestion)))
+
+
 class Lines(forms.CharField):
     """A list of texts, edited one a line; blank lines do not count."""
 
-    widget = forms.Textarea
+    widget = Suggesting
 
     def __init__(self, *, rows: int = 5, **kwargs: Any) -> None:
-        widget = forms.Textarea(attrs={"rows": rows, "cols": 48})
+        widget = Suggesting(attrs={"rows": rows, "cols": 48})
         super().__init__(widget=widget, required=False, strip=False, **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
@@ -307,13 +316,20 @@ def _questions(help_text: StrPromise) -> Lines:
 
 
 class AskedForm(DraftForm):
-    """An entry with its example questions: a field ``questions`` beside its columns."""
+    """An entry with its example questions: a field ``questions`` beside its columns.
+
+    Those in ``initial`` are suggested beside what is stored.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         instance: Any = self.instance
         if instance.pk:
+            suggested = self.initial.get("questions", [])
             self.initial["questions"] = lines_of(instance)
+            widget = self.fields["questions"].widget
+            if isinstance(widget, Suggesting) and not self.is_bound:
+                widget.suggestion = "\n".join(suggested)
 
     def question_lines(self, change: bool) -> tuple[list[str], list[str]]:
         """Return the questions as the page had them, and as they were typed."""

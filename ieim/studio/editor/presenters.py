@@ -50,7 +50,7 @@ def field_views(
             continue
         widget = bound.field.widget
         attrs: dict[str, Any] = {
-            "class": _CLASSES.get(type(widget), "govuk-input"),
+            "class": next((c for t, c in _CLASSES.items() if isinstance(widget, t)), "govuk-input"),
             "aria-describedby": f"{bound.auto_id}-hint {bound.auto_id}-notes",
         }
         if isinstance(widget, forms.Textarea):

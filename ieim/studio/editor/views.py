@@ -59,6 +59,7 @@ from ieim.studio.models import (
     Agency,
     Change,
     DraftEntry,
+    Gap,
     Service,
     Situation,
     Translation,
@@ -77,7 +78,7 @@ READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
 
 @READ_OR_POST
 def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
-    """Show or save a stored entry.
+    """Show or save a stored entry, with the question of the gap that a service is corrected for.
 
     One that somebody has removed meanwhile comes back as a new one, with what was typed.
     """
@@ -85,7 +86,8 @@ def entry(request: HttpRequest, table: Table, **identity: str) -> HttpResponse:
     columns = {attribute(name): stored_as(name, value) for name, value in identity.items()}
     stored = model._default_manager.filter(**columns).first()
     if stored is not None or table == "translations":
-        return _page(request, stored or model(**columns))
+        initial = _questions_of(_gap(request), table, request)
+        return _page(request, stored or model(**columns), initial=initial)
     name = entry_name(table, identity)
     is_removed = Change.objects.filter(table=table, entry=name, kind=Change.Kind.REMOVED).exists()
     if request.method != "POST" or not is_removed:
@@ -121,7 +123,7 @@ def new(request: HttpRequest, table: Table) -> HttpResponse:
     """Show or save the form of a new entry, of the agency that the address names, or with the
     question of the gap that a service is to fill."""
     model = DRAFT_MODELS[table]
-    gap = gaps.first_gap(request.GET.get("gap", ""), member(request))
+    gap = _gap(request)
     name = request.GET.get("agency", "") if gap is None else gap.group.agency
     scope = agencies_of(request.user)
     offered = Agency.objects.all() if scope is None else Agency.objects.filter(pk__in=scope)
@@ -129,12 +131,21 @@ def new(request: HttpRequest, table: Table) -> HttpResponse:
     if agency is None and offered.count() == 1:
         agency = offered.get()
     known = {"agency_id": agency.pk} if agency and "agency" in IDENTITY[table] else {}
-    initial: dict[str, Any] = {}
-    if gap is not None and table == "services":
-        record_listed(gaps.LISTED, "turns", [gap.turn_id], member(request))
-        text, language = " ".join(gap.text.split()), gap.group.language
-        initial["questions"] = [f"{language}: {text}" if language else text]
-    return _page(request, model(**known), initial=initial)
+    return _page(request, model(**known), initial=_questions_of(gap, table, request))
+
+
+def _gap(request: HttpRequest) -> Gap | None:
+    return gaps.gap_of(request.GET.get("gap", ""), member(request))
+
+
+def _questions_of(gap: Gap | None, table: Table, request: HttpRequest) -> dict[str, Any]:
+    """Return the initial values of a form with the question of a gap, with the record that it was
+    read."""
+    if gap is None or table != "services":
+        return {}
+    record_listed(gaps.LISTED, "turns", [gap.turn_id], member(request))
+    text, language = " ".join(gap.text.split()), gap.group.language
+    return {"questions": [f"{language}: {text}" if language else text]}
 
 
 @READ_OR_POST

@@ -17,10 +17,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from ieim.knowledge import selectors as knowledge
 from ieim.people.access import member
+from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
+from ieim.studio.drafts import sets
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.editor.addresses import edit_url
 from ieim.studio.gaps import figures, selectors
+from ieim.studio.gaps.collecting import looked_at
 from ieim.studio.gaps.services import handle, record_shown
 from ieim.studio.labels import language_label
 from ieim.studio.models import Gap, GapAction, Service
@@ -64,6 +67,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "filters": filters,
         "current": knowledge.current_number(),
+        "looked_at": looked_at(),
     }
     return render(request, "studio/gaps/home.html", context)
 
@@ -102,7 +106,7 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     if action.kind == GapAction.Kind.SERVICE:
         return redirect(f"{reverse('editor:new_service')}?gap={pk}")
     if action.kind == GapAction.Kind.CORRECTION and service:
-        return redirect(edit_url("services", [service.agency_id, service.key]))
+        return redirect(f"{edit_url('services', [service.agency_id, service.key])}?gap={pk}")
     messages.success(request, gettext("Done: {action}.").format(action=action.get_kind_display()))
     return redirect("gaps:group", pk)
 
@@ -113,18 +117,29 @@ def _page(request: HttpRequest, pk: int, *, error: str = "") -> HttpResponse:
     if not rows:
         raise Http404
     (row,) = rows
-    record_shown(rows, user)
     data, search = request.POST, request.GET.get("q", "")[:200]
-    text = data.get("text") or row["examples"][0].text
-    options = selectors.options(row["group"], user, text, search)
+    group = row["group"]
+    gap = selectors.failing(group)
+    text = data.get("text") or (gap.text if gap is not None else "")
+    options, answers = selectors.options(group, user, text, search), selectors.answers(group)
+    record_shown(rows, user)
+    others = [a["turn"] for a in answers] + ([gap.turn_id] if gap is not None else [])
+    record_listed(selectors.LISTED, "turns", others, user)
+    last = row["actions"][-1] if row["actions"] else None
+    working = sets.working_set(user) if last is not None and last.by_id == user.pk else None
     context: dict[str, Any] = {
         **options,
         "row": row,
         "text": text,
         "search": search,
-        "service": data.get("service") or next((value for value, *_ in options["services"]), ""),
+        "service": data.get("service", options["sure"]),
         "situation": data.get("situation", ""),
         "reason": data.get("reason", ""),
+        "answers": answers,
+        "flag": selectors.flag_of(group) if user.has_perm(selectors.MAY_CORRECT) else "",
+        "failing": last is not None and last.failing_id,
+        "set": working if working is not None and working.entries.exists() else None,
+        "next": selectors.next_group(group, user),
         "error": error,
         "field": "reason" if data.get("action") == GapAction.Kind.NO_GAP else "text",
         "current": knowledge.current_number(),
@@ -140,6 +155,7 @@ def services(request: HttpRequest) -> HttpResponse:
     label = gettext("Last {number} weeks")
     periods = [(number, label.format(number=number)) for number in PERIODS]
     context = {
+        "not_ours": selectors.not_ours(member(request), since),
         "periods": choices(periods, weeks),
         "tables": [
             (gettext("Services"), figures.by_service(member(request), since)),

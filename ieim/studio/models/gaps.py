@@ -36,7 +36,9 @@ class Gap(models.Model):
 
     ``text`` has no personal data. ``week`` is the Monday of the week in which it was asked.
     ``service`` and ``situation`` are the likely ones, empty for none. ``vector`` is a row of
-    float32 (little-endian) of ``embedder``, empty where words alone are compared.
+    float32 (little-endian) of ``embedder``, empty where words alone are compared. ``would_answer``
+    says that the release of its group would answer it by the search, ``is_repaired`` that it was
+    asked of another release, and is answered otherwise than it was then.
     """
 
     class Outcome(models.TextChoices):
@@ -62,6 +64,8 @@ class Gap(models.Model):
     situation = models.CharField(max_length=ID_LIMIT, blank=True)
     embedder = models.CharField(max_length=200, blank=True)
     vector = models.BinaryField(default=b"")
+    would_answer = models.BooleanField(default=False)
+    is_repaired = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["asked_at", "pk"]
@@ -73,7 +77,9 @@ class Gap(models.Model):
 class GapAction(models.Model):
     """What an editor did about a group.
 
-    ``target`` is ``agency/key`` of a service, the key of a situation, or empty.
+    ``target`` is ``agency/key`` of a service, the key of a situation, or empty. ``failing`` is the
+    first question of the group that the draft would still not answer after it, and
+    ``release_number`` the release that was current.
     """
 
     class Kind(models.TextChoices):
@@ -82,12 +88,16 @@ class GapAction(models.Model):
         SERVICE = "service", _("began a new service")
         CORRECTION = "correction", _("opened the service’s text to correct it")
         GOLDEN = "golden", _("kept as a golden question")
+        NEAR_MISS = "near_miss", _("made a near miss of the sign of danger")
         NO_GAP = "no_gap", _("no gap")
+        NOT_OURS = "not_ours", _("not ours")
 
     group = models.ForeignKey(GapGroup, on_delete=models.CASCADE, related_name="actions")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     target = models.CharField(max_length=2 * ID_LIMIT + 1, blank=True)
     reason = models.CharField(max_length=500, blank=True)
+    failing = models.ForeignKey(Gap, on_delete=models.SET_NULL, null=True, related_name="+")
+    release_number = models.PositiveIntegerField(null=True)
     at = models.DateTimeField(auto_now_add=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
 

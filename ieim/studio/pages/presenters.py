@@ -34,6 +34,7 @@ from ieim.studio.labels import (
     value_label,
 )
 from ieim.studio.models import DRAFT_MODELS
+from ieim.studio.pages.selectors import service_names
 from ieim.studio.proposals.differences import Difference, Kind, marked
 
 Item = TypeVar("Item")
@@ -143,9 +144,10 @@ def difference_list(
     filters = {**active, "agency": agency, "kind": kind, "table": selected_table}
     page = filtered_page(matches, query, filters, total=len(differences))
     urls = edit_urls(list(page.page), scope) if active.get("to") else {}
+    services = service_names(item.service for item in page.page)
     return {
         "list": page,
-        "rows": [_difference(item, names, urls) for item in page.page],
+        "rows": [_difference(item, names, urls, services) for item in page.page],
         "counts": kind_counts(matches),
         "agencies": choices(agencies, agency),
         "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
@@ -277,8 +279,12 @@ def _agency_name(table: Table, agency: str, names: Mapping[str, str]) -> str:
 
 
 def _difference(
-    difference: Difference, names: Mapping[str, str], urls: Mapping[tuple[Table, str], str]
+    difference: Difference,
+    names: Mapping[str, str],
+    urls: Mapping[tuple[Table, str], str],
+    services: Mapping[tuple[str, str], str],
 ) -> dict[str, Any]:
+    language = language_label(difference.language) if difference.language else ""
     fields = []
     for field in difference.fields:
         texts = (value_label(field.column, text) for text in (field.before, field.after))
@@ -288,12 +294,14 @@ def _difference(
     return {
         "kind": difference.kind,
         "happened": gettext(_KINDS[difference.kind]),
-        "table": difference.table,
+        "value": f"{difference.table} {difference.entry}",
         "what": table_label(difference.table),
-        "name": difference.name,
-        "language": language_label(difference.language) if difference.language else "",
+        # A translation without a name is called by its language.
+        "name": language if difference.name == difference.language else difference.name,
+        "language": language,
         # Its language is said in words.
         "entry": " ".join(word for word in words if word != difference.language),
+        "service": services.get((difference.agency, difference.service), difference.service),
         "agency": _agency_name(difference.table, difference.agency, names),
         "fields": fields,
         "url": urls.get((difference.table, difference.entry), ""),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from ieim.pipeline import knowledge
 from ieim.studio.drafts import sets
 from ieim.studio.drafts.merging import WHOLE
-from ieim.studio.models import Change, Proposal, Service
+from ieim.studio.models import Change, Proposal, Service, Translation
 from ieim.studio.proposals import selectors as proposals_of
 
 MOST_WORDS = 8
@@ -56,16 +56,26 @@ def coming_times(proposal: Proposal | None) -> dict[str, datetime]:
 
 
 def draft_services(text: str, agency: str) -> QuerySet[Service, Mapping[str, Any]]:
-    """Return the draft's services that contain every word of ``text``, in index order."""
+    """Return the draft's services that contain every word of ``text``, in index order; names of
+    translations count."""
     services = Service.objects.filter(agency=agency) if agency else Service.objects.all()
+    same = Translation.objects.filter(agency=OuterRef("agency"), service=OuterRef("key"))
     for word in _words(text):
         services = services.filter(
-            Q(name__icontains=word)
+            Q(Exists(same.filter(name__icontains=word)))
+            | Q(name__icontains=word)
             | Q(key__icontains=word)
             | Q(overview__icontains=word)
             | Q(agency__name__icontains=word)
         )
     return services.values("agency", "key", "name", "overview")
+
+
+def service_names(keys: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Return the names of the draft's services with one of these keys, by agency and key."""
+    services = Service.objects.filter(key__in=set(keys))
+    rows = services.values_list("agency", "key", "name")
+    return {(agency, key): name for agency, key, name in rows}
 
 
 def release_services(

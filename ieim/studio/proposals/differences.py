@@ -40,7 +40,10 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One entry that differs: ``entry`` is its natural id, ``name`` its name for people, and
-    ``agency`` "" where it belongs to every agency; so is ``language`` where it is in none."""
+    ``agency`` "" where it belongs to every agency.
+
+    ``language`` and ``service`` (a key within the agency) are those of a text in one language.
+    """
 
     table: Table
     kind: Kind
@@ -49,6 +52,7 @@ class Difference:
     name: str
     fields: tuple[Field, ...]
     language: str = ""
+    service: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,7 @@ def _difference(table: Table, kind: Kind, before: Entry | None, after: Entry | N
             for column, old, new in values
             if old != new and (_text(old) or _text(new))
         ),
+        service=getattr(row, "service", ""),
     )
 
 

@@ -23,7 +23,10 @@ from ieim.people.models import User
 from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.pipeline.message.screen import refusal
+from ieim.studio.gaps import selectors as gaps
 from ieim.studio.models import GoldenQuestion, Proposal
+from ieim.studio.proposals.differences import Kind
+from ieim.studio.proposals.selectors import changes
 from ieim.studio.trying import selectors, services
 from ieim.studio.trying.playground import NoModel, ask_both
 from ieim.studio.trying.presenters import difference, side_view
@@ -47,6 +50,8 @@ def playground(request: HttpRequest) -> HttpResponse:
     number = request.POST.get("set", request.GET.get("set", ""))
     sets = Proposal.objects.defer("content")
     chosen = get_object_or_404(sets, pk=int(number)) if re.fullmatch(r"\d{1,9}", number) else None
+    if request.method != "POST":
+        text = _suggested(request, chosen)
     context: dict[str, Any] = {"text": text, "current": current, "chosen": chosen}
     status = 200
     if request.method == "POST" and error:
@@ -63,6 +68,22 @@ def playground(request: HttpRequest) -> HttpResponse:
             context["difference"] = difference(sides[0], published, current=current)
             context["sides"] = list(map(side_view, sides))
     return render(request, "studio/trying/playground.html", context, status=status)
+
+
+def _suggested(request: HttpRequest, chosen: Proposal | None) -> str:
+    """Return the question of the gap that the address names, or else the first new example question
+    of the set; "" for none."""
+    user = member(request)
+    gap = gaps.gap_of(request.GET.get("gap", ""), user)
+    if gap is not None:
+        record_listed(gaps.LISTED, "turns", [gap.turn_id], user)
+        return gap.text
+    try:
+        changed = changes(chosen) if chosen is not None else []
+    except BundleError:
+        return ""  # said once a question is asked
+    added = (c.name for c in changed if c.table == "questions" and c.kind is Kind.ADDED)
+    return next(added, "")
 
 
 @require_safe

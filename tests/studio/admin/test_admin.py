@@ -127,3 +127,10 @@ def test_it_shows_text_as_text(admin_client: Client, published: Release) -> None
     for page in (change, history, changelist, reverse("admin:index")):
         assert evil not in said(admin_client.get(page))
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in said(admin_client.get(history))
+
+
+def test_languages_are_named_in_lists_and_filters(admin_client: Client, published: Release) -> None:
+    Translation.objects.create(language="tl", agency_id="passports", name="Pasaporte")
+    html = admin_client.get(address("translation", "changelist")).content.decode()
+    assert html.count("Filipino") >= 2
+    assert ">tl<" not in html

@@ -28,15 +28,20 @@ def turn(text: str = VISA, *, state: str = "answered", **values: Any) -> Turn:
     )
 
 
-def reply(to: Turn, *, origin: str = ReplyOrigin.INDEX, **body: Any) -> Turn:
+def reply(
+    to: Turn, *, origin: str = ReplyOrigin.INDEX, sha256: str = "0" * 64, **body: Any
+) -> Turn:
     """Insert the reply to a turn, which cites the visa service."""
     stored = Reply.objects.create(turn=to, origin=origin, body={"kind": "service", **body})
-    Citation.objects.create(reply=stored, agency=AGENCY, service=SERVICE, service_sha256="0" * 64)
+    Citation.objects.create(reply=stored, agency=AGENCY, service=SERVICE, service_sha256=sha256)
     return to
 
 
-def rated(text: str = VISA, *, useful: bool = False) -> Turn:
-    stored = reply(turn(text))
+def rated(
+    text: str = VISA, *, useful: bool = False, release_number: int | None = None, **body: Any
+) -> Turn:
+    number = knowledge.current_number() if release_number is None else release_number
+    stored = reply(turn(text, release_number=number), **body)
     Rating.objects.create(reply=stored.reply, useful=useful, at=timezone.now())
     return stored
 

@@ -133,7 +133,7 @@ def test_it_leads_to_a_new_service_and_to_a_text(editor: Client) -> None:
     form = press(editor, stored.pk, "service")
     assert f"en: {VISA}" in editor.get(form).content.decode()
     text = press(editor, stored.pk, "correction")
-    assert text == edit_url("services", [AGENCY, SERVICE])
+    assert text == f"{edit_url('services', [AGENCY, SERVICE])}?gap={stored.pk}"
     assert list(GapAction.objects.values_list("kind", flat=True)) == ["service", "correction"]
 
 
