@@ -244,7 +244,7 @@ def _page(
     }
     if not stored._state.adding:
         context["links"] = presenters.related(stored, may_edit=may_edit)
-        if _may_delete(request, stored):
+        if stored.table in NAMES and _may_delete(request, stored):
             name = f"editor:delete_{NAMES[stored.table]}"
             url = reverse(name, args=list(_identity(stored).values()))
             context["links"].append((gettext("Delete"), url))
