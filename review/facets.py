@@ -67,11 +67,11 @@ LIKELY = 0.25
 """From this probability on an agency is likely."""
 
 
-def likely_agency(turn: Turn) -> str:
-    """Return the id of the agency that the ranking takes a message to be for; empty for none."""
+def likely_agency(turn: Turn) -> str | None:
+    """Return the id of the agency that the ranking takes a message to be for; None for none."""
     ranking = shortlist_for(knowledge.release(turn.release_number)).rank(Query(turn.text))
     hits = ranking.agencies(limit=1)
-    return hits[0].item.id if hits and hits[0].probability >= LIKELY else ""
+    return hits[0].item.id if hits and hits[0].probability >= LIKELY else None
 
 
 def _of_stage(turn_id: UUID, contract: str, column: str) -> Any:

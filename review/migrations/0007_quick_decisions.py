@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='reviewitem',
             name='likely_agency',
-            field=models.CharField(blank=True, max_length=200),
+            field=models.CharField(blank=True, max_length=200, null=True),
         ),
         migrations.AddField(
             model_name='reviewitem',
