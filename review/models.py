@@ -76,13 +76,14 @@ class ReviewItem(models.Model):
     ``stage`` is a contract's id, ``reply`` when the reply as a whole is held, or ``person`` when
     the citizen asks for one. ``reasons`` are the finding codes, each once, in the order of the
     gate; ``reason`` is the first of them. ``agencies`` are those that it belongs to
-    (``review/scope.py``), None while none is known; ``agency`` is the one that has it
-    now: the only one found, or the one that it was handed to; ``likely_agency`` is what the ranking
-    takes for it while none is found, if anything. ``urgency`` and ``language`` are what was known when it was opened (empty where nothing was). ``rank`` is how urgent it is, the lowest
-    first: :data:`CRISIS`, :data:`SIGN`, :data:`REFUSED`, or the target minutes of its urgency. A
-    claim holds until ``claimed_until``. ``takes_effect_at`` is when the decision of an item that is
-    ``sending`` does. ``version`` counts the changes: who decides says which one
-    they saw. ``parent`` is the item after whose decision the pipeline stopped again.
+    (``review/scope.py``), None while none is known; ``agency`` is the one that has it now: the only
+    one found, or the one that it was handed to; ``likely_agency`` is what the ranking takes for it
+    while none is found, if anything. ``urgency`` and ``language`` are what was known when it was
+    opened (empty where nothing was). ``rank`` is how urgent it is, the lowest first:
+    :data:`CRISIS`, :data:`SIGN`, :data:`REFUSED`, or the target minutes of its urgency. A claim
+    holds until ``claimed_until``. ``takes_effect_at`` is when the decision of an item that is
+    ``sending`` does. ``version`` counts the changes: who decides says which one they saw.
+    ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
