@@ -47,4 +47,5 @@ def just_decided(request: HttpRequest) -> JustDecided | None:
     text = texts.get(item.state, gettext("{reference}: {done}."))
     done = gettext(labels.ACTIONS_DONE[decision.action]).lower()
     words = text.format(reference=item.turn.session.reference, done=done)
-    return JustDecided(decision, words, item.takes_effect_at)
+    is_sending = item.state == ReviewState.SENDING.value
+    return JustDecided(decision, words, item.takes_effect_at if is_sending else None)
