@@ -69,8 +69,8 @@ LIKELY = 0.25
 
 def likely_agency(turn: Turn) -> str | None:
     """Return the id of the agency that the ranking takes a message to be for; None for none."""
-    ranking = shortlist_for(knowledge.release(turn.release_number)).rank(Query(turn.text))
-    hits = ranking.agencies(limit=1)
+    release = knowledge.current_release()
+    hits = shortlist_for(release).rank(Query(turn.text)).agencies(limit=1) if release else ()
     return hits[0].item.id if hits and hits[0].probability >= LIKELY else None
 
 

@@ -145,7 +145,8 @@ class ReviewItem(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["turn", "stage"],
-                condition=Q(state__in=sorted(state.value for state in UNDECIDED)),
+                # What is sending is undecided too: one of a stage that is so is found before.
+                condition=Q(state__in=["claimed", "open", "second_opinion"]),
                 name="one_undecided_item_a_stage",
             ),
         ]

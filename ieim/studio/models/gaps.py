@@ -64,8 +64,8 @@ class Gap(models.Model):
     situation = models.CharField(max_length=ID_LIMIT, blank=True)
     embedder = models.CharField(max_length=200, blank=True)
     vector = models.BinaryField(default=b"")
-    would_answer = models.BooleanField(default=False)
-    is_repaired = models.BooleanField(default=False)
+    would_answer = models.BooleanField(default=False, db_default=False)
+    is_repaired = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["asked_at", "pk"]

@@ -138,13 +138,12 @@ class ChangedEntry(models.Model):
     table = models.CharField(max_length=16)
     entry = models.CharField(max_length=3 * ID_LIMIT + 20)
     agency = models.CharField(max_length=ID_LIMIT, blank=True)
-    columns = models.JSONField(default=list)
+    # Software that knows no columns means the entry as a whole.
+    columns = models.JSONField(default=list, db_default=models.Value(["*"], models.JSONField()))
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["table", "entry", "proposal"], name="entry_once_a_set")
-        ]
+        indexes = [models.Index(fields=["table", "entry"], name="changed_entry")]
 
     def __str__(self) -> str:
         return f"{self.table} {self.entry} of {self.proposal_id}"
