@@ -17,7 +17,7 @@ from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
-from review.states import UNDECIDED, ReviewState
+from review.states import ReviewState
 
 
 class Priority(IntEnum):

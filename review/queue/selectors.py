@@ -23,7 +23,7 @@ from conversations.turns.locking import is_erased
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
-from review.models import SIGN, Decision, Priority, ReviewItem, SetMember
+from review.models import REFUSED, SIGN, Decision, Priority, ReviewItem, SetMember
 from review.queue.filters import ItemFilter, session_of
 from review.scope import visible
 from review.states import UNDECIDED, ReviewState
@@ -175,12 +175,11 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
             dated = items.filter(decided_at__isnull=False)
             return Listing((dated.filter(state=ReviewState.DECIDED),), done=True)
         case "triage":
-            unanswered = items.filter(priority=Priority.LOW)
+            unanswered = items.filter(_OF_TRIAGE)
             states = (ReviewState.OPEN, ReviewState.CLAIMED)
             return Listing(tuple(unanswered.filter(state=state) for state in states))
         case _:
-            # What only triage failed at is a list of its own: nobody waits for it.
-            items = items.exclude(priority=Priority.LOW)
+            items = items.exclude(_OF_TRIAGE)
             claimed = _claimed(items, second=False)
             if not values.get("held"):
                 claimed = claimed.filter(_not_of_others(user, now))
@@ -254,6 +253,8 @@ def _count(branches: Collection[QuerySet[ReviewItem]]) -> Count:
     return Count(sum(branch.count() for branch in branches), tuple(crises[:COUNTED]))
 
 
+_OF_TRIAGE = Q(priority=Priority.LOW, rank__gt=REFUSED)
+"""What only triage failed at, and shows no danger: nobody waits for it."""
 FACETS = ("stage", "reason", "urgency", "language")
 
 

@@ -21,7 +21,8 @@ def ask(page: Page, text: str = VISA) -> None:
 
 def expect_answer(page: Page, number: int = 1) -> None:
     # What comes last of an answer that builds up.
-    expect(page.get_by_text("Why this answer")).to_have_count(number)
+    # A caseworker's answer may be taken back for ten seconds before.
+    expect(page.get_by_text("Why this answer")).to_have_count(number, timeout=40_000)
 
 
 def connected(page: Page) -> None:

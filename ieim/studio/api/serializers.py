@@ -495,11 +495,16 @@ class PlannedDifferenceSerializer(DifferenceSerializer):
     edit = EditSerializer(allow_null=True)
 
 
-class PlannedSerializer(serializers.Serializer[Any]):
-    """What happens to an entry; with ``removal``, to one that a person removed."""
+class ChangedEntrySerializer(serializers.Serializer[Any]):
+    """An entry that changes."""
 
     table = serializers.ChoiceField(list(TABLES))
     entry = serializers.CharField(help_text="Its natural id.")
+
+
+class PlannedSerializer(ChangedEntrySerializer):
+    """What happens to an entry; with ``removal``, to one that a person removed."""
+
     change = serializers.ChoiceField(["added", "changed"])
     differences = PlannedDifferenceSerializer(many=True)
     take = serializers.CharField(help_text="What names it in the query, where it was removed.")
@@ -549,10 +554,11 @@ class DictionaryChangeSerializer(ClosedSerializer):
         return attrs
 
 
-class DictionaryEntrySerializer(PlannedSerializer):
+class DictionaryEntrySerializer(ChangedEntrySerializer):
     """What happens to an entry."""
 
     change = serializers.ChoiceField(["added", "changed", "removed"])
+    differences = DifferenceSerializer(many=True)
 
 
 class DictionaryPlanSerializer(serializers.Serializer[Any]):

@@ -34,11 +34,9 @@ from ieim.studio.drafting.selectors import stale_translations
 from ieim.studio.drafting.services import has_model
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import sets
-from ieim.studio.drafts.merging import Name
 from ieim.studio.models import Agency, Proposal, Service, Situation
-from ieim.studio.pages import presenters, selectors
+from ieim.studio.pages import own_sets, presenters, selectors
 from ieim.studio.pages.presenters import choices, chosen, filtered_page
-from ieim.studio.proposals import restoring
 from ieim.studio.proposals import selectors as proposals_of
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences as compared
@@ -52,7 +50,6 @@ DRAFT = "draft"
 _RECENT = 5
 """Decided proposals on the first page."""
 _UNDECIDED = (Proposal.State.OPEN, Proposal.State.SCHEDULED)
-_NAME_LIMIT = 200
 
 
 @require_safe
@@ -327,78 +324,6 @@ class TimesForm(forms.Form):
 
 
 @require_POST
-def begin_set(request: HttpRequest) -> HttpResponse:
-    """Begin a new change set, into which one's changes go from now on."""
-    note = request.POST.get("note", "").replace("\x00", "").strip()
-    new = sets.begin(member(request), note=note[:_NAME_LIMIT])
-    return redirect("knowledge:proposal", new.pk)
-
-
-@require_POST
-def take(request: HttpRequest, proposal: int | None = None) -> HttpResponse:
-    """Put entries into a set of one's own: those of the set that the form names, or those that it
-    names themselves, else those in no set."""
-    names = _names(request)
-    try:
-        chosen = proposals.take(by=member(request), names=names, proposal_id=proposal)
-    except ProposalError as error:
-        messages.error(request, " ".join(error.reasons))
-        return redirect("knowledge:home")
-    return redirect("knowledge:proposal", chosen.pk)
-
-
-@require_POST
-def leave_out(request: HttpRequest, proposal: int) -> HttpResponse:
-    """Take entries out of a set of one's own: into another one (``to``: its number, or ``new``), or
-    thrown away."""
-    names, by, to = _names(request) or set(), member(request), request.POST.get("to", "")
-    try:
-        if not names:
-            raise ProposalError([gettext("Choose what to leave out.")])
-        if "discard" in request.POST:
-            proposals.discard(proposal_id=proposal, names=names, by=by)
-            message = gettext("Thrown away: the draft has it as citizens read it now.")
-        else:
-            other = int(to) if to.isdecimal() and len(to) < 10 else sets.begin(by).pk
-            proposals.take(by=by, names=names, proposal_id=other)
-            message = gettext("Moved to change set {number}.").format(number=other)
-    except ProposalError as error:
-        messages.error(request, " ".join(error.reasons))
-    else:
-        messages.success(request, message)
-    return redirect("knowledge:proposal", proposal)
-
-
-@require_POST
-def restore(request: HttpRequest, number: int) -> HttpResponse:
-    """Make entries of the draft again what they are in a release, in a set of one's own."""
-    try:
-        restored = restoring.restore(
-            number=number, names=_names(request) or set(), by=member(request)
-        )
-    except ProposalError as error:
-        messages.error(request, " ".join(error.reasons))
-        return redirect("knowledge:release", number)
-    messages.success(request, gettext("This is what changes. Propose it as any other change."))
-    return redirect("knowledge:proposal", restored.pk)
-
-
-def _names(request: HttpRequest) -> set[Name] | None:
-    """Return the entries that a form names, or those of the set that it names; None for neither.
-
-    A set may have more entries than a form may have fields.
-    """
-    number = request.POST.get("set", "")
-    if number.isdecimal() and len(number) < 10:
-        chosen = get_object_or_404(proposals_of.all_sets(), pk=int(number))
-        if chosen.state == Proposal.State.DRAFT:
-            return set(sets.parts_of(chosen))
-        return {(change.table, change.entry) for change in proposals_of.changes(chosen)}
-    posted = [value.partition(" ") for value in request.POST.getlist("entry")]
-    return {(table, entry) for table, _, entry in posted} if posted else None
-
-
-@require_POST
 def comment(request: HttpRequest, proposal: int) -> HttpResponse:
     """Say something about a change set; 422 without a word."""
     get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
@@ -592,14 +517,14 @@ urlpatterns = [
     path("releases/<int:number>/service/", service, name="service"),
     path("releases/<int:number>/again/", again, name="again"),
     path("propose/", propose, name="propose"),
-    path("sets/", begin_set, name="begin_set"),
-    path("sets/take/", take, name="take"),
-    path("releases/<int:number>/restore/", restore, name="restore"),
+    path("sets/", own_sets.begin_set, name="begin_set"),
+    path("sets/take/", own_sets.take, name="take"),
+    path("releases/<int:number>/restore/", own_sets.restore, name="restore"),
     path("proposals/", proposed, name="proposals"),
     path("proposals/<int:proposal>/", proposal, name="proposal"),
     path("proposals/<int:proposal>/propose/", propose_set, name="propose_set"),
-    path("proposals/<int:proposal>/take/", take, name="take_into"),
-    path("proposals/<int:proposal>/leave-out/", leave_out, name="leave_out"),
+    path("proposals/<int:proposal>/take/", own_sets.take, name="take_into"),
+    path("proposals/<int:proposal>/leave-out/", own_sets.leave_out, name="leave_out"),
     path("proposals/<int:proposal>/comment/", comment, name="comment"),
     *(
         path(f"proposals/<int:proposal>/{action}/", decide, {"action": action}, name=action)

@@ -24,12 +24,6 @@ def queue(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Items for a person")
 
 
-def check_waiting(page: Page) -> None:
-    # The focus goes to what is in sight when the page is opened: not before it is there.
-    expect(page.get_by_role("button", name="Claim this item")).to_be_focused()
-    checked_at_both_widths(page)
-
-
 def confirm(page: Page) -> None:
     page.get_by_role("button", name="Confirm and stay here").click()
     expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
@@ -60,11 +54,12 @@ def test_from_an_empty_queue_to_an_answer_and_back(office: Office) -> None:
     checked_at_both_widths(page)
 
     row.get_by_role("link").click()
-    check_waiting(page)
     take(page)
-    assert page.locator("input[type=radio]:checked").count() == 0
+    # The best answer is chosen, and shown as the citizen will read it.
+    expect(page.get_by_role("radio", name="Send a service")).to_be_focused()
+    expect(page.locator(".best")).to_contain_text("Extend a tourist visa")
     checked_at_both_widths(page)
-    page.get_by_role("radio", name="Correct the step: Which service?").check()
+    page.get_by_role("radio", name="Correct the step").check()
     page.get_by_role("radio", name="Extend a tourist visa").check()
     checked_at_both_widths(page)
     look(page, "It is the tourist visa.")
@@ -106,7 +101,6 @@ def test_a_second_person_lets_a_risky_answer_go(office: Office) -> None:
     other.goto("/review/?tab=second")
     checked_at_both_widths(other)
     other.locator(".queue-row", has_text=reference(citizen)).get_by_role("link").click()
-    check_waiting(other)
     take(other)
     other.get_by_role("radio", name="Agree", exact=True).check()
     checked_at_both_widths(other)

@@ -151,7 +151,9 @@ def test_an_item_says_why_it_stopped(client: Reviewer, item: ReviewItem, eva: Us
         result["action"]: result["allowed"] for result in client.read(item).json()["actions"]
     }
     assert allowed == {
-        **dict.fromkeys(("override", "retry", "write", "ask", "hand_over", "dismiss"), True),
+        **dict.fromkeys(
+            ("override", "service", "retry", "write", "ask", "hand_over", "dismiss"), True
+        ),
         **dict.fromkeys(("approve", "agree", "disagree", "done"), False),
     }
 

@@ -70,7 +70,7 @@ def test_the_action_says_of_a_dismissal_what_the_preview_says(stage: str, senten
     user = desk.person("eva", *desk.ALL)
     item = desk.take(the_item(desk.ask(VISA, {stage: BAD}), stage), user)
     text = words(browser(user).get(reverse("review:item", args=[item.pk])).content.decode())
-    assert f"Dismiss The item is done without an answer. {sentence}" in text
+    assert f"The item is done without an answer. {sentence}" in text
 
 
 def test_the_heading_says_that_a_person_has_been_in_touch() -> None:

@@ -135,7 +135,7 @@ def test_the_page_of_a_help_line_may_be_linked(
 
 @pytest.mark.parametrize("payload", [{}, {"confirmed": False}, {"confirmed": "yes"}])
 def test_no_approval_goes_unconfirmed(item: ReviewItem, eva: User, payload: dict[str, Any]) -> None:
-    with pytest.raises(Unconfirmed, match="Write the reply, or confirm"):
+    with pytest.raises(Unconfirmed, match="Write the reply yourself, or confirm"):
         desk.decide(item, eva, Action.APPROVE, REASON, **payload)
     assert not Decision.objects.exists()
     item.refresh_from_db()

@@ -185,6 +185,7 @@ def test_the_browser_may_forget_what_was_said(request_: PersonRequest, eva: User
     assert f"ieim-decided-{item.pk}-talk" not in refused.cookies
 
 
+@pytest.mark.usefixtures("at_once")
 def test_it_is_decided_as_done(request_: PersonRequest, eva: User) -> None:
     http, item = desk_of(eva), desk.take(item_of(request_), eva)
     page = http.get(address("item", item)).content.decode()

@@ -88,7 +88,7 @@ def test_the_right_service_without_what_was_asked_has_failed(
 
     monkeypatch.setattr(QuestionRun, "result", with_passages)
     keep(edith, text="What are the fees to extend a tourist visa?")
-    Service.objects.filter(pk=visa().pk).update(fees="")
+    Service.objects.filter(pk=visa().pk).update(fees="", amounts=[])
     proposal = proposed(edith)
     finished = run(proposal, edith)
     assert finished.result is not None
