@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from itertools import product
+from typing import TYPE_CHECKING
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_lazy
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 
 class Role(StrEnum):
@@ -86,31 +90,32 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
 }
 """The permissions of each role; ``make_roles`` gives its group exactly these."""
 
-_NAMES: Mapping[str, str] = {
-    Role.CASEWORKER: gettext_noop("caseworker"),
-    Role.SUPERVISOR: gettext_noop("supervisor"),
-    Role.EDITOR: gettext_noop("knowledge editor"),
-    Role.PUBLISHER: gettext_noop("knowledge publisher"),
-    Role.AUDITOR: gettext_noop("auditor"),
-    Role.ADMINISTRATOR: gettext_noop("administrator"),
+# Lazy: the settings import this module, and a noop would ask for them.
+_NAMES: Mapping[str, StrPromise] = {
+    Role.CASEWORKER: gettext_lazy("caseworker"),
+    Role.SUPERVISOR: gettext_lazy("supervisor"),
+    Role.EDITOR: gettext_lazy("knowledge editor"),
+    Role.PUBLISHER: gettext_lazy("knowledge publisher"),
+    Role.AUDITOR: gettext_lazy("auditor"),
+    Role.ADMINISTRATOR: gettext_lazy("administrator"),
 }
-_DESCRIPTIONS: Mapping[str, str] = {
-    Role.CASEWORKER: gettext_noop("answers what waits for a person, and gives second opinions"),
-    Role.SUPERVISOR: gettext_noop("a caseworker who also hands out work, and sees the figures"),
-    Role.EDITOR: gettext_noop("changes what the answers are made from, and proposes it"),
-    Role.PUBLISHER: gettext_noop("publishes or turns down what somebody else has proposed"),
-    Role.AUDITOR: gettext_noop("reads what was decided and recorded, and changes nothing"),
-    Role.ADMINISTRATOR: gettext_noop("gives people accounts and roles, and changes the settings"),
+_DESCRIPTIONS: Mapping[str, StrPromise] = {
+    Role.CASEWORKER: gettext_lazy("answers what waits for a person, and gives second opinions"),
+    Role.SUPERVISOR: gettext_lazy("a caseworker who also hands out work, and sees the figures"),
+    Role.EDITOR: gettext_lazy("changes what the answers are made from, and proposes it"),
+    Role.PUBLISHER: gettext_lazy("publishes or turns down what somebody else has proposed"),
+    Role.AUDITOR: gettext_lazy("reads what was decided and recorded, and changes nothing"),
+    Role.ADMINISTRATOR: gettext_lazy("gives people accounts and roles, and changes the settings"),
 }
 
 
 def name_of(group: str) -> str:
     """Return the name of a role in the reader's language; that of another group as it is."""
-    return gettext(_NAMES[group]) if group in _NAMES else group
+    return str(_NAMES[group]) if group in _NAMES else group
 
 
 def description_of(group: str) -> str:
     """Return in a few words what a role may do."""
     if group not in _DESCRIPTIONS:
         return gettext("a role of this site, see its permissions in the admin")
-    return gettext(_DESCRIPTIONS[group])
+    return str(_DESCRIPTIONS[group])

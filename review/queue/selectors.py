@@ -247,10 +247,16 @@ def dangers_of(turns: QuerySet[Turn]) -> int:
 
 def _count(branches: Collection[QuerySet[ReviewItem]]) -> Count:
     columns = ("rank", "due_at", "pk")
-    # In order: those in crisis come first.
-    walks = [branch.order_by(*columns).values_list(*columns)[:COUNTED] for branch in branches]
-    crises = sorted(key for walk in walks for key in walk if key[0] <= SIGN)
-    return Count(sum(branch.count() for branch in branches), tuple(crises[:COUNTED]))
+    # In order: those in crisis come first. The first row says how many there are in all.
+    total = models.Window(models.Count("pk"))
+    walks = [
+        list(
+            branch.annotate(total=total).order_by(*columns).values_list(*columns, "total")[:COUNTED]
+        )
+        for branch in branches
+    ]
+    crises = sorted(row[:3] for walk in walks for row in walk if row[0] <= SIGN)
+    return Count(sum(walk[0][3] for walk in walks if walk), tuple(crises[:COUNTED]))
 
 
 _OF_TRIAGE = Q(priority=Priority.LOW, rank__gt=REFUSED)

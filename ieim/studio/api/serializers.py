@@ -495,16 +495,11 @@ class PlannedDifferenceSerializer(DifferenceSerializer):
     edit = EditSerializer(allow_null=True)
 
 
-class ChangedEntrySerializer(serializers.Serializer[Any]):
-    """An entry that changes."""
+class PlannedSerializer(serializers.Serializer[Any]):
+    """What happens to an entry; with ``removal``, to one that a person removed."""
 
     table = serializers.ChoiceField(list(TABLES))
     entry = serializers.CharField(help_text="Its natural id.")
-
-
-class PlannedSerializer(ChangedEntrySerializer):
-    """What happens to an entry; with ``removal``, to one that a person removed."""
-
     change = serializers.ChoiceField(["added", "changed"])
     differences = PlannedDifferenceSerializer(many=True)
     take = serializers.CharField(help_text="What names it in the query, where it was removed.")
@@ -554,9 +549,11 @@ class DictionaryChangeSerializer(ClosedSerializer):
         return attrs
 
 
-class DictionaryEntrySerializer(ChangedEntrySerializer):
+class DictionaryEntrySerializer(serializers.Serializer[Any]):
     """What happens to an entry."""
 
+    table = serializers.ChoiceField(list(TABLES))
+    entry = serializers.CharField(help_text="Its natural id.")
     change = serializers.ChoiceField(["added", "changed", "removed"])
     differences = DifferenceSerializer(many=True)
 
