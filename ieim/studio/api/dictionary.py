@@ -8,8 +8,10 @@ from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BooleanField, CharField, ChoiceField, Serializer
 
 from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.rows import TABLES
 from ieim.people.scope import works_for
 from ieim.studio.api import serializers
 from ieim.studio.api.schema import KnowledgeViewSet, operation
@@ -24,11 +26,27 @@ _SEEN = OpenApiParameter("If-Match", str, _HEADER, description="The ETag of the 
 _TAG = OpenApiParameter("ETag", str, _HEADER, description="For `If-Match`.", response=[200])
 
 
+class DictionaryEntrySerializer(Serializer[Any]):
+    """What happens to an entry."""
+
+    table = ChoiceField(list(TABLES))
+    entry = CharField(help_text="Its natural id.")
+    change = ChoiceField(["added", "changed", "removed"])
+    differences = serializers.DifferenceSerializer(many=True)
+
+
+class DictionaryPlanSerializer(Serializer[Any]):
+    """What would change, or has changed."""
+
+    written = BooleanField()
+    entries = DictionaryEntrySerializer(many=True)
+
+
 class DictionaryChanges(KnowledgeViewSet):
     @operation(
         "change_dictionary",
         "Move services between categories, merge or split a category",
-        serializers.DictionaryPlanSerializer,
+        DictionaryPlanSerializer,
         "Without `If-Match` nothing is written: the answer says what would change. Send the same "
         "with `If-Match`, the ETag of that answer, and it is written, all or nothing. 412 says "
         "that somebody has changed one of the entries since.",
@@ -53,7 +71,7 @@ class DictionaryChanges(KnowledgeViewSet):
             seen, source = seen_version(request), Change.Source.API
             services.carry_out(plan, seen=seen, by=self.user, source=source)
         data = {"written": is_written, "entries": entries}
-        answer = serializers.DictionaryPlanSerializer(data).data
+        answer = DictionaryPlanSerializer(data).data
         return Response(answer, headers={"ETag": etag(newest)})
 
 

@@ -549,22 +549,6 @@ class DictionaryChangeSerializer(ClosedSerializer):
         return attrs
 
 
-class DictionaryEntrySerializer(serializers.Serializer[Any]):
-    """What happens to an entry."""
-
-    table = serializers.ChoiceField(list(TABLES))
-    entry = serializers.CharField(help_text="Its natural id.")
-    change = serializers.ChoiceField(["added", "changed", "removed"])
-    differences = DifferenceSerializer(many=True)
-
-
-class DictionaryPlanSerializer(serializers.Serializer[Any]):
-    """What would change, or has changed."""
-
-    written = serializers.BooleanField()
-    entries = DictionaryEntrySerializer(many=True)
-
-
 class NoteSerializer(serializers.Serializer[Any]):
     """A kind of value that has no place in the draft, or another form."""
 
