@@ -453,6 +453,8 @@ SPECTACULAR_SETTINGS = {
         "ReviewState": "review.api.serializers.STATES",
         "Action": "review.api.serializers.ACTIONS",
         "RecordedAction": "review.api.serializers.RECORDED",
+        "GapActionKind": "ieim.studio.api.serializers.GAP_ACTIONS",
+        "DictionaryAction": "ieim.studio.api.serializers.DICTIONARY_ACTIONS",
         "FeedbackReason": "conversations.api.serializers.REASONS",
         "PersonRequestState": "conversations.api.serializers.REQUEST_STATES",
         "WebhookEvent": "conversations.api.serializers.EVENTS",

@@ -26,7 +26,7 @@ _SEEN = OpenApiParameter("If-Match", str, _HEADER, description="The ETag of the 
 _TAG = OpenApiParameter("ETag", str, _HEADER, description="For `If-Match`.", response=[200])
 
 
-class DictionaryEntrySerializer(Serializer[Any]):
+class DictionaryChangedSerializer(Serializer[Any]):
     """What happens to an entry."""
 
     table = ChoiceField(list(TABLES))
@@ -39,7 +39,7 @@ class DictionaryPlanSerializer(Serializer[Any]):
     """What would change, or has changed."""
 
     written = BooleanField()
-    entries = DictionaryEntrySerializer(many=True)
+    entries = DictionaryChangedSerializer(many=True)
 
 
 class DictionaryChanges(KnowledgeViewSet):

@@ -31,6 +31,10 @@ MOST_ITEMS = 1_000
 _TEXT = {"type": "string", "maxLength": LONGEST, "pattern": r"^[^\u0000]*$"}
 
 
+GAP_ACTIONS = GapAction.Kind.values
+DICTIONARY_ACTIONS = ["move", "merge", "split"]
+
+
 @extend_schema_field(_TEXT)
 class TextField(ExactTextField):
     """A text of the knowledge; what it may hold is the rules' to say (422)."""
@@ -387,7 +391,7 @@ class GapExampleSerializer(serializers.ModelSerializer[Gap]):
 class GapActionSerializer(serializers.ModelSerializer[GapAction]):
     """What somebody did about a group."""
 
-    action = serializers.ChoiceField(GapAction.Kind.values, source="kind")
+    action = serializers.ChoiceField(GAP_ACTIONS, source="kind")
     by = serializers.CharField(source="by.username")
 
     class Meta:
@@ -435,7 +439,7 @@ GapGroupsSerializer = _items(
 class HandleGapSerializer(ClosedSerializer):
     """What to do about a group."""
 
-    action = serializers.ChoiceField(GapAction.Kind.values)
+    action = serializers.ChoiceField(GAP_ACTIONS)
     text = TextField(required=False, help_text="The question, in words of your own.")
     service = ADDRESSES["services"](required=False)
     situation = _id(required=False)
@@ -515,7 +519,7 @@ class AgencyQuerySerializer(ClosedSerializer):
 class DictionaryChangeSerializer(ClosedSerializer):
     """What becomes of the categories of an agency."""
 
-    action = serializers.ChoiceField(["move", "merge", "split"])
+    action = serializers.ChoiceField(DICTIONARY_ACTIONS)
     category = _id(
         required=False,
         help_text="What is merged or split, or what the services leave, if they leave any.",
