@@ -54,9 +54,9 @@ def leave_out(request: HttpRequest, proposal: int) -> HttpResponse:
             proposals.discard(proposal_id=proposal, names=names, by=by)
             message = gettext("Thrown away: the draft has it as citizens read it now.")
         else:
-            other = int(to) if to.isdecimal() and len(to) < 10 else sets.begin(by).pk
-            proposals.take(by=by, names=names, proposal_id=other)
-            message = gettext("Moved to change set {number}.").format(number=other)
+            number = int(to) if to.isdecimal() and len(to) < 10 else None
+            other = proposals.move(proposal_id=proposal, names=names, by=by, to=number)
+            message = gettext("Moved to change set {number}.").format(number=other.pk)
     except ProposalError as error:
         messages.error(request, " ".join(error.reasons))
     else:

@@ -184,6 +184,21 @@ def take(
 
 
 @transaction.atomic
+def move(*, proposal_id: int, names: Collection[Name], by: User, to: int | None) -> Proposal:
+    """Move what one's own set changes of some entries, and nothing that others do, into another of
+    one's sets (None: a new one); return that.
+
+    Raises:
+        ProposalError: one of the sets is somebody else's, or proposed.
+    """
+    lock_head(SYSTEM_CHAIN)
+    own = sets.parts_of(_own_set(by, proposal_id))
+    proposal = sets.begin(by) if to is None else _own_set(by, to)
+    sets.add(proposal, {name: part for name, part in own.items() if name in names})
+    return proposal
+
+
+@transaction.atomic
 def discard(*, proposal_id: int, names: Collection[Name], by: User) -> None:
     """Throw away what one's own set changes of some entries: the draft has it as the current
     release again.

@@ -463,12 +463,20 @@ def test_entries_are_left_out_on_the_page(edith: User) -> None:
     assert own is not None
     client, address = browser(edith), f"/knowledge/proposals/{own.pk}/"
     assert "Leave something out" in client.get(address).content.decode()
+    olga = person("olga", Role.EDITOR, "passports")
+    change(olga, processing_time="Two days")
+    theirs = sets.working_set(olga)
+    assert theirs is not None
     form = {"entry": "services passports renew", "to": "new"}
     page = client.post(f"{address}leave-out/", form, follow=True).content.decode()
     other = sets.working_set(edith)
     assert other is not None
     assert other.pk != own.pk
     assert f"Moved to change set {other.pk}." in page
+    # What another editor changes of the same entry stays theirs.
+    name = ("services", "passports renew")
+    assert sets.parts_of(other)[name].columns == {"fees"}
+    assert sets.parts_of(theirs)[name].columns == {"processing_time"}
     form = {"entry": "services passports renew", "discard": "yes"}
     client.post(f"/knowledge/proposals/{other.pk}/leave-out/", form)
     assert Service.objects.get(key="renew").fees == current().fees
