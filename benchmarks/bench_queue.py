@@ -226,7 +226,7 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
     ):
         yield what, _time(_staff(role, agency), "/review/")
     page = supervisor.get("/review/").content.decode()
-    news = re.search(r'hx-get="([^"]+)"', page)
+    news = re.search(r'hx-get="([^"]*changes[^"]+)"', page)
     assert news is not None
     yield "news of an open page", _time(supervisor, news[1].replace("&amp;", "&"))
 

@@ -339,13 +339,19 @@ class LateChange(models.Model):
 
 
 class SavedView(models.Model):
-    """A queue's filters under a name; ``query`` is the address's query string."""
+    """A queue's filters under a name; ``query`` is the address's query string.
+
+    ``shared_with`` is the id of an agency, :data:`ieim.people.models.EVERY_AGENCY`, or None.
+    """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views"
     )
     name = models.CharField(max_length=60)
     query = models.CharField(max_length=500, blank=True)
+    shared_with = models.CharField(  # noqa: DJ001  # nullable: the release before knows no value
+        max_length=200, null=True, blank=True
+    )
 
     class Meta:
         ordering = ["name"]

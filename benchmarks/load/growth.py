@@ -71,7 +71,7 @@ def _works() -> dict[str, Work]:
     open_items = ReviewItem.objects.filter(state="open")
     middle = open_items.order_by("rank", "due_at", "pk")[open_items.count() // 2]
     after = encode((middle.rank, middle.due_at, middle.pk))
-    news = re.search(r'hx-get="([^"]+)"', supervisor.get("/review/").content.decode())
+    news = re.search(r'hx-get="([^"]*changes[^"]+)"', supervisor.get("/review/").content.decode())
     assert news is not None
     session = Session.objects.order_by("pk")[0].pk
     reference = middle.turn.session.reference

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
 
-from ieim.people import openid, passwords, sessions
+from ieim.people import languages, openid, passwords, sessions
 from ieim.people.login import LoginView, LogoutView
 
 
@@ -60,6 +60,7 @@ urlpatterns = [
         name="password_reset_confirm",
     ),
     path("staff/sessions/", sessions.session_list, name="sessions"),
+    path("staff/languages/", languages.save_languages, name="languages"),
     path("staff/factors/", include("allauth.mfa.urls")),
     path("staff/factors/password/", reauthenticate, name="account_reauthenticate"),
     path("staff/people/", include("ieim.people.staff.views")),

@@ -83,7 +83,7 @@ ACCESS: Mapping[str, str] = {
     ),
     **dict.fromkeys(_SECOND_FACTOR, STAFF),
     **{f"password_reset{step}": EVERYBODY for step in ("", "_done", "_confirm")},
-    **dict.fromkeys(("staff_home", "sessions"), STAFF),
+    **dict.fromkeys(("staff_home", "sessions", "languages"), STAFF),
     **_all("people", "people.view_user", "accounts account"),
     "people:new": "people.add_user",
     **_all("people", "people.change_user", "link factors sessions"),

@@ -35,9 +35,11 @@ class User(AbstractUser):
     """A member of staff. Citizens have no account.
 
     ``limits`` are set in a request with a token: a program acts for the user with fewer rights.
-    They belong to the object and are not stored.
+    They belong to the object and are not stored. ``languages`` are the codes of those that the user
+    reads, in order, None before they have said.
     """
 
+    languages = models.JSONField(null=True, blank=True)
     limits: Limits | None = None
 
     def check_password(self, raw_password: str | None) -> bool:

@@ -27,6 +27,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
+from ieim.people import languages
 from ieim.people.access import BEARER, EVERYBODY, member, required_permission
 from ieim.people.audited import record_of
 from ieim.people.models import User
@@ -180,6 +181,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
         active = UserSession.objects.purge_and_list(user)
         context = {
             "sessions": sorted(active, key=lambda row: row.last_seen_at, reverse=True),
+            "languages": languages.choices(user),
             "current": key_digest(request.session.session_key or ""),
         }
         return render(request, "registration/sessions.html", context)

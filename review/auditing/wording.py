@@ -98,6 +98,7 @@ KINDS: Mapping[str, str] = {
     "review.signed": gettext_noop("An agency signed its part"),
     "review.signed_by_author": gettext_noop("An agency’s part was signed by who wrote it"),
     "review.taken_over": gettext_noop("Somebody took the item over from a colleague"),
+    "review.view_shared": gettext_noop("Who sees a saved view of the queue was changed"),
     "session.left": gettext_noop("What stays of the conversation was noted"),
     "session.erased": gettext_noop("The conversation was erased"),
     "stage.asked_again": gettext_noop("A step was asked anew"),

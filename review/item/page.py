@@ -305,7 +305,7 @@ def _item_view(
         "headline": _headline(item, dangers, attempts),
         "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
         "lead": _lead(item, len(attempts)),
-        "state": gettext(labels.ITEM_STATES[item.state]),
+        "state": _state(item),
         "decided": decided,
         "awaited": item.stage in AWAITED,
         "overdue": not decided and item.due_at < timezone.now(),
@@ -339,6 +339,12 @@ def _item_view(
         "something_else": [*filter(None, (_asked_again(turn), _turned_away(turn)))],
         "person": person_request(item, user),
     }
+
+
+def _state(item: ReviewItem) -> str:
+    """Return the state of an item in words; a claim that ran out is none."""
+    ran_out = item.state == ReviewState.CLAIMED.value and item.holder(timezone.now()) is None
+    return gettext(labels.ITEM_STATES[signing.waiting_state(item) if ran_out else item.state])
 
 
 def _headline(item: ReviewItem, dangers: Danger | None, attempts: Sequence[Attempt]) -> str:
@@ -409,7 +415,7 @@ def _linked(linked: ReviewItem, item: ReviewItem) -> dict[str, Any]:
         "how": how,
         "reason": finding_texts.summary(linked.reasons),
         "stage": stage_label(linked.stage),
-        "state": gettext(labels.ITEM_STATES[linked.state]),
+        "state": _state(linked),
     }
 
 

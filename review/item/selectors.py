@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q
@@ -15,11 +16,13 @@ from conversations.person.models import Way
 from ieim.people.models import User
 from ieim.pipeline.topology import PERSON
 from review.deciding.locking import DECIDE
-from review.models import Decision, ReviewItem
+from review.models import REFUSED, Decision, ReviewItem
 from review.queue.filters import ItemFilter
 from review.queue.selectors import Listing, keys, listing
 from review.scope import visible
 from review.states import ReviewState
+
+EQUAL = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,9 @@ def next_item(user: User, *, but: Collection[UUID], filters: ItemFilter) -> Revi
 
     Of the user's own list it is the first of those that they have. What the user has decided
     themselves, and others have not yet agreed to, is not offered again. Where nothing is left to do
-    in the list as such (what is done, one conversation), the list of open items goes on.
+    in the list as such (what is done, one conversation), the list of open items goes on. Among
+    items that are as urgent and due within :data:`EQUAL`, but for those of danger, the first in a
+    language that the user reads comes first.
     """
     now = timezone.now()
     listed = listing(user, filters, now)
@@ -81,6 +86,10 @@ def next_item(user: User, *, but: Collection[UUID], filters: ItemFilter) -> Revi
         claimed = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
         branches = [branch.exclude(claimed) for branch in branches]
     first = keys(Listing(tuple(branches)), size=1)
+    if first and user.languages and first[0][0] > REFUSED:
+        rank, due_at, _ = first[0]
+        equal = Q(rank=rank, due_at__lte=due_at + EQUAL, language__in=["", *user.languages])
+        first = keys(Listing(tuple(b.filter(equal) for b in branches)), size=1) or first
     return ReviewItem.objects.filter(pk=first[0][2]).first() if first else None
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.conf.locale import LANG_INFO
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -22,6 +21,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from conversations.outages import selectors as outages
 from ieim.knowledge import selectors as knowledge
+from ieim.people.languages import language_name
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
@@ -30,13 +30,16 @@ from ieim.studio.pages.presenters import Choice
 from review import finding_texts, labels
 from review.crisis import is_crisis, of_refusal, of_sign
 from review.deciding import locking
-from review.models import ReviewItem, SavedView
+from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.queue import selectors
 from review.queue.filters import ItemFilter
 from review.queue.selectors import Conversation, Count, Listing, encode
+from review.saved_views.selectors import audiences, view_links
 from review.states import ReviewState
 
+FACETS = "facets"
+"""The parameter that shows the values of the filters."""
 TABS: Mapping[str, str] = {
     "open": gettext_noop("Open"),
     "mine": gettext_noop("Mine"),
@@ -162,6 +165,7 @@ class Live:
     overdue: bool
     mine: bool = False
     claimable: bool = False
+    reference: str = ""
 
 
 def queue_row(
@@ -202,7 +206,7 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
         return Live(pk, gettext("Not here any more"), False, None, "", False)
     if item.decided_at is not None:
         decided = item.decided_at
-        return Live(pk, gettext("Decided"), False, decided, _ago(decided, now), False)
+        return Live(pk, _outcome(item), False, decided, _ago(decided, now), False)
     holder, due = item.holder(now), item.due_at
     if holder is None:
         words = gettext(HOLDERS[item.state]) if item.state in HOLDERS else gettext("Free")
@@ -211,15 +215,18 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
     else:
         words = gettext("Claimed by {name}").format(name=holder.display_name)
     claimable = holder in (None, user) and item.state != ReviewState.SENDING.value
-    overdue, mine = due < now, holder == user
-    return Live(pk, words, holder is None, due, _due(due, now), overdue, mine, claimable)
+    overdue, mine, reference = due < now, holder == user, item.turn.session.reference
+    return Live(pk, words, holder is None, due, _due(due, now), overdue, mine, claimable, reference)
 
 
-def language_name(code: str) -> str:
-    """Return a language's name; a code that has none is shown as it is."""
-    info = LANG_INFO.get(code, {})
-    # Django's own sentences: it knows what languages are called in the others.
-    return gettext(str(info["name"])) if "name" in info else code
+def _outcome(item: ReviewItem) -> str:
+    """Return what was decided, and by whom; whoever agreed to it has not decided it."""
+    answers = (Action.AGREE, Action.DISAGREE, Action.UNDO)
+    records = [record for record in item.decisions.all() if record.action not in answers]
+    if not records:
+        return gettext("Decided")
+    done = gettext(labels.ACTIONS_DONE[records[-1].action])
+    return gettext("{done}, by {name}").format(done=done, name=records[-1].actor.display_name)
 
 
 def selects(filters: ItemFilter, listed: Listing, release: Release | None) -> list[dict[str, Any]]:
@@ -324,7 +331,9 @@ def queue_page(
         recorded = reverse("audit:chain", args=[listed.session.pk])
     scope = agencies_of(user)
     item_query = lists.list_query(filters)
-    saved = SavedView.objects.filter(owner_id=user.pk)
+    views = view_links(user, scope, filters, now)
+    names = {id_: agency.name for id_, agency in release.agencies.items()} if release else {}
+    chosen_view = next((link.view for link in views if link.chosen and link.may_change), None)
     return {
         "filters": filters,
         "no_agency": scope is not None and not scope,
@@ -336,8 +345,11 @@ def queue_page(
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
         "tabs": tabs(filters, counts, by_reference=conversation is not None),
-        "selects": selects(filters, listed, release),
-        "views": [Choice(view.query, view.name, view.query == filters.query) for view in saved],
+        # Folded, they are asked for when somebody opens them.
+        "selects": selects(filters, listed, release) if filters.narrows or FACETS in params else (),
+        "views": views,
+        "chosen_view": chosen_view,
+        "audiences": audiences(user, scope, chosen_view, names),
         "colleagues": _colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
         "may_decide": user.has_perm(locking.DECIDE),
         "nothing": empty_sentence(filters, conversation),

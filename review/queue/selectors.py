@@ -6,7 +6,7 @@ Lists are walks along indexes: no page is slower than the first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import merge
@@ -14,7 +14,15 @@ from itertools import islice
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Exists,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Subquery,
+    prefetch_related_objects,
+)
 from django.utils.translation import gettext
 
 from conversations.models import Session, Turn
@@ -199,7 +207,7 @@ def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE
     has_previous, has_next = (has_more, True) if backwards else (bool(after), has_more)
     return Page(
         # An item may be erased between the two queries.
-        tuple(by_id[pk] for *_, pk in page_keys if pk in by_id),
+        _with_decisions(by_id[pk] for *_, pk in page_keys if pk in by_id),
         encode(page_keys[0]) if page_keys and has_previous else "",
         encode(page_keys[-1]) if page_keys and has_next else "",
     )
@@ -221,6 +229,20 @@ def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
         tab: _count(listing(user, ItemFilter({"tab": tab}), now).branches)
         for tab in tabs or ("open", "mine", "second", "triage")
     }
+
+
+def totals(lists: Sequence[Listing]) -> list[int]:
+    """Return how many items each list has, in one query for all."""
+    numbers = [
+        branch.order_by().values(of=models.Value(n)).annotate(total=models.Count("pk"))
+        for n, listed in enumerate(lists)
+        for branch in listed.branches
+    ]
+    total: Counter[int] = Counter()
+    if numbers:
+        for row in numbers[0].union(*numbers[1:], all=True):
+            total[row["of"]] += row["total"]
+    return [total[n] for n in range(len(lists))]
 
 
 def conversation(user: User, session: Session) -> Conversation:
@@ -282,10 +304,18 @@ def facets(listed: Listing) -> dict[str, Counter[str]]:
     return counts
 
 
-def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
+def rows(ids: Iterable[UUID], user: User) -> tuple[ReviewItem, ...]:
     """Return items as a queue's rows need them, those that the user may see, in no order."""
     items = visible(user).filter(pk__in=list(ids))
-    return list(items.select_related("claimed_by", "turn"))
+    return _with_decisions(items.select_related("claimed_by", "turn__session"))
+
+
+def _with_decisions(items: Iterable[ReviewItem]) -> tuple[ReviewItem, ...]:
+    """Return items, the decided ones with their records: one query, none where none is decided."""
+    result = tuple(items)
+    records = Prefetch("decisions", Decision.objects.select_related("actor"))
+    prefetch_related_objects([item for item in result if item.decided_at], records)
+    return result
 
 
 def _not_of_others(user: User, now: datetime) -> Q:

@@ -1,4 +1,4 @@
-"""Writes: bulk actions on items of the queue, and a user's saved views."""
+"""Writes: bulk actions on items of the queue."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from review import claims, deciding
 from review.claims import ClaimRefused
 from review.crisis import is_crisis, of_refusal
 from review.deciding import Action
-from review.models import ReviewItem, SavedView
-from review.queue.filters import BadAddress, ItemFilter
+from review.models import ReviewItem
 
 MAX_ITEMS = 100
 """Items at once; a page shows fewer."""
@@ -129,55 +128,3 @@ def _for_each(items: list[UUID], act: Callable[[UUID], object], done: Any, **val
         for problem, n in Counter(problems).items()
     ]
     return done.format(number=count, **values) if count else "", not_done
-
-
-MAX_NAME = 60
-MAX_QUERY = 500
-MAX_VIEWS = 30
-
-
-@transaction.atomic
-def save_view(*, owner: User, name: str, query: str) -> SavedView:
-    """Save filters (an address's query string) under a name.
-
-    A name that is taken gets the new filters; filters that are saved already get the new name.
-
-    Raises:
-        NotDone: for a name or filters that cannot be saved.
-    """
-    name = " ".join(name.split())
-    if not name or not name.isprintable():
-        raise NotDone(gettext("Give the view a name."))
-    if len(name) > MAX_NAME:
-        raise NotDone(
-            gettext("The name is too long. Use at most {number} characters.").format(
-                number=MAX_NAME
-            )
-        )
-    try:
-        query = ItemFilter.parse(QueryDict(query).dict()).query
-    except BadAddress as error:
-        raise NotDone(str(error)) from error
-    if len(query) > MAX_QUERY:
-        raise NotDone(gettext("These are too many filters to save. Take some away."))
-    views = SavedView.objects.select_for_update().filter(owner_id=owner.pk)
-    view = views.filter(name=name).first() or views.filter(query=query).first()
-    if view is not None:
-        view.name, view.query = name, query
-        view.save()
-        return view
-    if views.count() >= MAX_VIEWS:
-        raise NotDone(
-            gettext("You have {number} views. Delete one first.").format(number=MAX_VIEWS)
-        )
-    view, _ = SavedView.objects.update_or_create(
-        owner_id=owner.pk, name=name, defaults={"query": query}
-    )
-    return view
-
-
-def delete_view(*, owner: User, name: str) -> None:
-    """Delete a view; raises :class:`NotDone` for an unknown name."""
-    deleted, _ = SavedView.objects.filter(owner_id=owner.pk, name=name).delete()
-    if not deleted:
-        raise NotDone(gettext("There is no view of that name."))

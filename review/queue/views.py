@@ -26,6 +26,7 @@ from review.queue.filters import BadAddress, ItemFilter
 from review.queue.presenters import news, queue_page
 from review.queue.selectors import UnknownPage
 from review.queue.services import NotDone
+from review.saved_views import services as saved_views
 
 MAX_SHOWN = 2 * selectors.PAGE_SIZE
 _UNSENT_FORM = "review-bulk"
@@ -46,6 +47,8 @@ def queue(request: HttpRequest) -> HttpResponse:
         page = queue_page(member(request), ItemFilter(), {}, now)
     rows = (row["id"] for group in page["groups"] for row in group["rows"])
     record_listed(reading.LISTED, "items", rows, member(request))
+    if presenters.FACETS in params and request.headers.get("HX-Request") == "true":
+        return render(request, "review/queue/_parts.html#facets", {"queue": page})
     context = {
         "queue": page,
         "problem": problem,
@@ -102,14 +105,18 @@ def bulk(request: HttpRequest) -> HttpResponse:
 @require_POST
 def save_view(request: HttpRequest) -> HttpResponse:
     """Save filters under a name, rename the view that has them, or delete a view."""
-    name = request.POST.get("name", "")
+    name, pk, user = request.POST.get("name", ""), request.POST.get("view", ""), member(request)
     try:
         if "delete" in request.POST:
-            services.delete_view(owner=member(request), name=name)
+            saved_views.delete_view(actor=user, name=name, pk=pk)
             messages.success(request, gettext("The view “{name}” is deleted.").format(name=name))
         else:
-            view = services.save_view(
-                owner=member(request), name=name, query=request.POST.get("query", "")
+            view = saved_views.save_view(
+                actor=user,
+                name=name,
+                query=request.POST.get("query", ""),
+                shared_with=request.POST.get("shared_with", ""),
+                pk=pk,
             )
             messages.success(request, gettext("The view “{name}” is saved.").format(name=view.name))
     except NotDone as refused:

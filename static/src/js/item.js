@@ -119,12 +119,12 @@ for (const opener of document.querySelectorAll("[data-shortcuts]")) {
   opener.addEventListener("click", () => shortcuts.showModal());
 }
 
-// ---- a decision that can be taken back: until it takes effect
+// ---- a decision that can be taken back until it takes effect; then its own page shows what it did
 
-const just = document.querySelector("[data-until]");
-if (just) {
-  const left = 1000 * Number(just.dataset.until) - Date.now();
-  setTimeout(() => just.querySelector("form")?.remove(), Math.max(0, left));
+for (const waiting of document.querySelectorAll("[data-until]")) {
+  const left = Math.max(0, 1000 * Number(waiting.dataset.until) - Date.now());
+  if (waiting === page) setTimeout(() => location.reload(), left + 2_000);
+  else setTimeout(() => waiting.querySelector("form")?.remove(), left);
 }
 
 let sent = false;

@@ -57,3 +57,25 @@ def test_only_a_decision_that_was_taken_lets_the_browser_forget(published: None)
     assert cookie not in client.cookies
     assert client.post(address, {**decision, "reason": desk.REASON}).status_code == 303
     assert client.cookies[cookie].value == str(eva.pk)
+
+
+def test_a_claim_that_ran_out_is_nobodys_and_the_item_is_open(
+    published: None, client: Client, item: ReviewItem
+) -> None:
+    page = reverse("review:item", args=[item.pk])
+    watcher = browser(person("ben"))
+    assert "Somebody is working on it" in watcher.get(page).content.decode()
+    ReviewItem.objects.filter(pk=item.pk).update(claimed_until=timezone.now())
+    text = watcher.get(page).content.decode()
+    assert "Somebody is working on it" not in text
+    assert "<span>Open</span>" in text
+
+
+def test_a_decision_that_waits_says_until_when_so_that_its_page_is_shown_again(
+    published: None, client: Client, item: ReviewItem
+) -> None:
+    soon = timezone.now()
+    ReviewItem.objects.filter(pk=item.pk).update(state="sending", takes_effect_at=soon)
+    text = client.get(reverse("review:item", args=[item.pk])).content.decode()
+    assert f'data-fresh data-until="{int(soon.timestamp())}"' in text
+    assert "This item is decided" not in text

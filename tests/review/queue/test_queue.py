@@ -137,6 +137,11 @@ def test_it_offers_the_filters_whose_values_the_list_holds(client: Client) -> No
     make(language="es", priority=Priority.LOW)
     page = text_of(client)
     assert 'queue-tabs__count">4<' in page
+    assert "facet-language" not in page
+    htmx = {"HX-Request": "true"}
+    page = client.get(f"{QUEUE}?facets=1", headers=htmx).content.decode()
+    assert "<html" not in page
+    assert page in text_of(client, f"{QUEUE}?facets=1")
     facet = page.partition('id="facet-language"')[2].partition("</div>")[0]
     assert re.findall(r'language=(\w\w)".*?facet__number">(\d)<', facet) == [
         ("de", "3"),
@@ -234,7 +239,7 @@ def test_an_auditor_reads_and_changes_nothing(db: None) -> None:
 
 
 def news_address(client: Client, query: str = "") -> str:
-    match = re.search(r'hx-get="([^"]+)"', text_of(client, f"{QUEUE}?{query}"))
+    match = re.search(r'hx-get="([^"]*changes[^"]+)"', text_of(client, f"{QUEUE}?{query}"))
     assert match is not None
     return match[1].replace("&amp;", "&")
 
@@ -249,6 +254,7 @@ def test_an_open_page_is_told_what_is_new(client: Client, eva: User) -> None:
     text = text_of(client, address)
     assert "1 new item." in text
     assert f'id="holder-{first.pk}" hx-swap-oob="true" title="Claimed by Ben"' in text
+    assert f'id="do-{first.pk}" hx-swap-oob="true"></div>' in text  # no button to claim it
     again = re.search(r'hx-get="([^"]+)"', text)
     assert again is not None
     assert client.get(again[1].replace("&amp;", "&")).status_code == 204

@@ -13,7 +13,7 @@ from django.utils import timezone
 from conversations.chat.wording import words
 from ieim.people.models import User
 from ieim.people.roles import Role
-from review.models import ReviewItem
+from review.models import Action, Decision, ReviewItem
 from review.queue.presenters import live
 from review.services import open_item
 from tests.review.conftest import make_turn
@@ -63,3 +63,14 @@ def test_it_is_due_when_the_citizen_is_promised(
         result = words("en").moment(item.due_at)
         assert "28" in result
         assert "11:00" in result
+
+
+def test_what_is_done_says_what_was_decided_and_by_whom(client: Client) -> None:
+    ben, item = person("ben"), waits("Where is the harbour?")
+    decision = Decision.objects.create(item=item, actor=ben, action=Action.WRITE, reason="So.")
+    Decision.objects.create(
+        item=item, actor=person("anna"), action=Action.AGREE, reason="Yes.", about=decision
+    )
+    ReviewItem.objects.filter(pk=item.pk).update(state="decided", decided_at=timezone.now())
+    page = client.get(f"{QUEUE}?tab=done").content.decode()
+    assert ">Wrote the reply, by Ben<" in page

@@ -1,0 +1,17 @@
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('review', '0007_quick_decisions'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='savedview',
+            name='shared_with',
+            field=models.CharField(blank=True, max_length=200, null=True),
+        ),
+    ]
