@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -23,13 +23,16 @@ from conversations.models import Line, Session, Takeover, Turn
 from conversations.person import selectors as people
 from conversations.person import takeovers
 from conversations.person.models import Ended
+from conversations.turns import languages
 from conversations.turns.locking import is_erased, locked
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
+from ieim.pipeline.reply.reply import in_language, render_several
 from ieim.pipeline.topology import AWAITED
 from review import claims, reading, scope
 from review.deciding import texts
 from review.deciding.locking import DECIDE, Refused
+from review.item.base_forms import ServicePicker
 from review.item.page import AskedBack, asked_back
 from review.models import ReviewItem
 from review.scope import visible
@@ -52,7 +55,8 @@ class Entry:
     """One entry of a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
 
     ``answered`` has an answer as the citizen reads it, with its corrections, ``choice`` the
-    options that the assistant offered; where one of them is set, ``text`` is empty.
+    options that the assistant offered; where one of them is set, ``text`` is empty. ``reply`` has
+    the cards that a caseworker sent with their words.
     """
 
     who: str
@@ -60,6 +64,14 @@ class Entry:
     at: datetime
     answered: TurnView | None = None
     choice: AskedBack | None = None
+    reply: ReplyView | None = None
+
+
+class CardPicker(ServicePicker):
+    """The services that are sent to the citizen as cards, found by words."""
+
+    input_name = "card"
+    words_id = "card-words"
 
 
 def talk_view(pk: UUID, user: User) -> dict[str, Any]:
@@ -77,6 +89,7 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     is_mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
     return {
         "item": item.pk,
+        "turn": item.turn,
         "reference": session.reference,
         "entries": list(_entries(item)),
         "mine": is_mine,
@@ -104,7 +117,7 @@ def _entries(item: ReviewItem) -> Iterator[Entry]:
             yield Entry(who, "", turn.reply.created_at, answered=_answered(turn, reply))
         for line in lines.get(turn.number, ()):
             if line.kind == "said":
-                yield Entry("staff", line.text, line.at)
+                yield Entry("staff", line.text, line.at, reply=line.reply)
             elif line.kind == "joined":
                 yield Entry("note", gettext("A caseworker took the conversation over."), line.at)
             else:
@@ -140,6 +153,14 @@ class CannotTalk(Exception):
     """A message or takeover that is refused; the message says why. Nothing was changed."""
 
 
+class Doubtful(CannotTalk):
+    """A message with amounts or dates that no source gives; sent once they were ``doubts``."""
+
+    def __init__(self, doubts: Sequence[str]) -> None:
+        message = gettext("The service list does not give this: {facts}. Check it, then send it.")
+        super().__init__(message.format(facts="; ".join(doubts)))
+
+
 @transaction.atomic
 def begin(*, item_id: UUID, actor: User) -> Takeover:
     """Take a citizen's conversation over; the item is claimed where it is free.
@@ -157,13 +178,35 @@ def begin(*, item_id: UUID, actor: User) -> Takeover:
 
 
 @transaction.atomic
-def say(*, item_id: UUID, actor: User, text: str) -> Line:
-    """Send a message to the citizen. Raises as :func:`begin`."""
+def say(
+    *,
+    item_id: UUID,
+    actor: User,
+    text: str,
+    services: Sequence[object] = (),
+    seen: Collection[str] = (),
+) -> Line:
+    """Send a message to the citizen, with ``services`` (``[{"agency", "service"}]``) as cards.
+
+    ``seen`` are the amounts and dates that the author was warned of. Raises as :func:`begin`, and
+    :class:`Doubtful` for others that no source gives.
+    """
     session, item = _claimed_session(item_id, actor)
     try:
         checked = texts.checked(item.turn, text)
+        cited = texts.services_of(list(services), release := languages.release_of(item.turn))
+        if doubts := [fact for fact in texts.unpublished(item.turn, checked) if fact not in seen]:
+            raise Doubtful(doubts)
+        reply = render_several("", cited, release)
+        reply = in_language(reply, languages.reply_language(item.turn), release)
+        cards = {"release": item.turn.release_number, "reply": reply.as_dict()}
         return takeovers.say(
-            session_id=session.pk, item=item.pk, by=actor, text=checked, until=_until(item)
+            session_id=session.pk,
+            item=item.pk,
+            by=actor,
+            text=checked,
+            until=_until(item),
+            cards=cards if cited else None,
         )
     except Refused as refused:
         raise CannotTalk(refused.message) from refused

@@ -269,6 +269,9 @@ class LineSerializer(serializers.Serializer[Any]):
         ),
     )
     text = serializers.CharField(help_text="Of `said` alone; empty otherwise.")
+    cards = CardSerializer(
+        many=True, source="reply.cards", default=(), help_text="The services sent with the words."
+    )
     at = serializers.DateTimeField()
     read = serializers.BooleanField(
         help_text=(

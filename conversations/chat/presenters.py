@@ -53,7 +53,8 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class LineView:
-    """A line of a takeover: ``joined``, ``said`` or ``left``; ``text`` is of ``said`` alone.
+    """A line of a takeover: ``joined``, ``said`` or ``left``; ``text`` is of ``said`` alone, and so
+    are the cards of services in ``reply``.
 
     ``how`` says of ``left`` why: ``handed_back``, ``silence`` and so on. ``read``: when they
     left, a message of danger still waited, so that a person reads what follows.
@@ -65,12 +66,14 @@ class LineView:
     at: datetime
     how: str = ""
     read: bool = False
+    reply: ReplyView | None = None
 
     @property
     def announcement(self) -> str:
         """The text for screen readers."""
         if self.kind == LineKind.SAID.value:
-            return _("A person wrote: {text}").format(text=self.text)
+            titles = (card.title for card in (self.reply.cards if self.reply else ()))
+            return _("A person wrote: {text}").format(text="\n".join([self.text, *titles]))
         if self.kind == LineKind.JOINED.value:
             return _("A person has joined. The assistant is silent.")
         if self.read:

@@ -121,7 +121,8 @@ class LineKind(models.TextChoices):
 class Line(models.Model):
     """What a takeover put into a conversation: it stands after the turn of the number ``after``.
 
-    ``text`` is empty for what is not said. Never changed.
+    ``text`` is empty for what is not said. ``cards`` are the services that were sent with it: the
+    number of the ``release``, and the ``reply`` that shows them; None without any. Never changed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -132,6 +133,7 @@ class Line(models.Model):
     after = models.PositiveIntegerField()
     kind = models.CharField(max_length=8, choices=LineKind.choices)
     text = models.TextField(blank=True)
+    cards = models.JSONField(null=True, blank=True)
     at = models.DateTimeField()
 
     class Meta:

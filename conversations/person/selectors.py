@@ -9,7 +9,9 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.chat.presenters import LineView, RequestView
-from conversations.models import Line, PersonRequest, Takeover, Turn
+from conversations.chat.reply_presenters import ReplyView
+from conversations.chat.reply_views import reply_view
+from conversations.models import Line, PersonRequest, Reply, ReplyOrigin, Takeover, Turn
 from conversations.person.models import LineKind, RequestState
 from conversations.turns import help_lines
 
@@ -53,6 +55,15 @@ def lines(session_id: UUID) -> Mapping[int, tuple[LineView, ...]]:
     return by_turn
 
 
+def _cards(line: Line) -> ReplyView | None:
+    """Return the services that were sent with a line, as cards."""
+    if line.cards is None:
+        return None
+    turn = Turn(release_number=line.cards["release"])
+    stored = Reply(turn=turn, origin=ReplyOrigin.STAFF, body=line.cards["reply"], marked=[])
+    return reply_view(stored, turn)
+
+
 def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
     """Return the lines of a session, each as it is shown."""
     stored = list(Line.objects.filter(session_id=session_id).select_related("takeover"))
@@ -70,6 +81,7 @@ def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
                 at=line.at,
                 how=line.takeover.ended if line.pk in is_read else "",
                 read=is_read.get(line.pk, False),
+                reply=_cards(line),
             ),
         )
         for line in stored

@@ -6,6 +6,7 @@ Its end does not take that lock: it is written by who changes an item, and holds
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -71,7 +72,15 @@ def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeove
 
 
 @transaction.atomic
-def say(*, session_id: UUID, item: UUID, by: User, text: str, until: datetime) -> Line:
+def say(
+    *,
+    session_id: UUID,
+    item: UUID,
+    by: User,
+    text: str,
+    until: datetime,
+    cards: Mapping[str, Any] | None = None,
+) -> Line:
     """Store what the caseworker says, in a session that the caller has locked.
 
     Raises :class:`NotTalking`.
@@ -81,7 +90,7 @@ def say(*, session_id: UUID, item: UUID, by: User, text: str, until: datetime) -
         raise NotTalking(str(session_id))
     takeover.silent_at = min(timezone.now() + SILENCE, until)
     takeover.save(update_fields=["silent_at"])
-    line = _line(takeover, LineKind.SAID, text)
+    line = _line(takeover, LineKind.SAID, text, cards)
     audit.record(
         chain=session_id,
         kind="takeover.said",
@@ -169,7 +178,9 @@ def _hush(session: Session) -> tuple[list[str], list[Choice]]:
     return [str(pk) for pk in ids], choices
 
 
-def _line(takeover: Takeover, kind: LineKind, text: str = "") -> Line:
+def _line(
+    takeover: Takeover, kind: LineKind, text: str = "", cards: Mapping[str, Any] | None = None
+) -> Line:
     turns = Turn.objects.filter(session_id=takeover.session_id)
     return Line.objects.create(
         session_id=takeover.session_id,
@@ -177,5 +188,6 @@ def _line(takeover: Takeover, kind: LineKind, text: str = "") -> Line:
         after=turns.aggregate(last=Max("number"))["last"] or 0,
         kind=kind.value,
         text=text,
+        cards=cards,
         at=timezone.now(),
     )

@@ -208,6 +208,7 @@ LINE = AuditedModel(
     Line.objects.all,
     ("id", "session_id", "takeover_id", "after", "kind", "text", "at"),
     chain_lookup="session_id",
+    related=lambda line: {"cards": line.cards} if line.cards else {},
     is_immutable=True,
 )
 MAIL = AuditedModel(

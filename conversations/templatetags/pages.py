@@ -15,7 +15,7 @@ from django import template
 from django.conf import settings
 from django.template import Context
 from django.utils import timezone
-from django.utils.html import conditional_escape, escape, format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from conversations import page_languages, returning
@@ -89,19 +89,24 @@ _MAIL = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63}\b", re.IGNORECASE
 )
 
+_WEB = re.compile(r"https?://[!-~]+", re.IGNORECASE)
+
 Link = tuple[int, int, str]
 """Where a link stands in a text, half-open, and its address."""
 
 
 @register.filter
 def reachable(text: str) -> SafeString:
-    """Return ``text`` as HTML, escaped, each telephone number and e-mail address in it a link.
+    """Return ``text`` as :func:`shown`, its web and e-mail addresses and telephone numbers links.
 
-    Numbers are those that the gate sees as such (:mod:`ieim.pipeline.facts`), each in one line.
+    Numbers and web addresses (http and https alone) are those that the gate sees as such
+    (:mod:`ieim.pipeline.facts`), each in one line.
     """
-    mails = [(*m.span(), f"mailto:{m[0]}") for m in _MAIL.finditer(text)]
-    apart = [n for n in _numbers(text) if all(n[1] <= m[0] or m[1] <= n[0] for m in mails)]
-    return _linked(text, sorted([*apart, *mails]))
+    links = [(f.start, f.end, f.text) for f in facts(text) if _WEB.fullmatch(f.text)]
+    for link in (*((*m.span(), f"mailto:{m[0]}") for m in _MAIL.finditer(text)), *_numbers(text)):
+        if all(link[1] <= other[0] or other[1] <= link[0] for other in links):
+            links.append(link)
+    return _linked(text, sorted(links))
 
 
 @register.filter
@@ -138,11 +143,12 @@ def _numbers(text: str) -> Iterator[Link]:
 def _linked(text: str, links: list[Link]) -> SafeString:
     html, last = [], 0
     for start, end, address in links:
-        label = re.sub(r"\s", _NO_BREAK, text[start:end])
-        html.append(conditional_escape(text[last:start]))
-        html.append(format_html('<a class="govuk-link" href="{}">{}</a>', address, label))
+        label = shown(re.sub(r"\s", _NO_BREAK, text[start:end]))
+        rel = mark_safe(' rel="noopener nofollow"') if _WEB.match(address) else ""
+        link = format_html('<a class="govuk-link" href="{}"{}>{}</a>', address, rel, label)
+        html += [shown(text[last:start]), link]
         last = end
-    html.append(conditional_escape(text[last:]))
+    html.append(shown(text[last:]))
     return mark_safe("".join(html))  # noqa: S308  # each part is escaped
 
 

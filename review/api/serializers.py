@@ -196,6 +196,17 @@ class SaySerializer(ClosedSerializer):
     text = LimitedTextField(
         longest=MAX_TEXT, allow_blank=True, help_text="What the citizen will read, at once."
     )
+    services = serializers.ListField(
+        child=CitedSerializer(),
+        default=list,
+        help_text="Services of the release that are sent with it as cards.",
+    )
+    seen = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_TEXT),
+        default=list,
+        help_text="Amounts and dates of the text, as written there, that no source gives and you "
+        "have checked; 422 names others.",
+    )
 
 
 def decision_of(request: Request) -> tuple[Action, str, Mapping[str, Any]]:

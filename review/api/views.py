@@ -226,8 +226,8 @@ class Items(KnowledgeViewSet):
     )
     def say(self, request: Request, pk: UUID) -> Response:
         locking.find(pk, self.user)  # An item of others is not found, whatever the body.
-        text = self.validated(SaySerializer)["text"]
-        line = talking.say(item_id=pk, actor=self.user, text=text)
+        said = self.validated(SaySerializer)
+        line = talking.say(item_id=pk, actor=self.user, **said)
         return Response(SaidSerializer(line).data, status=201)
 
 

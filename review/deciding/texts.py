@@ -24,6 +24,7 @@ from review.models import Action
 MAX_TEXT = 4000
 MAX_SOURCES = 20
 KINDS = {Action.WRITE: "answer", Action.ASK: "question", Action.DISMISS: "guidance"}
+DOUBTED = frozenset({"money", "date", "percent"})
 _UNSTORABLE = re.compile(f"[\ud800-\udfff{STRIPPED_CLASS}]")
 _TOKEN = re.compile(r"\{[^{}\n]*\}")
 
@@ -34,7 +35,7 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
     ``payload`` has ``text`` and, to write an answer, ``sources`` (``[{"agency", "service"}]``).
     """
     release, text = languages.release_of(turn), checked(turn, payload.get("text"))
-    cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
+    cited = services_of(payload.get("sources", []), release) if action is Action.WRITE else []
     reply = render_answer(text, cited, release)
     if not any(character.isalnum() for part in reply.paragraphs for character in part):
         raise Refused(
@@ -75,13 +76,23 @@ def warnings(turn: Turn, reply: Reply) -> list[Finding]:
     return grounding.check(text, cited, release, texts=lines)
 
 
+def unpublished(turn: Turn, text: str) -> list[str]:
+    """Return the amounts and dates in a text that neither a service of the release gives nor a help
+    line, as they are written."""
+    release = languages.release_of(turn)
+    services = release.services.values()
+    stated = grounding.unpublished(text, crisis.help_lines(turn), release, services)
+    return list(dict.fromkeys(fact.text for fact, _ in stated if fact.kind in DOUBTED))
+
+
 def _links(text: str) -> set[str]:
     """Return the links of a text, as it was written and as the citizen is shown it."""
     views = (text, "\n\n".join(paragraphs(text)))
     return {fact.value for view in views for fact in facts(view) if fact.kind == "url"}
 
 
-def _sources(sources: object, release: Release) -> list[Service]:
+def services_of(sources: object, release: Release) -> list[Service]:
+    """Return the services that a payload names; raises :class:`Refused`."""
     if not isinstance(sources, list) or len(sources) > MAX_SOURCES:
         raise Refused(
             gettext("The sources must be a list of at most {most}.").format(most=MAX_SOURCES)

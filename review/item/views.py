@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
+from ieim.pipeline.findings import steps
 from ieim.studio.trying import services as questions
 from review import (
     claims,
@@ -29,16 +30,16 @@ from review import (
     talking,
 )
 from review.claims import ClaimRefused
-from review.deciding import Conflict, Preview, Refused
+from review.deciding import Conflict, Preview, Refused, texts
 from review.evaluation_cases import NoCase
 from review.item import page, selectors
-from review.item.base_forms import Problem, ServicePicker
+from review.item.base_forms import FormContext, Problem, ServicePicker
 from review.item.forms import DecisionForm
 from review.item.selectors import LoadedItem
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.scope import visible
-from review.talking import CannotTalk, talk_view
+from review.talking import CannotTalk, CardPicker, talk_view
 
 SECONDS_TO_UNDO = timedelta(seconds=10)
 """So long a decision can be taken back before it takes effect."""
@@ -307,21 +308,34 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 @require_POST
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Say something to the citizen; 422 with the draft where it cannot be said."""
+    """Say something to the citizen; 422 with the draft where it cannot be said.
+
+    ``again`` only shows the page with the draft: what fits the words that services are searched by,
+    and what of the text no source gives.
+    """
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return change_talk(request, pk, talking.say, draft_name=f"{pk}-talk", text=text)
+    if "again" in request.POST:
+        return render(request, "review/talking/talk.html", _talk_context(request, pk, text))
+    keys = [steps(value) for value in request.POST.getlist(CardPicker.input_name)]
+    services = [dict(zip(("agency", "service"), key, strict=False)) for key in keys]
+    change = partial(talking.say, text=text, services=services, seen=request.POST.getlist("seen"))
+    return change_talk(request, pk, change, draft_name=f"{pk}-talk", draft=text)
 
 
 @require_POST
 def change_talk(
-    request: HttpRequest, pk: UUID, change: Callable[..., object], draft_name: str = "", **text: str
+    request: HttpRequest,
+    pk: UUID,
+    change: Callable[..., object],
+    draft_name: str = "",
+    draft: str = "",
 ) -> HttpResponse:
     """Change a conversation (what the address is for) and show it.
 
     303, 409 where somebody else has the item, 422 where it cannot be done.
     """
     try:
-        change(item_id=pk, actor=member(request), **text)
+        change(item_id=pk, actor=member(request))
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
     except (ClaimRefused, CannotTalk) as refused:
@@ -329,15 +343,24 @@ def change_talk(
     else:
         address = f"{reverse('review:talk', args=[pk])}#{NEWEST}"
         return _see_other(request, address, draft_name=draft_name)
-    context = {**_talk_context(request, pk), "problem": problem, "draft": text.get("text", "")}
+    context = {**_talk_context(request, pk, draft), "problem": problem}
     return render(request, "review/talking/talk.html", context, status=status)
 
 
-def _talk_context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
+def _talk_context(request: HttpRequest, pk: UUID, draft: str = "") -> dict[str, Any]:
     try:
-        return {"talk": talk_view(pk, member(request))}
+        talk = talk_view(pk, member(request))
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
+    if not talk["mine"]:
+        return {"talk": talk, "draft": draft}
+    picker = CardPicker(FormContext("", talk["turn"], {}), request.POST)
+    return {
+        "talk": talk,
+        "draft": draft,
+        "picker": picker,
+        "doubts": texts.unpublished(talk["turn"], draft),
+    }
 
 
 @require_POST

@@ -90,20 +90,31 @@ def ungrounded(
     reply: str, texts: Iterable[str], release: Release, cited: Iterable[Service] = ()
 ) -> list[Finding]:
     """Return ``reply.ungrounded`` for every fact that no text and no cited service gives."""
-    currencies = currencies_of(release)
-    published = _release_facts(cited, release, currencies)
-    for text in texts:
-        published += _contact_facts(text, currencies)
-    values = {(fact.kind, fact.value) for fact in published}
     return [
         Finding(
             Code.REPLY_UNGROUNDED,
             REPLY,
             f"The reply states what no cited source gives, {description}.",
         )
-        for fact, description in _stated(reply, currencies)
-        if (fact.kind, fact.value) not in values and not matches(fact, published)
+        for _, description in unpublished(reply, texts, release, cited)
     ]
+
+
+def unpublished(
+    reply: str, texts: Iterable[str], release: Release, cited: Iterable[Service]
+) -> Iterator[tuple[Fact, str]]:
+    """Yield every fact that no text and no cited service gives, with words for what it is."""
+    currencies = currencies_of(release)
+    stated = list(_stated(reply, currencies))
+    if not stated:
+        return
+    published = _release_facts(cited, release, currencies)
+    for text in texts:
+        published += _contact_facts(text, currencies)
+    values = {(fact.kind, fact.value) for fact in published}
+    for fact, description in stated:
+        if (fact.kind, fact.value) not in values and not matches(fact, published):
+            yield fact, description
 
 
 def says_anything(reply: str, cited: Sequence[Service], release: Release) -> bool:
