@@ -23,7 +23,7 @@ def language_name(code: str) -> str:
 
 def choices(user: User) -> Sequence[tuple[str, str, bool]]:
     """Return the code and the name of each language of messages, and whether the user reads it."""
-    names = sorted((language_name(code), code) for code in detectable())
+    names = sorted((name, code) for code in detectable() if (name := language_name(code)) != code)
     return [(code, name, code in (user.languages or ())) for name, code in names]
 
 

@@ -72,6 +72,29 @@ def test_both_write_and_see_it_at_once(office: Office) -> None:
     expect(citizen.get_by_label("Ask another question")).to_be_visible()
 
 
+def test_a_warning_and_a_card_and_it_is_sent_with_the_keyboard(office: Office) -> None:
+    citizen = office.visitor()
+    asks(citizen)
+    connected(citizen)
+    page = comes(office, citizen)
+    box = page.get_by_label("Write to the citizen")
+    expect(box).to_be_focused()
+    box.press_sequentially("It costs MRK 17.31.")
+    expect(page.get_by_text("The service list does not give this.")).to_be_visible()
+    page.get_by_text("Send services as cards").click()
+    page.get_by_placeholder("Find a service").press_sequentially("extend a tourist visa")
+    page.get_by_label("Extend a tourist visa").check()
+    checked_at_both_widths(page)
+    box.press("Control+Enter")
+    expect(page.locator("#said").get_by_text("It costs MRK 17.31.")).to_be_visible()
+    expect(box).to_be_focused()
+    expect(box).to_be_empty()
+    card = citizen.locator(".line .answer__card")
+    expect(card.get_by_role("heading", name="Extend a tourist visa")).to_be_visible()
+    checked_at_both_widths(citizen)
+    checked_at_both_widths(page)
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 @pytest.mark.parametrize("scripts", [True, False])
