@@ -99,7 +99,7 @@ ACCESS: Mapping[str, str] = {
     "review:take_over": "review.supervise_reviewitem",
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
     **_all("audit", "audit.view_auditevent", "events chain download"),
-    **_all("review_api", _SEE, "items item"),
+    **_all("review_api", _SEE, "items item views view"),
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),

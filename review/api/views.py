@@ -23,6 +23,7 @@ from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from ieim.studio.api.staff import etag
 from review import claims, deciding, reading, talking
 from review.api.errors import Changed, NotDecided, NoVersion
+from review.api.saved_views import Views
 from review.api.schema import DECISION, ETAG, IF_MATCH, operation
 from review.api.serializers import (
     ACTIONS,
@@ -250,5 +251,7 @@ urlpatterns = [
     path(f"{_ITEM}release/", Items.as_view({"post": "release"}), name="release"),
     path(f"{_ITEM}decide/", Items.as_view({"post": "decide"}), name="decide"),
     path(f"{_ITEM}talk/", Items.as_view({"post": "begin", "delete": "remove"}), name="talk"),
+    path("views/", Views.as_view({"get": "index", "post": "save"}), name="views"),
+    path("views/<int:pk>/", Views.as_view({"delete": "remove"}), name="view"),
     path(f"{_ITEM}messages/", Items.as_view({"post": "say"}), name="messages"),
 ]

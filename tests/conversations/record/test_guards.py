@@ -56,7 +56,7 @@ MAY_CHANGE_UNSEEN = {
     "takeover": {"silent_at"},
     "span": {"stands"},  # by its stage, which says what stands
     "release": {"content"},  # as "more"
-    "account": {"last_login"},
+    "account": {"last_login", "languages"},
     "factor": {"last_used_at"},
     "token": {"last_used_at"},
 }
@@ -65,6 +65,7 @@ MAY_CHANGE_UNSEEN = {
 VOUCHED_AS_MORE = {
     "attempt": {"cached_tokens"},
     "choice": {"several", "also"},
+    "line": {"cards"},
 }
 """Columns that are hashed where they hold something."""
 

@@ -17,6 +17,7 @@ from review.models import SIGN, ReviewItem, SavedView
 from review.queue.filters import ItemFilter
 from tests.review.people import belong, browser, person
 from tests.review.queue.test_queue import QUEUE, make
+from tests.review.reviewing import Reviewer
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 VIEWS = reverse("review:save_view")
@@ -95,3 +96,18 @@ def test_a_language_that_no_message_has_changes_nothing(ben: User) -> None:
     browser(ben).post(reverse("languages"), {"language": ["xx"]})
     ben.refresh_from_db()
     assert ben.languages is None
+
+
+def test_programs_save_share_read_and_delete_views(ben: User) -> None:
+    make("Where?", "housing", language="de")
+    address, program = "/api/v1/review/views/", Reviewer(ben)
+    body = {"name": "German", "query": "language=de", "shared_with": "housing"}
+    stored = program.post(address, body).json()
+    assert (stored["owner"], stored["shared_with"]) == ("ben", "housing")
+    reader = Reviewer(person("anna", Role.CASEWORKER, "housing"))
+    assert reader.get(address).json() == [{"view": stored, "items": 1, "may_change": False}]
+    assert reader.post(address, {**body, "id": stored["id"]}).status_code == 422
+    assert program.post(address, {**body, "id": stored["id"], "name": "Deutsch"}).status_code == 200
+    one = f"{address}{stored['id']}/"
+    assert program.http.delete(one, headers={"X-CSRFToken": program.csrf}).status_code == 204
+    assert program.get(address).json() == []
