@@ -153,14 +153,6 @@ class CannotTalk(Exception):
     """A message or takeover that is refused; the message says why. Nothing was changed."""
 
 
-class Doubtful(CannotTalk):
-    """A message with amounts or dates that no source gives; sent once they were ``doubts``."""
-
-    def __init__(self, doubts: Sequence[str]) -> None:
-        message = gettext("The service list does not give this: {facts}. Check it, then send it.")
-        super().__init__(message.format(facts="; ".join(doubts)))
-
-
 @transaction.atomic
 def begin(*, item_id: UUID, actor: User) -> Takeover:
     """Take a citizen's conversation over; the item is claimed where it is free.
@@ -188,15 +180,16 @@ def say(
 ) -> Line:
     """Send a message to the citizen, with ``services`` (``[{"agency", "service"}]``) as cards.
 
-    ``seen`` are the amounts and dates that the author was warned of. Raises as :func:`begin`, and
-    :class:`Doubtful` for others that no source gives.
+    ``seen`` are the amounts and dates that the author was warned of. Raises as :func:`begin`, also
+    for others that no source gives.
     """
     session, item = _claimed_session(item_id, actor)
     try:
         checked = texts.checked(item.turn, text)
         cited = texts.services_of(list(services), release := languages.release_of(item.turn))
         if doubts := [fact for fact in texts.unpublished(item.turn, checked) if fact not in seen]:
-            raise Doubtful(doubts)
+            message = gettext("The service list does not give {facts}. Check it, then send it.")
+            raise CannotTalk(message.format(facts="; ".join(doubts)))
         reply = render_several("", cited, release)
         reply = in_language(reply, languages.reply_language(item.turn), release)
         cards = {"release": item.turn.release_number, "reply": reply.as_dict()}

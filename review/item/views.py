@@ -352,15 +352,9 @@ def _talk_context(request: HttpRequest, pk: UUID, draft: str = "") -> dict[str, 
         talk = talk_view(pk, member(request))
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
-    if not talk["mine"]:
-        return {"talk": talk, "draft": draft}
     picker = CardPicker(FormContext("", talk["turn"], {}), request.POST)
-    return {
-        "talk": talk,
-        "draft": draft,
-        "picker": picker,
-        "doubts": texts.unpublished(talk["turn"], draft),
-    }
+    doubts = texts.unpublished(talk["turn"], draft)
+    return {"talk": talk, "draft": draft, "picker": picker, "doubts": doubts}
 
 
 @require_POST

@@ -108,7 +108,7 @@ def save_view(request: HttpRequest) -> HttpResponse:
     name, pk, user = request.POST.get("name", ""), request.POST.get("view", ""), member(request)
     try:
         if "delete" in request.POST:
-            saved_views.delete_view(actor=user, name=name, pk=pk)
+            saved_views.delete_view(actor=user, pk=pk)
             messages.success(request, gettext("The view “{name}” is deleted.").format(name=name))
         else:
             view = saved_views.save_view(

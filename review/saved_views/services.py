@@ -10,7 +10,7 @@ from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
 from ieim.people.models import EVERY_AGENCY, User
-from ieim.people.scope import works_for
+from ieim.people.scope import known_agencies, works_for
 from review.deciding.locking import SUPERVISE
 from review.models import SavedView
 from review.queue.filters import BadAddress, ItemFilter
@@ -47,39 +47,34 @@ def save_view(
         raise NotDone(str(error)) from error
     if len(query) > MAX_QUERY:
         raise NotDone(gettext("These are too many filters to save. Take some away."))
-    own = SavedView.objects.select_for_update().filter(owner_id=actor.pk)
-    if pk:
-        view = _changeable(actor, pk)
-        own = SavedView.objects.filter(owner_id=view.owner_id).exclude(pk=view.pk)
-        if own.filter(name=name).exists():
-            raise NotDone(gettext("There is a view of that name already. Choose another name."))
-    else:
-        stored = own.filter(name=name).first() or own.filter(query=query).first()
-        view = stored or SavedView(owner=actor)
-    if view._state.adding and own.count() >= MAX_VIEWS:
+    view = _changeable(actor, pk) if pk else None
+    owner_id = view.owner_id if view else actor.pk
+    User.objects.select_for_update().get(pk=owner_id)  # whoever saves twice at once saves one view
+    views = SavedView.objects.filter(owner_id=owner_id)
+    if view is None:
+        view = views.filter(name=name).first() or views.filter(query=query).first()
+    elif views.filter(name=name).exclude(pk=view.pk).exists():
+        raise NotDone(gettext("There is a view of that name already. Choose another name."))
+    if view is None and views.count() >= MAX_VIEWS:
         message = gettext("You have {number} views. Delete one first.")
         raise NotDone(message.format(number=MAX_VIEWS))
+    view = view or SavedView(owner=actor)
     before = view.shared_with or ""
+    if shared_with == EVERY_AGENCY != before and not actor.has_perm(SUPERVISE):
+        raise NotDone(gettext("Only supervisors share a view with everybody."))
+    is_known = works_for(actor, shared_with) and shared_with in known_agencies()
+    if shared_with not in ("", EVERY_AGENCY, before) and not is_known:
+        raise NotDone(gettext("Share the view with an agency that you work for."))
     view.name, view.query, view.shared_with = name, query, shared_with or None
-    if shared_with != before:
-        _require_may_share(actor, shared_with)
     view.save()
     _record(view, actor, before, shared_with)
     return view
 
 
 @transaction.atomic
-def delete_view(*, actor: User, name: str = "", pk: str = "") -> None:
-    """Delete a view of the actor's by its name, or the one that ``pk`` names.
-
-    Raises:
-        NotDone: for a view that is not there or not the actor's to change.
-    """
-    view = (
-        _changeable(actor, pk) if pk else SavedView.objects.filter(owner=actor, name=name).first()
-    )
-    if view is None:
-        raise NotDone(gettext("There is no view of that name."))
+def delete_view(*, actor: User, pk: str) -> None:
+    """Delete a view; raises :class:`NotDone` for one that is not the actor's to change."""
+    view = _changeable(actor, pk)
     _record(view, actor, view.shared_with or "", "")
     view.delete()
 
@@ -91,20 +86,8 @@ def _changeable(actor: User, pk: str) -> SavedView:
     return view
 
 
-def _require_may_share(actor: User, shared_with: str) -> None:
-    if shared_with == EVERY_AGENCY and not actor.has_perm(SUPERVISE):
-        raise NotDone(gettext("Only supervisors share a view with everybody."))
-    if shared_with not in ("", EVERY_AGENCY) and not works_for(actor, shared_with):
-        raise NotDone(gettext("Share the view with an agency that you work for."))
-
-
 def _record(view: SavedView, actor: User, before: str, after: str) -> None:
     """Record with whom a view is shared now; its name and words may be of citizens."""
     if before != after:
-        payload: dict[str, JSONValue] = {
-            "view": view.pk,
-            "owner": view.owner_id,
-            "before": before,
-            "after": after,
-        }
+        payload: dict[str, JSONValue] = {"view": view.pk, "before": before, "after": after}
         record(chain=PEOPLE_CHAIN, kind="review.view_shared", actor=actor.actor, payload=payload)

@@ -24,7 +24,7 @@ VIEWS = reverse("review:save_view")
 
 
 @pytest.fixture
-def ben() -> User:
+def ben(published: None) -> User:
     return person("ben", Role.CASEWORKER, "housing")
 
 
@@ -59,7 +59,7 @@ def test_a_shared_view_has_its_owner_and_for_each_the_number_of_their_own_items(
     assert "German" not in event.payload
 
 
-@pytest.mark.parametrize("with_whom", ["*", "vehicles"])
+@pytest.mark.parametrize("with_whom", ["*", "vehicles", "nobody"])
 def test_a_caseworker_shares_with_their_own_agency_alone(ben: User, with_whom: str) -> None:
     assert save(ben, "German", shared_with=with_whom) is None
 

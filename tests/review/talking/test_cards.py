@@ -42,6 +42,7 @@ def test_a_service_is_found_and_sent_as_a_card_that_both_see_and_the_record_hold
 
     assert say(eva, item, "This is the one.", card=VISA_CARD).status_code == 303
     line = Line.objects.get(kind="said")
+    assert line.cards is not None
     (source,) = line.cards["reply"]["sources"]
     assert source["service_key"] == "immigration.extend-tourist-visa"
     for page in (browser("a").get("/"), desk_of(eva).get(address("talk", item))):
