@@ -49,7 +49,8 @@ END_NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
+    """One entry of a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``, in
+    a timeline also ``colleague`` or ``decision``; ``by`` is the name of a member of staff.
 
     ``answered`` has an answer as the citizen reads it, with its corrections, ``choice`` the
     options that the assistant offered; where one of them is set, ``text`` is empty.
@@ -60,6 +61,8 @@ class Entry:
     at: datetime
     answered: TurnView | None = None
     choice: AskedBack | None = None
+    by: str = ""
+    item: UUID | None = None
 
 
 def talk_view(pk: UUID, user: User) -> dict[str, Any]:
@@ -77,8 +80,9 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     is_mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
     return {
         "item": item.pk,
+        "version": item.version,
         "reference": session.reference,
-        "entries": list(_entries(item)),
+        "entries": list(entries(item)),
         "mine": is_mine,
         "other": takeover.by.display_name if takeover is not None and not is_mine else "",
         "holds": holder == user,
@@ -87,7 +91,8 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     }
 
 
-def _entries(item: ReviewItem) -> Iterator[Entry]:
+def entries(item: ReviewItem) -> Iterator[Entry]:
+    """Yield what was said in the conversation of an item."""
     turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
     turns = turns.prefetch_related("corrections__notice")
     lines = people.lines(item.turn.session_id)

@@ -322,7 +322,6 @@ def _item_view(
         "offered": stages.offered(attempts, release),
         # Who may be in danger does not wait for a service.
         "missed": () if dangers else stages.missed(attempts, turn.text, release),
-        "conversation": [_exchange(other) for other in loaded.turns if other.pk != turn.pk],
         "linked": [_linked(other, item) for other in loaded.others],
         "decisions": [
             {
@@ -380,18 +379,6 @@ def _asked_again(turn: Turn) -> str:
 
 def _turned_away(turn: Turn) -> str:
     return gettext(labels.TURNED_AWAY) if hasattr(turn, "replaced") else ""
-
-
-def _exchange(turn: Turn) -> dict[str, Any]:
-    """Return another message of the conversation with what was answered, empty for nothing."""
-    answered = hasattr(turn, "reply")
-    return {
-        "number": turn.number,
-        "question": turn.text,
-        "answer": Reply.from_dict(turn.reply.body).as_text() if answered else "",
-        "state": gettext(labels.TURN_STATES[turn.state]),
-        "turned_away": _turned_away(turn),
-    }
 
 
 def _linked(linked: ReviewItem, item: ReviewItem) -> dict[str, Any]:

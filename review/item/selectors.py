@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from conversations.models import PersonRequest, Stage, Turn
+from conversations.models import PersonRequest, Stage
 from conversations.person.contacts import readable
 from conversations.person.models import Way
 from ieim.people.models import User
@@ -24,10 +24,9 @@ from review.states import ReviewState
 
 @dataclass(frozen=True, slots=True)
 class LoadedItem:
-    """An item, the turns of its session (oldest first), and the session's other items."""
+    """An item, and the other items of its session."""
 
     item: ReviewItem
-    turns: tuple[Turn, ...]
     others: tuple[ReviewItem, ...]
 
     @property
@@ -56,12 +55,8 @@ def load(pk: UUID, user: User) -> LoadedItem:
         )
         .get(pk=pk)
     )
-    session = item.turn.session_id
-    turns = Turn.objects.filter(session_id=session).select_related("reply", "replaced")
-    others = visible(user).filter(turn__session_id=session).exclude(pk=pk)
-    return LoadedItem(
-        item, tuple(turns.order_by("number")), tuple(others.order_by("opened_at", "id"))
-    )
+    others = visible(user).filter(turn__session_id=item.turn.session_id).exclude(pk=pk)
+    return LoadedItem(item, tuple(others.order_by("opened_at", "id")))
 
 
 def next_item(user: User, *, but: Collection[UUID], filters: ItemFilter) -> ReviewItem | None:
