@@ -100,7 +100,8 @@ class Colleagues(Items):
         also=[404],
     )
     def notes(self, request: Request, pk: UUID) -> Response:
-        notes = selectors.notes(locking.find(pk, self.user), self.user)
+        item = locking.find(pk, self.user)
+        notes = selectors.notes(selectors.items_beside(item, self.user))
         return Response(NoteSerializer(notes, many=True).data)
 
     @operation(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
@@ -15,9 +17,13 @@ SHOWN = 100
 """Mentions that a list has, the newest."""
 
 
-def notes(item: ReviewItem, user: User) -> QuerySet[Note]:
-    """Return the notes on the items of a conversation that a user may see, oldest first."""
-    items = scope.visible(user).filter(turn__session=item.turn.session_id)
+def items_beside(item: ReviewItem, user: User) -> QuerySet[ReviewItem]:
+    """Return the items of a conversation that a user may see, ``item`` among them."""
+    return scope.visible(user).filter(turn__session=item.turn.session_id)
+
+
+def notes(items: Iterable[ReviewItem]) -> QuerySet[Note]:
+    """Return the notes on items, oldest first."""
     return Note.objects.filter(item__in=items).select_related("author")
 
 
@@ -27,10 +33,18 @@ def mentions(user: User) -> QuerySet[Mention]:
     return mentioned.select_related("note__author", "note__item__turn__session").order_by("-pk")
 
 
+def unread(user: User) -> int:
+    """Return how many of a user's mentions they have not read."""
+    # Most have none: what they may see is not looked up then.
+    if not Mention.objects.filter(user=user.pk, read_at=None).exists():
+        return 0
+    return mentions(user).filter(read_at=None).count()
+
+
 def timeline(item: ReviewItem, user: User) -> list[Entry]:
     """Return what happened in an item's conversation, in order of time: what was said, the items
     that the user may see, the decisions on them, and the notes."""
-    items = scope.visible(user).filter(turn__session=item.turn.session_id)
+    items = items_beside(item, user)
     opened = (
         Entry("note", finding_texts.summary(each.reasons), each.opened_at, item=each.pk)
         for each in items
@@ -47,6 +61,6 @@ def timeline(item: ReviewItem, user: User) -> list[Entry]:
     )
     noted = (
         Entry("colleague", note.text, note.created_at, by=note.author.display_name)
-        for note in notes(item, user)
+        for note in notes(items)
     )
     return sorted([*entries(item), *opened, *decided, *noted], key=lambda entry: entry.at)

@@ -21,6 +21,7 @@ from review import claims, reading, scope
 from review.claims import ClaimRefused
 from review.colleagues import selectors, services
 from review.colleagues.models import MentionMail
+from review.item.selectors import LoadedItem
 from review.models import ReviewItem
 from review.queue import filters as lists
 from review.queue.filters import is_away
@@ -110,11 +111,12 @@ def mentions(request: HttpRequest) -> HttpResponse:
     return render(request, "review/colleagues/mentions.html", context)
 
 
-def item_context(request: HttpRequest, item: ReviewItem) -> dict[str, Any]:
+def item_context(request: HttpRequest, loaded: LoadedItem) -> dict[str, Any]:
     """Return what an item's page shows of colleagues; ``draft`` is a note that was refused."""
+    item = loaded.item
     away = item.snoozed_until is not None and item.decided_at is None
     return {
-        "notes": selectors.notes(item, member(request)),
+        "notes": selectors.notes([item, *loaded.others]),
         "viewers": scope.viewers(item),
         "draft": request.session.pop(f"note-{item.pk}", ""),
         "snoozed": away and ReviewItem.objects.filter(is_away(timezone.now()), pk=item.pk).exists(),

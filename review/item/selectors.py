@@ -42,9 +42,9 @@ def load(pk: UUID, user: User) -> LoadedItem:
         ReviewItem.DoesNotExist: also for an item that the user may not see.
     """
     decisions = Decision.objects.select_related("actor").order_by("created_at", "id")
+    items = visible(user)
     item = (
-        visible(user)
-        .select_related(
+        items.select_related(
             *("turn__session", "turn__reply__feedback", "turn__choice", "claimed_by", "agencies"),
             *("turn__replaces__turn__reply", "turn__replaced"),
         )
@@ -55,7 +55,7 @@ def load(pk: UUID, user: User) -> LoadedItem:
         )
         .get(pk=pk)
     )
-    others = visible(user).filter(turn__session_id=item.turn.session_id).exclude(pk=pk)
+    others = items.filter(turn__session_id=item.turn.session_id).exclude(pk=pk)
     return LoadedItem(item, tuple(others.order_by("opened_at", "id")))
 
 
@@ -91,8 +91,10 @@ class PersonRequestView:
 
 def person_request(item: ReviewItem, user: User) -> PersonRequestView | None:
     """Return the request for a person that an item is of; None for other items."""
+    if item.stage != PERSON:
+        return None
     request = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
-    if item.stage != PERSON or request is None:
+    if request is None:
         return None
     may_decide = user.has_perm(DECIDE)
     contact = readable(request.contact) if request.way == Way.CALL else request.contact

@@ -13,4 +13,4 @@ register = template.Library()
 @register.filter
 def unread_mentions(user: User) -> int:
     """Return how many mentions a user has not read."""
-    return selectors.mentions(user).filter(read_at=None).count()
+    return selectors.unread(user)

@@ -128,6 +128,11 @@ if (note) {
   note.addEventListener("input", offer);
   note.addEventListener("keydown", press);
   note.addEventListener("blur", close);
+  // A draft that is sent is none any more (drafts.js); one that is refused comes back with the page.
+  note.form.addEventListener("formdata", () => {
+    note.value = "";
+    note.dispatchEvent(new Event("input", { bubbles: true }));
+  });
 }
 
 // ---- a key for the whole conversation
