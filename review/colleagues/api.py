@@ -21,24 +21,24 @@ from review.api.views import Items
 from review.colleagues import presence, selectors, services
 from review.deciding import locking
 
+WHO = ("citizen", "staff", "assistant", "note", "colleague", "decision")
+
 
 class NoteSerializer(serializers.Serializer[Any]):
     """A note for colleagues."""
 
-    id = serializers.UUIDField(read_only=True)
-    item = serializers.UUIDField(source="item_id", read_only=True)
-    by = serializers.CharField(source="author.username", read_only=True, help_text="A user name.")
-    at = serializers.DateTimeField(source="created_at", read_only=True)
-    text = serializers.CharField(read_only=True)
+    id = serializers.UUIDField()
+    item = serializers.UUIDField(source="item_id")
+    by = serializers.CharField(source="author.username", help_text="A user name.")
+    at = serializers.DateTimeField(source="created_at")
+    text = serializers.CharField()
 
 
 class NewNoteSerializer(ClosedSerializer):
     """A note to be stored."""
 
     text = LimitedTextField(
-        longest=services.MAX_NOTE,
-        allow_blank=True,
-        help_text="`@username` mentions a colleague who may see the item.",
+        longest=services.MAX_NOTE, allow_blank=True, help_text="`@username` mentions a colleague."
     )
 
 
@@ -54,15 +54,15 @@ class SnoozeSerializer(ClosedSerializer):
     """Until when an item is put away."""
 
     until = serializers.DateTimeField()
-    confirmed = ExactBooleanField(required=False, help_text="Also beyond its due time.")
+    confirmed = ExactBooleanField(
+        required=False, source="is_confirmed", help_text="Beyond its due time too."
+    )
 
 
 class EntrySerializer(serializers.Serializer[Any]):
     """One thing that happened."""
 
-    who = serializers.ChoiceField(
-        choices=["citizen", "staff", "assistant", "note", "colleague", "decision"]
-    )
+    who = serializers.ChoiceField(choices=WHO)
     at = serializers.DateTimeField()
     by = serializers.CharField(help_text="The name of a member of staff; empty for others.")
     text = serializers.SerializerMethodField()
@@ -84,25 +84,28 @@ class PresentSerializer(serializers.Serializer[Any]):
     writes = serializers.BooleanField()
 
 
+_READ = {204: OpenApiResponse(description="They are read.")}
+
+
+def _many(serializer: type[serializers.Serializer[Any]]) -> dict[int, Any]:
+    return {200: serializer(many=True)}
+
+
 class Colleagues(Items):
     """What colleagues tell one another about items."""
 
     pagination_class = None  # type: ignore[assignment]  # its lists are short
-    problems = {
-        **Items.problems,
-        services.NoteRefused: lambda error: NotDone(str(error)),
-    }
+    problems = {**Items.problems, services.NoteRefused: lambda error: NotDone(str(error))}
 
     @operation(
         "list_notes",
-        "Read the notes on an item’s conversation",
-        responses={200: NoteSerializer(many=True)},
+        "Read the notes on a conversation",
+        responses=_many(NoteSerializer),
         also=[404],
     )
     def notes(self, request: Request, pk: UUID) -> Response:
-        item = locking.find(pk, self.user)
-        notes = selectors.notes(selectors.items_beside(item, self.user))
-        return Response(NoteSerializer(notes, many=True).data)
+        items = selectors.items_beside(locking.find(pk, self.user), self.user)
+        return Response(NoteSerializer(selectors.notes(items), many=True).data)
 
     @operation(
         "add_note",
@@ -122,10 +125,7 @@ class Colleagues(Items):
     @operation(
         "snooze_review_item",
         "Put an item away until a time",
-        description=(
-            "You must have claimed it; you give it back. It comes back by itself, earlier if the "
-            "citizen writes. Not for items in crisis, nor for those that a model refused to read."
-        ),
+        description="Your claim ends. It comes back by itself, or when the citizen writes.",
         body=SnoozeSerializer,
         answer=StandingSerializer,
         parameters=[ETAG],
@@ -133,19 +133,13 @@ class Colleagues(Items):
     )
     def snooze(self, request: Request, pk: UUID) -> Response:
         locking.find(pk, self.user)
-        body = self.validated(SnoozeSerializer)
-        item = claims.snooze(
-            item_id=pk,
-            actor=self.user,
-            until=body["until"],
-            is_confirmed=body.get("confirmed", False),
-        )
+        item = claims.snooze(item_id=pk, actor=self.user, **self.validated(SnoozeSerializer))
         return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
     @operation(
         "read_timeline",
-        "Read what happened in an item’s conversation, in order of time",
-        responses={200: EntrySerializer(many=True)},
+        "Read a conversation in order",
+        responses=_many(EntrySerializer),
         also=[404],
     )
     def timeline(self, request: Request, pk: UUID) -> Response:
@@ -154,45 +148,31 @@ class Colleagues(Items):
         return Response(EntrySerializer(selectors.timeline(item, self.user), many=True).data)
 
     @operation(
-        "read_presence",
-        "Read who has an item open in the console",
-        responses={200: PresentSerializer(many=True)},
-        also=[404],
+        "read_presence", "Read who has an item open", responses=_many(PresentSerializer), also=[404]
     )
     def presence(self, request: Request, pk: UUID) -> Response:
         entries = presence.present(locking.find(pk, self.user).pk)
         return Response(PresentSerializer(entries.values(), many=True).data)
 
-    @operation(
-        "list_mentions",
-        "Read your newest mentions",
-        responses={200: MentionSerializer(many=True)},
-    )
+    @operation("list_mentions", "Read your mentions", responses=_many(MentionSerializer))
     def mentions(self, request: Request) -> Response:
         newest = selectors.mentions(self.user)[: selectors.SHOWN]
         return Response(MentionSerializer(newest, many=True).data)
 
-    @operation(
-        "read_mentions",
-        "Mark all your mentions as read",
-        responses={204: OpenApiResponse(description="They are read.")},
-        also=WRITING,
-    )
+    @operation("read_mentions", "Mark your mentions as read", responses=_READ, also=WRITING)
     def read_mentions(self, request: Request) -> Response:
         services.read_mentions(user=self.user)
         return Response(status=204)
 
 
 _ITEM = "items/<uuid:pk>/"
+_MENTIONS: Any = {"get": "mentions", "post": "read_mentions"}
 
 urlpatterns = [
-    path(
-        "mentions/",
-        Colleagues.as_view({"get": "mentions", "post": "read_mentions"}),
-        name="mentions",
-    ),
+    path("mentions/", Colleagues.as_view(_MENTIONS), name="mentions"),
     path(f"{_ITEM}notes/", Colleagues.as_view({"get": "notes", "post": "add_note"}), name="notes"),
-    path(f"{_ITEM}snooze/", Colleagues.as_view({"post": "snooze"}), name="snooze"),
-    path(f"{_ITEM}timeline/", Colleagues.as_view({"get": "timeline"}), name="timeline"),
-    path(f"{_ITEM}presence/", Colleagues.as_view({"get": "presence"}), name="presence"),
+    *(
+        path(f"{_ITEM}{name}/", Colleagues.as_view({method: name}), name=name)
+        for method, name in (("post", "snooze"), ("get", "timeline"), ("get", "presence"))
+    ),
 ]

@@ -55,19 +55,19 @@ class ItemConsumer(AsyncWebsocketConsumer):
             user = None
         if user is None:
             await self.close(REFUSED)
-            return
-        beat = database_sync_to_async(presence.beat)
-        if await beat(self.item_id, user, writes=writes):
+        elif await database_sync_to_async(presence.beat)(self.item_id, user, writes=writes):
             await self.channel_layer.group_send(self.group, {"type": "presence.changed"})
-        await self.presence_changed({})
+        else:
+            await self.presence_changed({})  # somebody may have fallen silent
 
     async def presence_changed(self, event: dict[str, Any]) -> None:
         """Send who else has the item open, unless the page has been told."""
         entries = await database_sync_to_async(presence.present)(self.item_id)
+        own = self.user.pk if self.user is not None else None
         others = [
-            {"name": entry["name"], "writes": entry["writes"]}
+            {name: entry[name] for name in ("name", "writes")}
             for pk, entry in sorted(entries.items())
-            if self.user is None or pk != self.user.pk
+            if pk != own
         ]
         frame = json.dumps({"present": others})
         if frame != self.shown:
@@ -75,11 +75,11 @@ class ItemConsumer(AsyncWebsocketConsumer):
             await self.send(frame)
 
     async def item_changed(self, event: dict[str, Any]) -> None:
-        """Send who has the item now or decided it, to who may still see it."""
+        """Send what has become of the item, to who may still see it."""
         if await self._viewer() is None:
             await self.close(REFUSED)
-            return
-        await self.send(json.dumps(await database_sync_to_async(_standing)(self.item_id)))
+        else:
+            await self.send(json.dumps(await database_sync_to_async(_current)(self.item_id)))
 
     async def _viewer(self) -> User | None:
         key = self.scope["session"].session_key
@@ -95,13 +95,9 @@ def _viewer(session_key: str | None, item_id: UUID) -> User | None:
     return user
 
 
-def _standing(item_id: UUID) -> dict[str, Any]:
+def _current(item_id: UUID) -> dict[str, Any]:
     """Return an item's state and version, and who has it, or else who decided it last."""
     item = ReviewItem.objects.select_related("claimed_by").get(pk=item_id)
     last = item.decisions.select_related("actor").last()
-    by = item.holder(timezone.now()) or (last.actor if last is not None else None)
-    return {
-        "state": item.state,
-        "version": item.version,
-        "name": by.display_name if by is not None else "",
-    }
+    by = item.holder(timezone.now()) or (last and last.actor)
+    return {"state": item.state, "version": item.version, "name": by.display_name if by else ""}

@@ -322,7 +322,6 @@ def _item_view(
         "offered": stages.offered(attempts, release),
         # Who may be in danger does not wait for a service.
         "missed": () if dangers else stages.missed(attempts, turn.text, release),
-        "linked": [_linked(other, item) for other in loaded.others],
         "decisions": [
             {
                 "id": record.pk,
@@ -381,25 +380,6 @@ def _turned_away(turn: Turn) -> str:
     return gettext(labels.TURNED_AWAY) if hasattr(turn, "replaced") else ""
 
 
-def _linked(linked: ReviewItem, item: ReviewItem) -> dict[str, Any]:
-    """Return another item of the conversation, with what it has to do with ``item``."""
-    if linked.pk == item.parent_id:
-        how = gettext("Before this one")
-    elif linked.parent_id == item.pk:
-        how = gettext("Came of this one")
-    elif linked.turn_id == item.turn_id:
-        how = gettext("Same message")
-    else:
-        how = gettext("Another message of this conversation")
-    return {
-        "id": linked.pk,
-        "how": how,
-        "reason": finding_texts.summary(linked.reasons),
-        "stage": stage_label(linked.stage),
-        "state": gettext(labels.ITEM_STATES[linked.state]),
-    }
-
-
 def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     """Return the open item that a decided item's question waits in now, None without one."""
     item = loaded.item
@@ -408,7 +388,11 @@ def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     for candidate in loaded.others:
         later = candidate.turn_id == item.turn_id and candidate.opened_at >= item.decided_at
         if later and candidate.stage in AWAITED and candidate.decided_at is None:
-            return _linked(candidate, item)
+            return {
+                "id": candidate.pk,
+                "reason": finding_texts.summary(candidate.reasons),
+                "stage": stage_label(candidate.stage),
+            }
     return None
 
 

@@ -11,43 +11,41 @@ const status = document.getElementById("colleagues");
 let wrote = 0;
 let writes = false;
 let socket = null;
-let shown = "";
+
+function show(present) {
+  const { reads, writes } = status.dataset;
+  const text = present.map((one) => (one.writes ? writes : reads).replace("{name}", one.name)).join(" ");
+  const line = status.querySelector("[data-present]");
+  if (line.textContent !== text) line.textContent = text;
+}
 
 function say({ present, state, version, name }) {
-  const words = status.dataset;
-  if (present) {
-    const sentence = (one) => (one.writes ? words.writes : words.reads).replace("{name}", one.name);
-    shown = present.map(sentence).join(" ");
-  } else if (version > Number(words.version)) {
-    words.version = version;
-    const changed = { claimed: words.claimed, open: words.open }[state] ?? words.decided;
-    const text = name || state === "open" ? changed.replace("{name}", name) : words.changed;
-    status.querySelector("[data-changed]").textContent = text;
-    status.querySelector("a").hidden = false;
-  }
-  const line = status.querySelector("[data-present]");
-  if (line.textContent !== shown) line.textContent = shown;
+  if (present) return show(present);
+  const { claimed, open, decided, changed, version: known } = status.dataset;
+  if (version <= Number(known)) return;
+  const words = { claimed, open }[state] ?? (name ? decided : changed);
+  status.dataset.version = version;
+  status.querySelector("[data-changed]").textContent = words.replace("{name}", name);
+  status.querySelector("a").hidden = false;
 }
 
 function beat() {
   writes = Date.now() - wrote < WRITING;
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ writes }));
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ writes }));
 }
 
-function open() {
-  const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}${status.dataset.socket}`);
+function connect() {
+  socket = new WebSocket(`${location.origin.replace("http", "ws")}${status.dataset.socket}`);
   socket.addEventListener("open", beat);
   socket.addEventListener("message", (event) => say(JSON.parse(event.data)));
   socket.addEventListener("close", () => {
-    shown = "";
-    say({});
-    setTimeout(open, RETRY);
+    show([]);
+    setTimeout(connect, RETRY);
   });
 }
 
 if (status) {
-  open();
+  connect();
   setInterval(beat, HEARTBEAT);
   document.addEventListener("input", () => {
     wrote = Date.now();
@@ -59,75 +57,56 @@ if (status) {
 
 const note = document.getElementById("note-text");
 const names = [...document.querySelectorAll("[data-name]")];
-const list = document.createElement("ul");
+const list = document.getElementById("note-names");
 let found = [];
 let at = 0;
 
-const typed = () => /(?:^|[^\w@.+-])@([\w@.+-]*)$/.exec(note.value.slice(0, note.selectionStart));
+const typed = () => /(?:^|[^\w@.+-])@([\w@.+-]*)$/.exec(note.value.slice(0, note.selectionStart))?.[1];
 
-function close() {
-  found = [];
-  list.hidden = true;
-  note.removeAttribute("aria-activedescendant");
-}
-
-function complete(option) {
+function complete() {
   const end = note.selectionStart;
-  const start = end - typed()[1].length;
-  note.setRangeText(`${option.dataset.name} `, start, end, "end");
+  note.setRangeText(`${found[at].dataset.name} `, end - typed().length, end, "end");
   note.dispatchEvent(new Event("input", { bubbles: true }));
-  close();
-  note.focus();
 }
 
-function mark() {
-  [...list.children].forEach((item, index) => item.setAttribute("aria-selected", index === at));
-  note.setAttribute("aria-activedescendant", `name-${at}`);
+function mark(index) {
+  at = index;
+  list.hidden = found.length === 0;
+  [...list.children].forEach((option, place) => option.setAttribute("aria-selected", place === at));
+  if (list.hidden) note.removeAttribute("aria-activedescendant");
+  else note.setAttribute("aria-activedescendant", list.children[at].id);
 }
 
-function offer() {
-  const word = typed()?.[1].toLowerCase();
-  const fits = (name) => name.textContent.toLowerCase().includes(word);
+function offer(word) {
+  const fits = (name) => name.textContent.toLowerCase().includes(word.toLowerCase());
   found = word === undefined ? [] : names.filter(fits).slice(0, 8);
-  if (found.length === 0) return close();
-  at = 0;
-  list.replaceChildren(
-    ...found.map((name, index) => {
-      const option = Object.assign(document.createElement("li"), { id: `name-${index}`, role: "option" });
-      option.textContent = name.textContent;
-      option.addEventListener("mousedown", (event) => {
-        event.preventDefault();
-        complete(name);
-      });
-      return option;
-    }),
-  );
-  list.hidden = false;
-  mark();
+  list.replaceChildren(...found.map((name) => name.cloneNode(true)));
+  [...list.children].forEach((option, place) => {
+    Object.assign(option, { id: `name-${place}`, role: "option" });
+    option.addEventListener("mousedown", (event) => {
+      event.preventDefault(); // the note keeps the focus
+      at = place;
+      complete();
+    });
+  });
+  mark(0);
 }
 
 function press(event) {
-  if (found.length === 0 || event.isComposing) return;
+  if (list.hidden || event.isComposing) return;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step) {
-    at = (at + step + found.length) % found.length;
-    mark();
-  } else if (event.key === "Enter" || event.key === "Tab") complete(found[at]);
-  else if (event.key === "Escape") close();
+  if (step) mark((at + step + found.length) % found.length);
+  else if (event.key === "Enter" || event.key === "Tab") complete();
+  else if (event.key === "Escape") offer();
   else return;
   event.preventDefault();
   event.stopPropagation();
 }
 
 if (note) {
-  Object.assign(list, { id: "note-names", className: "notes__names", role: "listbox", hidden: true });
-  list.setAttribute("aria-label", note.dataset.names);
-  note.setAttribute("aria-autocomplete", "list");
-  note.setAttribute("aria-controls", list.id);
-  note.after(list);
-  note.addEventListener("input", offer);
+  note.addEventListener("input", () => offer(typed()));
   note.addEventListener("keydown", press);
-  note.addEventListener("blur", close);
+  note.addEventListener("blur", () => offer());
   // A draft that is sent is none any more (drafts.js); one that is refused comes back with the page.
   note.form.addEventListener("formdata", () => {
     note.value = "";
