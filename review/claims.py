@@ -28,7 +28,10 @@ from review.states import ReviewState
 
 DECIDED = gettext_noop("This item has been decided already.")
 NOT_YOURS = gettext_noop("You do not have this item any more. Claim it again before you go on.")
-URGENT = gettext_noop("An item in crisis, or one that a model refused to read, is not put away.")
+NOT_AWAY = gettext_noop(
+    "An item in crisis, one that a model refused to read, or one whose decision waits for others "
+    "is not put away. Give it back."
+)
 LONGEST_SNOOZE = timedelta(days=30)
 OWN_DECISION = gettext_noop("You decided this item yourself. Somebody else has to look at it now.")
 
@@ -96,8 +99,9 @@ def snooze(
     """
     item, now = _locked(item_id, actor, DECIDE), timezone.now()
     _require_held(item, actor)
-    if is_crisis(item) or of_refusal(item):
-        raise ClaimRefused(gettext(URGENT))
+    state = signing.waiting_state(item)
+    if is_crisis(item) or of_refusal(item) or state != ReviewState.OPEN:
+        raise ClaimRefused(gettext(NOT_AWAY))
     if not now < until <= now + LONGEST_SNOOZE:
         message = gettext("Choose a time that is still to come, at most {days} days away.")
         raise ClaimRefused(message.format(days=LONGEST_SNOOZE.days))
@@ -105,8 +109,7 @@ def snooze(
         message = gettext("It is due {time}, before that. Confirm that you put it away for longer.")
         due = date_format(timezone.localtime(item.due_at), "j F, H:i")
         raise ClaimRefused(message.format(time=due))
-    away = {"snoozed_at": now, "snoozed_until": until}
-    locking.advance(item, state=signing.waiting_state(item), **away, **NO_CLAIM)
+    locking.advance(item, state=state, snoozed_at=now, snoozed_until=until, **NO_CLAIM)
     _audit(item, "review.snoozed", actor, until=instant(until))
     return item
 

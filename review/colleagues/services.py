@@ -43,7 +43,7 @@ def add_note(*, item_id: UUID, actor: User, text: str) -> Note:
     """
     if not actor.has_perm(locking.DECIDE):
         raise PermissionDenied
-    item = locking.find(item_id, actor)
+    item = locking.find(item_id, actor, lock=True)  # an erasure waits, or was before
     text = _checked(text)
     viewers = {user.get_username().lower(): user for user in scope.viewers(item)}
     names = dict.fromkeys(name.rstrip(".-+@").lower() for name in _MENTIONED.findall(text))

@@ -162,7 +162,7 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
     if (session := session_of(values.get("q", ""))) is not None:
         return Listing((visible(user).filter(turn__session=session),), session=session)
     items = filters.filter_queryset(visible(user))
-    if values["tab"] not in ("mine", "done") and not values.get("snoozed"):
+    if values["tab"] in ("open", "triage") and not values.get("snoozed"):
         items = items.filter(~is_away(now))
     match values["tab"]:
         case "mine":

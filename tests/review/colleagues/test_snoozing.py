@@ -13,7 +13,7 @@ from ieim.people.roles import Role
 from review import claims
 from review.claims import ClaimRefused
 from review.item.selectors import next_item
-from review.models import REFUSED, ReviewItem
+from review.models import REFUSED, Action, ReviewItem
 from review.queue import selectors
 from review.queue.filters import ItemFilter
 from tests.fixtures import VISA
@@ -92,6 +92,15 @@ def test_what_is_urgent_is_not_put_away(item: ReviewItem, eva: User, rank: int) 
     assert "Put it away until later" not in desk.words(
         browser(eva).get(f"/review/{item.pk}/").content.decode()
     )
+
+
+def test_what_waits_for_a_second_person_is_not_put_away(item: ReviewItem, eva: User) -> None:
+    ReviewItem.objects.update(needs_second=True)
+    desk.decide(item, eva, Action.DISMISS)
+    ben = person("ben", Role.CASEWORKER, "immigration")
+    claims.claim(item_id=item.pk, actor=ben)
+    with pytest.raises(ClaimRefused, match="waits for others"):
+        away(item, ben)
 
 
 @pytest.mark.parametrize("hours", [-1, 0, 24 * 31])
