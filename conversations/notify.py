@@ -56,11 +56,14 @@ def group_name(session_id: UUID) -> str:
 
 def send_turn_changed(*, session_id: UUID, turn_id: UUID | None = None) -> None:
     """Send a hint that rows of a turn have changed, or of the whole session without one."""
+    send(group_name(session_id), {"type": "turn.changed", "turn": str(turn_id or session_id)})
+
+
+def send(group: str, message: dict[str, str]) -> None:
+    """Send a hint to the open pages of a group."""
     layer = get_channel_layer()
     if layer is None:
         return
-    message = {"type": "turn.changed", "turn": str(turn_id or session_id)}
-    group = group_name(session_id)
     try:
         if _loop is not None and _loop.is_running():
             asyncio.run_coroutine_threadsafe(layer.group_send(group, message), _loop)
@@ -71,4 +74,4 @@ def send_turn_changed(*, session_id: UUID, turn_id: UUID | None = None) -> None:
             sent = asyncio.run_coroutine_threadsafe(layer.group_send(group, message), _own_loop())
             sent.result(SEND_TIMEOUT)
     except Exception:  # A hint that fails must never undo what is stored.
-        logger.warning("no hint sent for turn %s", turn_id or session_id, exc_info=True)
+        logger.warning("no hint sent: %s", message, exc_info=True)

@@ -7,7 +7,7 @@ from django.db.migrations.operations import RunPython
 from ieim.audit.audited import AuditedModel
 from ieim.audit.services import ERASED
 from ieim.audit.triggers import Guard, ended_by, guarded
-from review.models import Decision, ReviewItem, SignOff
+from review.models import Decision, Note, ReviewItem, SignOff
 
 _SESSION = (
     "SELECT t.session_id FROM conversations_turn t "
@@ -50,7 +50,14 @@ SIGN_OFF = AuditedModel(
     ("item_id", "agency", "by_id", "reason", "at", "stands"),
     chain_lookup="item__turn__session_id",
 )
-KINDS = (ITEM, DECISION, SIGN_OFF)
+NOTE = AuditedModel(
+    "note",
+    Note.objects.all,
+    ("id", "item_id", "author_id", "text", "created_at"),
+    chain_lookup="item__turn__session_id",
+    is_immutable=True,
+)
+KINDS = (ITEM, DECISION, SIGN_OFF, NOTE)
 
 
 def guard(table: str) -> RunPython:

@@ -1,4 +1,4 @@
-"""Claims on items: taking, renewing, releasing and assigning them.
+"""Claims on items: taking, renewing, releasing and assigning them, and putting them away.
 
 Every change holds the rows of the turn and of the item (:func:`review.deciding.locking.locked`). A
 claim that ran out counts as free, so no job has to end it.
@@ -6,18 +6,21 @@ claim that ran out counts as free, so no job has to end it.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop
 
 from ieim.audit import services as audit
+from ieim.audit.canonical import instant
 from ieim.people.models import User
 from review import scope
+from review.crisis import is_crisis, of_refusal
 from review.deciding import locking, permitted, signing
 from review.deciding.locking import DECIDE, NO_CLAIM, SECOND, SUPERVISE
 from review.models import ReviewItem
@@ -25,6 +28,11 @@ from review.states import ReviewState
 
 DECIDED = gettext_noop("This item has been decided already.")
 NOT_YOURS = gettext_noop("You do not have this item any more. Claim it again before you go on.")
+NOT_AWAY = gettext_noop(
+    "An item in crisis, one that a model refused to read, or one whose decision waits for others "
+    "is not put away. Give it back."
+)
+LONGEST_SNOOZE = timedelta(days=30)
 OWN_DECISION = gettext_noop("You decided this item yourself. Somebody else has to look at it now.")
 
 
@@ -82,6 +90,31 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
 
 
 @transaction.atomic
+def snooze(
+    *, item_id: UUID, actor: User, until: datetime, is_confirmed: bool = False
+) -> ReviewItem:
+    """Put an item away until a time, or until its citizen writes, and give the claim back.
+
+    ``is_confirmed``: the actor knows that it is due before. Raises like :func:`claim`.
+    """
+    item, now = _locked(item_id, actor, DECIDE), timezone.now()
+    _require_held(item, actor)
+    state = signing.waiting_state(item)
+    if is_crisis(item) or of_refusal(item) or state != ReviewState.OPEN:
+        raise ClaimRefused(gettext(NOT_AWAY))
+    if not now < until <= now + LONGEST_SNOOZE:
+        message = gettext("Choose a time that is still to come, at most {days} days away.")
+        raise ClaimRefused(message.format(days=LONGEST_SNOOZE.days))
+    if until > item.due_at and not is_confirmed:
+        message = gettext("It is due {time}, before that. Confirm that you put it away for longer.")
+        due = date_format(timezone.localtime(item.due_at), "j F, H:i")
+        raise ClaimRefused(message.format(time=due))
+    locking.advance(item, state=state, snoozed_at=now, snoozed_until=until, **NO_CLAIM)
+    _audit(item, "review.snoozed", actor, until=instant(until))
+    return item
+
+
+@transaction.atomic
 def take_over(*, item_id: UUID, actor: User) -> ReviewItem:
     """Claim an item whoever has it, as a supervisor. Raises like :func:`claim`."""
     item = _locked(item_id, actor, SUPERVISE)
@@ -124,7 +157,8 @@ def _assign(item: ReviewItem, *, to: User, until: datetime) -> None:
     _require_undecided(item)
     if problem := opinion_problem(item, to):
         raise ClaimRefused(problem)
-    locking.advance(item, state=ReviewState.CLAIMED, claimed_by=to, claimed_until=until)
+    claim = {"claimed_by": to, "claimed_until": until, "snoozed_until": None}
+    locking.advance(item, state=ReviewState.CLAIMED, **claim)
 
 
 def _renewed(item: ReviewItem) -> ReviewItem:

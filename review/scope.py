@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 
 from ieim.audit.audited import Discrepancy, Fault
 from ieim.audit.comparing import of_store
-from ieim.people.models import User
+from ieim.people.models import EVERY_AGENCY, User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.topology import AWAITED
 from review import facets
@@ -96,7 +96,9 @@ def _of_items(turn_id: UUID) -> list[frozenset[str]]:
     return [frozenset(ids) for ids in sets]
 
 
+SEE = "review.view_reviewitem"
 TRIAGE = "review.triage_reviewitem"
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def visible(user: User) -> QuerySet[ReviewItem]:
@@ -107,6 +109,18 @@ def visible(user: User) -> QuerySet[ReviewItem]:
 def sees(user: User, item: ReviewItem) -> bool:
     """Whether an item is among those that :func:`visible` returns."""
     return visible(user).filter(pk=item.pk).exists()
+
+
+def viewers(item: ReviewItem) -> QuerySet[User]:
+    """Return the active users who may see an item, by name: the reverse of :func:`visible`."""
+    scoped = Q(agency_scopes__agency__in=[EVERY_AGENCY, *item.agency_ids]) | Q(is_superuser=True)
+    if item.rank <= SIGN:
+        scoped |= Q(agency_scopes__isnull=False)
+    if item.agencies_id is None:
+        triaging = User.objects.with_perm(TRIAGE, backend=_BACKEND)
+        scoped |= Q(pk__in=triaging.values("pk"))
+    users = User.objects.with_perm(SEE, backend=_BACKEND).filter(scoped)
+    return users.distinct().order_by("username")
 
 
 def _condition(user: User) -> Q:

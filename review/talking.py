@@ -52,7 +52,8 @@ END_NOTES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
+    """One entry of a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``, in
+    a timeline also ``colleague`` or ``decision``; ``by`` is the name of a member of staff.
 
     ``answered`` has an answer as the citizen reads it, with its corrections, ``choice`` the
     options that the assistant offered; where one of them is set, ``text`` is empty. ``reply`` has
@@ -65,6 +66,8 @@ class Entry:
     answered: TurnView | None = None
     choice: AskedBack | None = None
     reply: ReplyView | None = None
+    by: str = ""
+    item: UUID | None = None
 
 
 class CardPicker(ServicePicker):
@@ -90,8 +93,9 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     return {
         "item": item.pk,
         "turn": item.turn,
+        "version": item.version,
         "reference": session.reference,
-        "entries": list(_entries(item)),
+        "entries": list(entries(item)),
         "mine": is_mine,
         "other": takeover.by.display_name if takeover is not None and not is_mine else "",
         "holds": holder == user,
@@ -100,7 +104,8 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
     }
 
 
-def _entries(item: ReviewItem) -> Iterator[Entry]:
+def entries(item: ReviewItem) -> Iterator[Entry]:
+    """Yield what was said in the conversation of an item."""
     turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
     turns = turns.prefetch_related("corrections__notice")
     lines = people.lines(item.turn.session_id)

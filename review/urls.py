@@ -6,6 +6,7 @@ from django.urls import path
 
 from review import claims, talking
 from review import feedback as said_views
+from review.colleagues import views as colleagues_views
 from review.item import views
 from review.metrics import views as metrics_views
 from review.queue import views as queue_views
@@ -22,7 +23,11 @@ urlpatterns = [
     path("feedback/item/", said_views.make_item_page, name="feedback_item"),
     path("metrics/", metrics_views.metrics, name="metrics"),
     path("metrics.csv", metrics_views.metrics_csv, name="metrics_csv"),
+    path("mentions/", colleagues_views.mentions, name="mentions"),
     path("<uuid:pk>/", views.item, name="item"),
+    path("<uuid:pk>/notes/", colleagues_views.note, name="note"),
+    path("<uuid:pk>/snooze/", colleagues_views.snooze, name="snooze"),
+    path("<uuid:pk>/timeline/", colleagues_views.timeline, name="timeline"),
     path("<uuid:pk>/golden/", views.golden, name="golden"),
     path("<uuid:pk>/claim/", queue_views.claim, {"change": claims.claim}, name="claim"),
     path("<uuid:pk>/held/", queue_views.claim_status, name="held"),

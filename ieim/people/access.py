@@ -89,8 +89,10 @@ ACCESS: Mapping[str, str] = {
     **_all("people", "people.change_user", "link factors sessions"),
     **_all("tokens", "people.view_token", "tokens revoke"),
     "tokens:make": "people.add_token",
-    **_all("review", _SEE, "queue queue_changes save_view item feedback"),
-    **_all("review", _DECIDE, "golden bulk claim held renew release preview decide check"),
+    **_all("review", _SEE, "queue queue_changes save_view item feedback mentions timeline"),
+    **_all(
+        "review", _DECIDE, "golden bulk claim held renew release preview decide check note snooze"
+    ),
     **_all(
         "review",
         _DECIDE,
@@ -99,8 +101,8 @@ ACCESS: Mapping[str, str] = {
     "review:take_over": "review.supervise_reviewitem",
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
     **_all("audit", "audit.view_auditevent", "events chain download"),
-    **_all("review_api", _SEE, "items item views view"),
-    **_all("review_api", _DECIDE, "claim release decide talk messages"),
+    **_all("review_api", _SEE, "items item views view notes mentions timeline presence"),
+    **_all("review_api", _DECIDE, "claim release decide talk messages snooze"),
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _RELEASES, "proposals comment"),
@@ -146,6 +148,7 @@ ACCESS: Mapping[str, str] = {
 """The permission that opens an address, or one of the words above."""
 CHANGES: Mapping[str, str] = {
     "people:account": "people.change_user",
+    "review_api:notes": _DECIDE,
     "knowledge_api:notices": "knowledge.add_directive",
     "dictionary:home": _EDIT,
     "knowledge_api:proposals": _PROPOSE,

@@ -2,7 +2,7 @@
 
 django-allauth keeps a row for each session (``usersessions``); the session itself is Django's, in
 the database, both under a digest of its key. A session that is ended opens nothing from the next
-request on. Staff pages have no socket: an open page polls, and is then redirected to the login.
+request on. An open page polls, and is then redirected to the login; its socket is closed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import logout
+from django.contrib.auth import get_user, logout
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
@@ -27,7 +27,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from ieim.people import languages
+from ieim.people import factors, languages
 from ieim.people.access import BEARER, EVERYBODY, member, required_permission
 from ieim.people.audited import record_of
 from ieim.people.models import User
@@ -121,6 +121,20 @@ class SessionTimeoutMiddleware(MiddlewareMixin):
         elif now - seen >= _SEEN_INTERVAL and name not in _POLLED:
             session[BEGAN], session[_SEEN] = began, now
             UserSession.objects.create_from_request(request)
+
+
+def user_of(key: str | None) -> User | None:
+    """Return who is logged in in a session as the staff's pages would take it, None for nobody.
+
+    For a websocket: it is no use of the session.
+    """
+    request, now = HttpRequest(), timezone.now().timestamp()
+    request.session = SessionStore(key)
+    request.user = user = get_user(request)
+    began, seen = request.session.get(BEGAN, now), request.session.get(_SEEN, now)
+    over = now - seen >= settings.IEIM_SESSION_IDLE_SECONDS
+    over = over or now - began >= settings.SESSION_COOKIE_AGE
+    return None if over or factors.missing(request) or not isinstance(user, User) else user
 
 
 def _unsaved(request: HttpRequest, user: User) -> dict[str, Any] | None:

@@ -273,6 +273,9 @@ class StandingSerializer(serializers.Serializer[Any]):
     claimed_by = serializers.SerializerMethodField(help_text="Null while it is free.")
     claimed_until = HeldUntilField(source="*", allow_null=True)
     decided_at = serializers.DateTimeField(allow_null=True)
+    snoozed_until = serializers.DateTimeField(
+        allow_null=True, help_text="Put away until then, or until the citizen writes."
+    )
 
     def get_claimed_by(self, item: ReviewItem) -> str | None:
         """Return the user name of who has the item now."""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 from django.http import Http404
-from django.urls import path, reverse
+from django.urls import include, path, reverse
 from django.utils import timezone
 from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiResponse
@@ -245,6 +245,7 @@ app_name = "review_api"
 _ITEM = "items/<uuid:pk>/"
 
 urlpatterns = [
+    path("", include("review.colleagues.api")),
     path("items/", Items.as_view({"get": "index"}), name="items"),
     path(_ITEM, Items.as_view({"get": "read"}), name="item"),
     path(f"{_ITEM}claim/", Items.as_view({"post": "claim"}), name="claim"),

@@ -19,6 +19,7 @@ from ieim.people.models import User
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.message.screen import refusal
 from review import scope
+from review.colleagues import presence
 from review.models import Action, ReviewItem
 from review.states import ReviewState
 
@@ -108,6 +109,7 @@ def advance(item: ReviewItem, *, state: ReviewState, **values: Any) -> None:
     is_decided = state in (ReviewState.DECIDED, ReviewState.SENDING)
     how = Ended.DECIDED if is_decided else Ended.CLAIM_LOST
     takeovers.end_unclaimed(item=item.pk, claimed_by_id=item.claimed_by_id, how=how)
+    presence.announce_change(item.pk)
 
 
 def claim_end() -> datetime:

@@ -322,8 +322,6 @@ def _item_view(
         "offered": stages.offered(attempts, release),
         # Who may be in danger does not wait for a service.
         "missed": () if dangers else stages.missed(attempts, turn.text, release),
-        "conversation": [_exchange(other) for other in loaded.turns if other.pk != turn.pk],
-        "linked": [_linked(other, item) for other in loaded.others],
         "decisions": [
             {
                 "id": record.pk,
@@ -388,37 +386,6 @@ def _turned_away(turn: Turn) -> str:
     return gettext(labels.TURNED_AWAY) if hasattr(turn, "replaced") else ""
 
 
-def _exchange(turn: Turn) -> dict[str, Any]:
-    """Return another message of the conversation with what was answered, empty for nothing."""
-    answered = hasattr(turn, "reply")
-    return {
-        "number": turn.number,
-        "question": turn.text,
-        "answer": Reply.from_dict(turn.reply.body).as_text() if answered else "",
-        "state": gettext(labels.TURN_STATES[turn.state]),
-        "turned_away": _turned_away(turn),
-    }
-
-
-def _linked(linked: ReviewItem, item: ReviewItem) -> dict[str, Any]:
-    """Return another item of the conversation, with what it has to do with ``item``."""
-    if linked.pk == item.parent_id:
-        how = gettext("Before this one")
-    elif linked.parent_id == item.pk:
-        how = gettext("Came of this one")
-    elif linked.turn_id == item.turn_id:
-        how = gettext("Same message")
-    else:
-        how = gettext("Another message of this conversation")
-    return {
-        "id": linked.pk,
-        "how": how,
-        "reason": finding_texts.summary(linked.reasons),
-        "stage": stage_label(linked.stage),
-        "state": _state(linked),
-    }
-
-
 def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     """Return the open item that a decided item's question waits in now, None without one."""
     item = loaded.item
@@ -427,7 +394,11 @@ def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     for candidate in loaded.others:
         later = candidate.turn_id == item.turn_id and candidate.opened_at >= item.decided_at
         if later and candidate.stage in AWAITED and candidate.decided_at is None:
-            return _linked(candidate, item)
+            return {
+                "id": candidate.pk,
+                "reason": finding_texts.summary(candidate.reasons),
+                "stage": stage_label(candidate.stage),
+            }
     return None
 
 

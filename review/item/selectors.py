@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from conversations.models import PersonRequest, Stage, Turn
+from conversations.models import PersonRequest, Stage
 from conversations.person.contacts import readable
 from conversations.person.models import Way
 from ieim.people.models import User
@@ -27,10 +27,9 @@ EQUAL = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class LoadedItem:
-    """An item, the turns of its session (oldest first), and the session's other items."""
+    """An item, and the other items of its session."""
 
     item: ReviewItem
-    turns: tuple[Turn, ...]
     others: tuple[ReviewItem, ...]
 
     @property
@@ -46,9 +45,9 @@ def load(pk: UUID, user: User) -> LoadedItem:
         ReviewItem.DoesNotExist: also for an item that the user may not see.
     """
     decisions = Decision.objects.select_related("actor").order_by("created_at", "id")
+    items = visible(user)
     item = (
-        visible(user)
-        .select_related(
+        items.select_related(
             *("turn__session", "turn__reply__feedback", "turn__choice", "claimed_by", "agencies"),
             *("turn__replaces__turn__reply", "turn__replaced"),
         )
@@ -59,12 +58,8 @@ def load(pk: UUID, user: User) -> LoadedItem:
         )
         .get(pk=pk)
     )
-    session = item.turn.session_id
-    turns = Turn.objects.filter(session_id=session).select_related("reply", "replaced")
-    others = visible(user).filter(turn__session_id=session).exclude(pk=pk)
-    return LoadedItem(
-        item, tuple(turns.order_by("number")), tuple(others.order_by("opened_at", "id"))
-    )
+    others = items.filter(turn__session_id=item.turn.session_id).exclude(pk=pk)
+    return LoadedItem(item, tuple(others.order_by("opened_at", "id")))
 
 
 def next_item(user: User, *, but: Collection[UUID], filters: ItemFilter) -> ReviewItem | None:
@@ -105,8 +100,10 @@ class PersonRequestView:
 
 def person_request(item: ReviewItem, user: User) -> PersonRequestView | None:
     """Return the request for a person that an item is of; None for other items."""
+    if item.stage != PERSON:
+        return None
     request = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
-    if item.stage != PERSON or request is None:
+    if request is None:
         return None
     may_decide = user.has_perm(DECIDE)
     contact = readable(request.contact) if request.way == Way.CALL else request.contact

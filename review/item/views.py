@@ -30,6 +30,7 @@ from review import (
     talking,
 )
 from review.claims import ClaimRefused
+from review.colleagues.views import item_context
 from review.deciding import Conflict, Preview, Refused, texts
 from review.evaluation_cases import NoCase
 from review.item import page, selectors
@@ -258,6 +259,7 @@ def _render_item(
         loaded, member(request), data, problems=problems, filters=filters, **options
     )
     context |= {"just": just_decided.just_decided(request)}
+    context |= {"colleagues": item_context(request, loaded)}
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", context, status=status if problems else 200)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from django.core.exceptions import ValidationError
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
@@ -17,9 +17,9 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter, FilterSet
 
-from conversations.models import Session
+from conversations.models import Session, Turn
 from review import scope
-from review.models import ItemFlag, ReviewItem
+from review.models import REFUSED, ItemFlag, ReviewItem
 from review.queue import fulltext
 
 Items: TypeAlias = QuerySet[ReviewItem]
@@ -101,6 +101,7 @@ class ItemFilter(FilterSet):
     language = _text("ISO 639-1.")
     age = _choice(AGES, NO_AGE, "Open for longer than this.", "older_than")
     overdue = _choice("1", NO_TICK, "Only what should have been decided by now.", "late")
+    snoozed = _choice("1", NO_TICK, "Only what is put away until a time.", "put_away")
     held = _choice("1", NO_TICK, "In `open` also what colleagues work on.", "all_items")
 
     class Meta:
@@ -173,9 +174,22 @@ class ItemFilter(FilterSet):
         """Return the items that were opened longer ago than an age."""
         return items.filter(opened_at__lt=timezone.now() - AGES[age])
 
+    def put_away(self, items: Items, name: str, value: str) -> Items:
+        """Return the items that are put away."""
+        return items.filter(is_away(timezone.now()))
+
     def late(self, items: Items, name: str, value: str) -> Items:
         """Return the items that should have been decided by now."""
         return items.filter(due_at__lt=timezone.now())
+
+
+def is_away(now: datetime) -> Q:
+    """Return the condition on items that are put away: not what shows danger meanwhile, nor what
+    its citizen has written about since."""
+    later = Turn.objects.filter(
+        session=OuterRef("turn__session"), created_at__gt=OuterRef("snoozed_at")
+    )
+    return Q(~Exists(later), snoozed_until__gt=now, rank__gt=REFUSED)
 
 
 _REFERENCE = re.compile(r"([0-9A-Z]{3})[-\s\u2010-\u2015]?([0-9A-Z]{4})")

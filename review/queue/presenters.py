@@ -195,6 +195,7 @@ def queue_row(
         "sign": of_sign(item),
         "refused": of_refusal(item),
         "state": item.state,
+        "snoozed": item.snoozed_until,
         "waits": "" if item.decided_at else timesince(item.opened_at, now, depth=1),
         "live": live(item, item.pk, user, now),
     }

@@ -32,7 +32,7 @@ from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
 from review.models import REFUSED, SIGN, Decision, Priority, ReviewItem, SetMember
-from review.queue.filters import ItemFilter, session_of
+from review.queue.filters import ItemFilter, is_away, session_of
 from review.scope import visible
 from review.states import UNDECIDED, ReviewState
 
@@ -170,6 +170,8 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
     if (session := session_of(values.get("q", ""))) is not None:
         return Listing((visible(user).filter(turn__session=session),), session=session)
     items = filters.filter_queryset(visible(user))
+    if values["tab"] in ("open", "triage") and not values.get("snoozed"):
+        items = items.filter(~is_away(now))
     match values["tab"]:
         case "mine":
             user_claims = items.filter(claimed_by=user.pk, claimed_until__gt=now)

@@ -1,4 +1,4 @@
-"""What the forms' templates need beyond Django's own filters."""
+"""What templates of the console need beyond Django's own filters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 from django import template
 
+from ieim.people.models import User
+from review.colleagues import selectors
+
 register = template.Library()
 
 
@@ -14,3 +17,9 @@ register = template.Library()
 def at(values: Mapping[str, Any] | None, key: str) -> Any:
     """Return ``values[key]``, None where there is nothing: for keys that are no identifiers."""
     return (values or {}).get(key)
+
+
+@register.filter
+def unread_mentions(user: User) -> int:
+    """Return how many mentions a user has not read, for the navigation."""
+    return selectors.unread(user)

@@ -1,0 +1,1 @@
+"""What colleagues tell one another about an item: notes, mentions, and who has it open."""
