@@ -17,6 +17,8 @@ from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from review.quality.models import Reading as Reading
+from review.quality.models import Sample as Sample
 from review.states import ReviewState
 
 

@@ -1,0 +1,227 @@
+"""The sample: how it is drawn, who may read what, and what a reading leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from conversations.models import Rating, Reply
+from conversations.turns import erasing
+from conversations.turns import services as turns
+from ieim.audit.models import AuditEvent
+from ieim.people.models import User
+from ieim.people.roles import Role
+from review import evaluation_cases
+from review.deciding import Action
+from review.models import Reading, ReviewItem, Sample
+from review.quality import selectors, services
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.conftest import make_turn
+from tests.review.desk import BAD
+from tests.review.people import browser, person
+from tests.review.reviewing import Reviewer, path_of
+
+pytestmark = pytest.mark.usefixtures("published")
+SAMPLES = "/api/v1/review/samples/"
+BODY = {"kind": "answer", "title": "", "lead": "", "sections": [], "sources": []}
+InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
+
+
+def answer(text: str = "It costs 45. Bring a photo.", origin: str = "index") -> Reply:
+    """Insert a sent answer of two sentences."""
+    body = {**BODY, "paragraphs": [text]}
+    return Reply.objects.create(turn=make_turn(), origin=origin, body=body)
+
+
+def sampled(reply: Reply, **values: Any) -> Sample:
+    return Sample.objects.create(reply=reply, cause="random", day=timezone.localdate(), **values)
+
+
+def decided(by: User) -> ReviewItem:
+    item = desk.the_item(desk.ask(VISA, {"category_select_v1": BAD}))
+    text = {"text": "Please extend it online.", "sources": []}
+    desk.taken_and_decided(item, by, Action.WRITE, **text)
+    return item
+
+
+def test_a_draw_can_be_repeated_and_takes_flagged_answers_too() -> None:
+    replies = [answer() for _ in range(9)] + [answer(origin="staff") for _ in range(4)]
+    for reply in replies:
+        Rating.objects.create(reply=reply, useful=False, at=timezone.now())
+    today = timezone.localdate()
+
+    def draw() -> dict[int, tuple[str, int]]:
+        services.draw(day=today, number=2)
+        rows = Sample.objects.values_list("reply", "cause", "wanted")
+        return {reply: (cause, wanted) for reply, cause, wanted in rows}
+
+    first = draw()
+    assert draw() == first  # one day is drawn from once
+    assert sorted(cause for cause, _ in first.values()) == ["flagged"] * 4 + ["random"] * 4
+    of_people = {reply.pk for reply in replies if reply.origin == "staff"}
+    assert len(of_people & first.keys()) == 4
+    Sample.objects.all().delete()
+    Rating.objects.exclude(reply__in=first).delete()
+    assert draw() == first
+    Sample.objects.all().delete()
+    Rating.objects.all().delete()
+    assert draw() == {reply: row for reply, row in first.items() if row[0] == "random"}
+
+
+def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -> None:
+    answer()
+    tomorrow = timezone.now() + timedelta(days=1, hours=2)
+    settings.IEIM_SAMPLES = 0
+    services.sweep(now=tomorrow)
+    assert not Sample.objects.exists()
+    settings.IEIM_SAMPLES = 1
+    services.sweep(now=tomorrow)
+    assert Sample.objects.get().day == timezone.localdate()
+
+
+@pytest.mark.parametrize("part", ["decided", "put it in"])
+def test_nobody_reads_an_answer_that_they_had_a_part_in(part: str) -> None:
+    eva, ben = desk.person("eva"), desk.person("ben")
+    item = decided(eva if part == "decided" else desk.person("ann"))
+    sample = services.add(item_id=item.pk, by=desk.person("zoe") if part == "decided" else eva)
+    Reading.objects.create(sample=sample, reader=eva, taken_at=timezone.now())  # as if it were hers
+    Sample.objects.update(wanted=2)
+    mine, theirs = Reviewer(eva), Reviewer(ben)
+    assert mine.post(f"{SAMPLES}next/").status_code == 204
+    address = f"{SAMPLES}{sample.pk}/"
+    assert mine.get(address).status_code == 404
+    assert mine.post(address, {"scores": ["right"]}).status_code == 404
+    assert mine.http.delete(address, headers={"X-CSRFToken": mine.csrf}).status_code == 404
+    page = browser(eva)
+    assert page.get(f"/review/samples/{sample.pk}/").status_code == 404
+    assert page.post(f"/review/samples/{sample.pk}/", {"score-0": "right"}).status_code == 404
+    assert "No answer waits" in page.get("/review/samples/").content.decode()
+
+    assert theirs.post(f"{SAMPLES}next/").json()["id"] == str(sample.pk)
+    shown = browser(ben).get(f"/review/samples/{sample.pk}/").content.decode()
+    assert "Please extend it online." in shown
+    for secret in ("eva", "ann", "caseworker wrote", "Drawn"):
+        assert secret not in desk.words(shown)
+
+
+def test_only_whoever_took_an_answer_reads_and_scores_it_once() -> None:
+    sample, ben, ann = sampled(answer()), Reviewer(desk.person("ben")), Reviewer(desk.person("ann"))
+    address = f"{SAMPLES}{sample.pk}/"
+    body = {"scores": ["incomplete", "right"], "remark": " A photo of what size? "}
+    assert ben.post(address, body).status_code == 404
+    assert [s["text"] for s in ben.post(f"{SAMPLES}next/").json()["statements"]] == [
+        "It costs 45.",
+        "Bring a photo.",
+    ]
+    assert ann.post(f"{SAMPLES}next/").status_code == 204  # one reader is enough
+    for bad in ({}, {"scores": ["right"]}, {"scores": ["right", "best"]}):
+        assert ben.post(address, bad).status_code in (400, 422)
+    assert not Reading.objects.exclude(verdict="").exists()
+    answered = ben.post(address, body)
+    assert answered.json() == {"verdict": "incomplete", "item": None}
+    assert ben.post(address, body).status_code == 404
+    payload = AuditEvent.objects.get(kind="quality.scored").payload
+    assert '"verdict":"incomplete"' in payload
+    assert "photo" not in payload
+
+
+def test_a_reading_that_is_left_lying_is_given_to_somebody_else() -> None:
+    sample, ben, ann = sampled(answer()), desk.person("ben"), desk.person("ann")
+    services.take_next(reader=ben)
+    Reading.objects.update(taken_at=timezone.now() - selectors.LEASE)
+    assert services.take_next(reader=ann) is not None
+    score = {"sample_id": sample.pk, "scores": ["right", "right"]}
+    services.score(reader=ann, **score)
+    with pytest.raises(services.Refused, match="Skip it"):
+        services.score(reader=ben, **score)
+    services.score(sample_id=sample.pk, reader=ben, scores=[], skip=True)
+    assert Reading.objects.get(reader=ben).verdict == "skipped"
+    assert services.take_next(reader=ben) is None
+
+
+def test_what_is_harmful_is_an_item_at_once() -> None:
+    sample, ben = sampled(answer()), desk.person("ben")
+    services.take_next(reader=ben)
+    page = browser(ben)
+    scores = {"score-0": "harmful", "score-1": "right"}
+    response = page.post(f"/review/samples/{sample.pk}/", scores, follow=True)
+    item = ReviewItem.objects.get()
+    assert (item.turn_id, item.reasons, item.priority) == (
+        sample.reply.turn_id,
+        ["reader.harmful"],
+        1,
+    )
+    assert item.turn.session.reference in desk.words(response.content.decode())
+    assert "found it harmful" in page.get(f"/review/{item.pk}/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("agency", "role", "number"),
+    [
+        ("immigration", Role.CASEWORKER, 2),
+        ("civil-registry", Role.CASEWORKER, 0),
+        ("civil-registry", Role.SUPERVISOR, 1),  # what has no agency
+    ],
+)
+def test_one_reads_answers_of_ones_own_agencies(agency: str, role: Role, number: int) -> None:
+    item = decided(desk.person("eva"))
+    services.add(item_id=item.pk, by=desk.person("zoe"))
+    sampled(desk.ask(VISA, {}).reply)
+    sampled(answer())
+    readers = selectors.readable(person("ben", role, agency))
+    assert readers.count() == number
+
+
+def test_an_item_without_an_answer_is_not_put_in() -> None:
+    item = desk.the_item(desk.ask(VISA, {"category_select_v1": BAD}))
+    eva = Reviewer(desk.person("eva"))
+    refused = eva.post(f"{path_of(item)}sample/")
+    assert (refused.status_code, Sample.objects.count()) == (422, 0)
+    assert "Decide the item first" in refused.json()["detail"]
+
+
+def test_it_goes_with_the_conversation() -> None:
+    secret = turns.new_secret()
+    turn = desk.ask(VISA, {}, secret=secret)
+    sample, ben = sampled(turn.reply), desk.person("ben")
+    services.take_next(reader=ben)
+    services.score(
+        sample_id=sample.pk,
+        reader=ben,
+        scores=["right"] * len(selectors.statements(turn.reply)),
+        remark="Good.",
+    )
+    erasing.erase_session(session_id=turn.session_id)
+    assert not Sample.objects.exists()
+    assert not Reading.objects.exists()
+
+
+def test_right_answers_are_cases_and_wrong_decisions_are_none() -> None:
+    alone, item = desk.ask(VISA, {}), decided(desk.person("eva"))
+    ben = desk.person("ben")
+    for reply in (alone.reply, Reply.objects.get(turn=item.turn_id)):
+        sampled(reply)
+    while (taken := services.take_next(reader=ben)) is not None:
+        reply = taken.sample.reply
+        verdict = "right" if reply.turn_id == alone.pk else "wrong"
+        scores = [verdict] * len(selectors.statements(reply))
+        services.score(sample_id=taken.sample_id, reader=ben, scores=scores)
+    found = [case for case in evaluation_cases.cases() if case]
+    assert [(case["text"], case["tags"]) for case in found] == [(VISA, ["sample", "right"])]
+    assert found[0]["expected"]["service"] == "immigration.extend-tourist-visa"
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_two_who_take_at_once_have_no_sample_twice(in_threads: InThreads) -> None:
+    for _ in range(3):
+        sampled(answer())
+    readers = [desk.person(f"reader{n}") for n in range(6)]
+    taken = in_threads([lambda r=r: services.take_next(reader=r) for r in readers])
+    samples = [reading.sample_id for reading in taken if reading is not None]
+    assert len(samples) == len(set(samples)) == 3
