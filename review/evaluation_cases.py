@@ -15,7 +15,7 @@ from ieim.pipeline.topology import REPLY
 from review.deciding import answers
 from review.deciding.signing import last_proposal
 from review.metrics.selectors import WITHOUT_A_PERSON
-from review.models import Action, Decision, Reading, ReviewItem, Sample
+from review.models import Action, Decision, Reading, ReviewItem
 from review.quality.models import Score
 from review.states import ReviewState
 
@@ -39,14 +39,15 @@ def cases(*, since: datetime | None = None) -> Iterator[dict[str, Any] | None]:
             yield case_of(item)
         except NoCase:
             yield None
-    read = Sample.objects.filter(readings__verdict=Score.RIGHT, reply__origin__in=WITHOUT_A_PERSON)
+    read = Reading.objects.filter(verdict=Score.RIGHT, reply__origin__in=WITHOUT_A_PERSON)
     if since is not None:
-        read = read.filter(readings__done_at__gte=since)
-    faulty = Reading.objects.filter(verdict__in=_FAULTY).values("sample")
-    read = read.exclude(pk__in=faulty).select_related("reply__turn__session").distinct()
-    for sample in read.order_by("created_at", "id"):
-        expected, tags = _expect_from_reply(sample.reply.body), ["sample", Score.RIGHT.value]
-        yield _case(f"sample-{sample.pk}", sample.reply.turn, expected, tags, f"sample {sample.pk}")
+        read = read.filter(done_at__gte=since)
+    faulty = Reading.objects.filter(verdict__in=_FAULTY).values("reply")
+    rows = read.exclude(reply__in=faulty).filter(number=1).select_related("reply__turn__session")
+    for reading in rows.order_by("done_at", "pk"):
+        name, tags = f"reading-{reading.pk}", ["sample", reading.verdict]
+        expected = _expect_from_reply(reading.reply.body)
+        yield _case(name, reading.reply.turn, expected, tags, f"reading {reading.pk}")
 
 
 def case_id(item_id: UUID) -> str:
@@ -61,7 +62,7 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
     :class:`NoCase`.
     """
     decision = _effective_decision(item)
-    if Reading.objects.filter(sample__reply__turn=item.turn, verdict__in=_FAULTY).exists():
+    if Reading.objects.filter(reply__turn=item.turn, verdict__in=_FAULTY).exists():
         raise NoCase(gettext("Somebody who read the answer again did not find it right."))
     tags = ["correction", decision.action, decision.artifacts.get("stage") or item.stage]
     expected = _expected(item, decision)

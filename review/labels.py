@@ -56,8 +56,8 @@ NOBODY_WAITS_FEEDBACK = gettext_noop(
     "The citizen has an answer, and said something of it. Nothing waits for this item."
 )
 NOBODY_WAITS_HARMFUL = gettext_noop(
-    "The citizen has this answer. Talk with them, or have a correction put under it; nothing else "
-    "waits for this item."
+    "The citizen has this answer. Talk with them, or have an editor put a correction under it; "
+    "nothing else waits for this item."
 )
 NOBODY_WAITS_EMPTY = gettext_noop(
     "The citizen has an answer: the services, with what to do first. The model’s own text was left "

@@ -18,7 +18,6 @@ from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.quality.models import Reading as Reading
-from review.quality.models import Sample as Sample
 from review.states import ReviewState
 
 

@@ -1,4 +1,4 @@
-"""Samples of answers, and the blind readings of each."""
+"""Readings of sent answers by people who did not decide them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 
@@ -19,61 +20,47 @@ class Score(models.TextChoices):
 
 
 SKIPPED = "skipped"
-"""The verdict of a reading that its reader gave up: they are not offered the answer again."""
+"""The verdict of a reading of somebody who is not offered the answer again."""
 
 
 class Cause(models.TextChoices):
-    """Why an answer is in the sample."""
+    """Why an answer is read."""
 
     RANDOM = "random", _("Drawn at random")
     FLAGGED = "flagged", _("Drawn because of a sign that it may be wrong")
     HAND = "hand", _("Put in by hand")
 
 
-class Sample(models.Model):
-    """An answer that is read again by ``wanted`` people; gone with the reply.
+class Reading(models.Model):
+    """One reading of an answer, the first or the second, from when it is asked for; gone with it.
 
-    ``day`` is the day of the answers that it was drawn from, None where ``added_by`` put it in.
+    ``day`` is the day of the answers that it was drawn from, None by hand. ``scores`` are in the
+    order of the answer's statements; ``verdict`` is the worst, :data:`SKIPPED`, or empty before.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    reply = models.OneToOneField(
-        "conversations.Reply", on_delete=models.CASCADE, related_name="sample"
+    reply = models.ForeignKey(
+        "conversations.Reply", on_delete=models.CASCADE, related_name="readings"
     )
+    number = models.PositiveSmallIntegerField(default=1)
     cause = models.CharField(max_length=16, choices=Cause.choices)
-    wanted = models.PositiveSmallIntegerField(default=1)
     day = models.DateField(null=True, db_index=True)
-    added_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
     created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"{self.cause} sample of {self.reply_id}"
-
-
-class Reading(models.Model):
-    """One person's reading of a sample: taken at ``taken_at``, ended at ``done_at``.
-
-    ``scores`` are in the order of the answer's statements, ``verdict`` is the worst of them,
-    :data:`SKIPPED`, or empty while the reader is at it.
-    """
-
-    sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="readings")
     reader = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="readings"
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="readings"
     )
-    taken_at = models.DateTimeField()
+    taken_at = models.DateTimeField(null=True)
     verdict = models.CharField(max_length=16, blank=True)
     scores = models.JSONField(default=list)
     remark = models.TextField(blank=True)
     done_at = models.DateTimeField(null=True, db_index=True)
 
     class Meta:
-        ordering = ["done_at", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["sample", "reader"], name="reading_once_a_reader")
+            models.UniqueConstraint(
+                fields=["reply", "number"], condition=~Q(verdict="skipped"), name="reading_once"
+            )
         ]
 
     def __str__(self) -> str:
-        return f"{self.verdict or 'reading'} of {self.sample_id}"
+        return f"{self.verdict or 'reading'} of {self.reply_id}"

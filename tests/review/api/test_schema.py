@@ -47,5 +47,6 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("POST", f"{item}decide/"): {*posted, "412", "422", "428"},
         ("POST", f"{item}talk/"): {*posted, "422"},
         ("DELETE", f"{item}talk/"): {"204", "400", "401", "403", "404", "429"},
+        ("POST", f"{item}sample/"): {*posted - {"200", "409"}, "204", "422"},
         ("POST", f"{item}messages/"): {*posted - {"200"}, "201", "422"},
     }

@@ -12,10 +12,10 @@ from conversations.models import Citation, Feedback, Rating, Reply
 from ieim.people.models import User
 from ieim.people.roles import Role
 from review.metrics.forms import last_days
+from review.metrics.selectors import Row
 from review.metrics.statistics import alpha, alpha_interval, wilson
-from review.models import Decision, Reading, ReviewItem, Sample
+from review.models import Decision, Reading, ReviewItem
 from review.quality import figures
-from review.quality.figures import Share
 from tests.review import desk
 from tests.review.conftest import make_turn
 from tests.review.desk import words
@@ -46,13 +46,13 @@ def read(
     ReviewItem.objects.update(state="decided")
     if by:
         Decision.objects.create(item=item, actor=by, action="write", reason="So it is.")
-    sample = Sample.objects.create(reply=reply, cause=cause, wanted=2)
-    for n, verdict in enumerate(verdicts):
+    for n, verdict in enumerate(verdicts, 1):
         reader, _new = User.objects.get_or_create(username=f"reader {n}")
         Reading.objects.create(
-            sample=sample,
+            reply=reply,
+            number=n,
+            cause=cause,
             reader=reader,
-            taken_at=timezone.now(),
             done_at=timezone.now(),
             verdict=verdict,
             scores=[verdict],
@@ -61,7 +61,11 @@ def read(
     return reply
 
 
-def loaded(agencies: frozenset[str] | None = None) -> list[figures.Row]:
+def share(name: str, part: int, whole: int) -> figures.Share:
+    return {"name": name, "part": part, "whole": whole, "interval": wilson(part, whole)}
+
+
+def loaded(agencies: frozenset[str] | None = None) -> list[Row]:
     return figures.load(last_days(7, timezone.localdate()), agencies)
 
 
@@ -74,20 +78,19 @@ def test_shares_are_those_of_rows_counted_by_hand() -> None:
         read(verdict, by=eva)
     read("wrong", cause="flagged")
     read("wrong", agency="civil-registry")
-    result = figures.quality(loaded(), {"immigration": "Immigration"}, {eva.pk: "Eva"})
-    assert result.right["How it was answered"] == [
-        Share("The assistant alone", 3, 6, wilson(3, 6)),
-        Share("With a person", 2, 5, wilson(2, 5)),
+    result = figures.quality(loaded(), {eva.pk: "Eva"})
+    right: Any = result["right"]
+    assert right["How it was answered"] == [
+        share("The assistant alone", 3, 6),
+        share("With a person", 2, 5),
     ]
-    assert result.right["Agency"] == [
-        Share("Immigration", 5, 10, wilson(5, 10)),
-        Share("civil-registry", None, 1, None),  # too few to be shown
-    ]
-    assert result.right["Service"] == [Share("visa", 5, 11, wilson(5, 11))]
-    wrong = [share.part for rows in result.reversed.values() for share in rows]
-    assert wrong == [2, 2, 2]
-    assert [share.name for share in result.reversed["Who decided"]] == ["Eva"]
-    assert figures.own(loaded(), eva.pk) == Share("Your answers", 2, 5, wilson(2, 5))
+    few = {"name": "Others, too few of each", "part": None, "whole": 1, "interval": None}
+    assert right["Agency"] == [share("immigration", 5, 10), few]
+    assert right["Service"] == [share("immigration/visa", 5, 10), few]
+    assert right["Why it was read"] == [share("Drawn at random", 5, 11), few]
+    assert result["reversed"]["Who decided"] == [share("Eva", 2, 5)]
+    assert [row["part"] for rows in result["reversed"].values() for row in rows] == [2, 2, 2]
+    assert figures.own(eva, last_days(7, timezone.localdate())) == share("", 2, 5)
     assert len(loaded(frozenset({"civil-registry"}))) == 1
 
 
@@ -97,10 +100,10 @@ def test_agreement_is_of_answers_that_two_have_read() -> None:
     for pair in both:
         read(*pair)
     read("right")
-    agreement = figures.quality(loaded(), {}, {}).agreement
-    assert (agreement.same.part, agreement.same.whole) == (5, 6)
+    agreement = figures.quality(loaded(), {})["agreement"]
+    assert (agreement["part"], agreement["whole"]) == (5, 6)
     # 12 verdicts, 9 right and 3 wrong: expected 54/132, observed 1/6.
-    assert agreement.alpha == pytest.approx(1 - (1 / 6) / (54 / 132))
+    assert agreement["alpha"] == pytest.approx(1 - (1 / 6) / (54 / 132))
 
 
 def test_intervals_are_those_of_the_textbook() -> None:
@@ -149,8 +152,8 @@ def test_ones_own_answers_come_with_what_was_said_and_no_names() -> None:
     shown = words(page)
     for said in ("It is not right", "They want 50.", "Wrong Wrong: It costs 45.", "It costs 50."):
         assert said in shown
-    assert "reader 0" not in shown
-    assert Reviewer(eva).get("/api/v1/review/answers/").json()["items"] == [
+    assert "reader 1" not in shown
+    assert Reviewer(eva).get("/api/v1/review/answers/").json() == [
         {
             "turn": str(reply.turn_id),
             "useful": False,
@@ -159,7 +162,7 @@ def test_ones_own_answers_come_with_what_was_said_and_no_names() -> None:
             "readings": [
                 {
                     "verdict": "wrong",
-                    "faults": [{"text": "It costs 45.", "score": "wrong"}],
+                    "faults": [{"score": "wrong", "label": "Wrong", "text": "It costs 45."}],
                     "remark": "It costs 50.",
                 }
             ],

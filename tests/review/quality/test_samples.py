@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from review import evaluation_cases
 from review.deciding import Action
-from review.models import Reading, ReviewItem, Sample
+from review.models import Reading, ReviewItem
 from review.quality import selectors, services
 from tests.fixtures import VISA
 from tests.review import desk
@@ -38,8 +39,8 @@ def answer(text: str = "It costs 45. Bring a photo.", origin: str = "index") -> 
     return Reply.objects.create(turn=make_turn(), origin=origin, body=body)
 
 
-def sampled(reply: Reply, **values: Any) -> Sample:
-    return Sample.objects.create(reply=reply, cause="random", day=timezone.localdate(), **values)
+def sampled(reply: Reply) -> Reading:
+    return Reading.objects.create(reply=reply, cause="random", day=timezone.localdate())
 
 
 def decided(by: User) -> ReviewItem:
@@ -55,22 +56,22 @@ def test_a_draw_can_be_repeated_and_takes_flagged_answers_too() -> None:
         Rating.objects.create(reply=reply, useful=False, at=timezone.now())
     today = timezone.localdate()
 
-    def draw() -> dict[int, tuple[str, int]]:
+    def draw() -> set[tuple[int, str, int]]:
         services.draw(day=today, number=2)
-        rows = Sample.objects.values_list("reply", "cause", "wanted")
-        return {reply: (cause, wanted) for reply, cause, wanted in rows}
+        return set(Reading.objects.values_list("reply", "cause", "number"))
 
     first = draw()
     assert draw() == first  # one day is drawn from once
-    assert sorted(cause for cause, _ in first.values()) == ["flagged"] * 4 + ["random"] * 4
+    once = [(reply, cause) for reply, cause, number in first if number == 1]
+    assert sorted(cause for _, cause in once) == ["flagged"] * 4 + ["random"] * 4
     of_people = {reply.pk for reply in replies if reply.origin == "staff"}
-    assert len(of_people & first.keys()) == 4
-    Sample.objects.all().delete()
-    Rating.objects.exclude(reply__in=first).delete()
+    assert len(of_people & {reply for reply, _ in once}) == 4
+    Reading.objects.all().delete()
+    Rating.objects.exclude(reply__in=[reply for reply, _ in once]).delete()
     assert draw() == first
-    Sample.objects.all().delete()
+    Reading.objects.all().delete()
     Rating.objects.all().delete()
-    assert draw() == {reply: row for reply, row in first.items() if row[0] == "random"}
+    assert draw() == {row for row in first if row[1] == "random"}
 
 
 def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -> None:
@@ -78,21 +79,22 @@ def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -
     tomorrow = timezone.now() + timedelta(days=1, hours=2)
     settings.IEIM_SAMPLES = 0
     services.sweep(now=tomorrow)
-    assert not Sample.objects.exists()
+    assert not Reading.objects.exists()
     settings.IEIM_SAMPLES = 1
     services.sweep(now=tomorrow)
-    assert Sample.objects.get().day == timezone.localdate()
+    assert {reading.day for reading in Reading.objects.all()} == {timezone.localdate()}
 
 
 @pytest.mark.parametrize("part", ["decided", "put it in"])
 def test_nobody_reads_an_answer_that_they_had_a_part_in(part: str) -> None:
     eva, ben = desk.person("eva"), desk.person("ben")
     item = decided(eva if part == "decided" else desk.person("ann"))
-    sample = services.add(item_id=item.pk, by=desk.person("zoe") if part == "decided" else eva)
-    Reading.objects.create(sample=sample, reader=eva, taken_at=timezone.now())  # as if it were hers
-    Sample.objects.update(wanted=2)
+    services.add(item_id=item.pk, by=desk.person("zoe") if part == "decided" else eva)
+    sample = Reading.objects.get(verdict="")
     mine, theirs = Reviewer(eva), Reviewer(ben)
     assert mine.post(f"{SAMPLES}next/").status_code == 204
+    if part == "decided":
+        Reading.objects.filter(pk=sample.pk).update(reader=eva)  # as if it were hers
     address = f"{SAMPLES}{sample.pk}/"
     assert mine.get(address).status_code == 404
     assert mine.post(address, {"scores": ["right"]}).status_code == 404
@@ -100,8 +102,10 @@ def test_nobody_reads_an_answer_that_they_had_a_part_in(part: str) -> None:
     page = browser(eva)
     assert page.get(f"/review/samples/{sample.pk}/").status_code == 404
     assert page.post(f"/review/samples/{sample.pk}/", {"score-0": "right"}).status_code == 404
-    assert "No answer waits" in page.get("/review/samples/").content.decode()
+    shown = page.post("/review/samples/next/", follow=True).content.decode()
+    assert "No answer waits to be read again." in shown
 
+    Reading.objects.filter(pk=sample.pk).update(reader=None)
     assert theirs.post(f"{SAMPLES}next/").json()["id"] == str(sample.pk)
     shown = browser(ben).get(f"/review/samples/{sample.pk}/").content.decode()
     assert "Please extend it online." in shown
@@ -133,15 +137,30 @@ def test_only_whoever_took_an_answer_reads_and_scores_it_once() -> None:
 def test_a_reading_that_is_left_lying_is_given_to_somebody_else() -> None:
     sample, ben, ann = sampled(answer()), desk.person("ben"), desk.person("ann")
     services.take_next(reader=ben)
+    assert services.take_next(reader=ann) is None
     Reading.objects.update(taken_at=timezone.now() - selectors.LEASE)
-    assert services.take_next(reader=ann) is not None
-    score = {"sample_id": sample.pk, "scores": ["right", "right"]}
-    services.score(reader=ann, **score)
-    with pytest.raises(services.Refused, match="Skip it"):
-        services.score(reader=ben, **score)
-    services.score(sample_id=sample.pk, reader=ben, scores=[], skip=True)
-    assert Reading.objects.get(reader=ben).verdict == "skipped"
+    assert services.take_next(reader=ann) == sample
+    with pytest.raises(Reading.DoesNotExist):
+        services.score(reading_id=sample.pk, reader=ben, scores=["right", "right"])
+
+
+def test_what_one_skips_is_for_others() -> None:
+    sample, ben, ann = sampled(answer()), desk.person("ben"), desk.person("ann")
+    services.take_next(reader=ben)
+    browser(ben).post(f"/review/samples/{sample.pk}/", {"skip": "1"})
     assert services.take_next(reader=ben) is None
+    taken = services.take_next(reader=ann)
+    assert taken is not None
+    assert (taken.reply, taken.cause, taken.day) == (sample.reply, sample.cause, sample.day)
+
+
+def test_a_second_reading_is_somebody_elses() -> None:
+    first, ben = sampled(answer()), desk.person("ben")
+    first.reply.readings.create(number=2, cause="random")
+    assert services.take_next(reader=ben) == first
+    services.score(reading_id=first.pk, reader=ben, scores=["right", "wrong"])
+    assert services.take_next(reader=ben) is None
+    assert services.take_next(reader=desk.person("ann")) is not None
 
 
 def test_what_is_harmful_is_an_item_at_once() -> None:
@@ -181,7 +200,7 @@ def test_an_item_without_an_answer_is_not_put_in() -> None:
     item = desk.the_item(desk.ask(VISA, {"category_select_v1": BAD}))
     eva = Reviewer(desk.person("eva"))
     refused = eva.post(f"{path_of(item)}sample/")
-    assert (refused.status_code, Sample.objects.count()) == (422, 0)
+    assert (refused.status_code, Reading.objects.count()) == (422, 0)
     assert "Decide the item first" in refused.json()["detail"]
 
 
@@ -191,13 +210,12 @@ def test_it_goes_with_the_conversation() -> None:
     sample, ben = sampled(turn.reply), desk.person("ben")
     services.take_next(reader=ben)
     services.score(
-        sample_id=sample.pk,
+        reading_id=sample.pk,
         reader=ben,
         scores=["right"] * len(selectors.statements(turn.reply)),
         remark="Good.",
     )
     erasing.erase_session(session_id=turn.session_id)
-    assert not Sample.objects.exists()
     assert not Reading.objects.exists()
 
 
@@ -207,10 +225,10 @@ def test_right_answers_are_cases_and_wrong_decisions_are_none() -> None:
     for reply in (alone.reply, Reply.objects.get(turn=item.turn_id)):
         sampled(reply)
     while (taken := services.take_next(reader=ben)) is not None:
-        reply = taken.sample.reply
+        reply = taken.reply
         verdict = "right" if reply.turn_id == alone.pk else "wrong"
         scores = [verdict] * len(selectors.statements(reply))
-        services.score(sample_id=taken.sample_id, reader=ben, scores=scores)
+        services.score(reading_id=taken.pk, reader=ben, scores=scores)
     found = [case for case in evaluation_cases.cases() if case]
     assert [(case["text"], case["tags"]) for case in found] == [(VISA, ["sample", "right"])]
     assert found[0]["expected"]["service"] == "immigration.extend-tourist-visa"
@@ -222,6 +240,6 @@ def test_two_who_take_at_once_have_no_sample_twice(in_threads: InThreads) -> Non
     for _ in range(3):
         sampled(answer())
     readers = [desk.person(f"reader{n}") for n in range(6)]
-    taken = in_threads([lambda r=r: services.take_next(reader=r) for r in readers])
-    samples = [reading.sample_id for reading in taken if reading is not None]
+    taken = in_threads([partial(services.take_next, reader=reader) for reader in readers])
+    samples = [reading.pk for reading in taken if reading is not None]
     assert len(samples) == len(set(samples)) == 3
