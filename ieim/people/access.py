@@ -98,7 +98,7 @@ ACCESS: Mapping[str, str] = {
     ),
     "review:take_over": "review.supervise_reviewitem",
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
-    **_all("review", _DECIDE, "samples next_sample sample add_sample answers"),
+    **_all("review", _DECIDE, "next_sample sample add_sample answers"),
     **_all("audit", "audit.view_auditevent", "events chain download"),
     **_all("review_api", _SEE, "items item"),
     **_all("review_api", _DECIDE, "claim release decide talk messages"),

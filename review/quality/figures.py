@@ -121,7 +121,7 @@ def _shares(
     shares = [_share(str(name(key) or "–"), g) for key, g in groups.items() if len(g) >= TOO_FEW]
     shares.sort(key=lambda share: (-share["whole"], share["name"]))
     rest = sum(len(group) for group in groups.values() if len(group) < TOO_FEW)
-    others = {"name": _("Others, too few of each"), "part": None, "whole": rest, "interval": None}
+    others = {"name": _("Too few of each"), "part": None, "whole": rest, "interval": None}
     return [*shares, others] if rest else shares
 
 

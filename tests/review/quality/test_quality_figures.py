@@ -84,7 +84,7 @@ def test_shares_are_those_of_rows_counted_by_hand() -> None:
         share("The assistant alone", 3, 6),
         share("With a person", 2, 5),
     ]
-    few = {"name": "Others, too few of each", "part": None, "whole": 1, "interval": None}
+    few = {"name": "Too few of each", "part": None, "whole": 1, "interval": None}
     assert right["Agency"] == [share("immigration", 5, 10), few]
     assert right["Service"] == [share("immigration/visa", 5, 10), few]
     assert right["Why it was read"] == [share("Drawn at random", 5, 11), few]

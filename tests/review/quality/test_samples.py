@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from conversations.models import Rating, Reply
+from conversations.models import Rating, Reply, Turn
 from conversations.turns import erasing
 from conversations.turns import services as turns
 from ieim.audit.models import AuditEvent
@@ -72,6 +73,20 @@ def test_a_draw_can_be_repeated_and_takes_flagged_answers_too() -> None:
     Reading.objects.all().delete()
     Rating.objects.all().delete()
     assert draw() == {row for row in first if row[1] == "random"}
+
+
+@pytest.mark.parametrize("sign", ["", "score", "danger", "corrected"])
+def test_signs_of_a_wrong_answer_flag_it(sign: str) -> None:
+    for _ in range(2):
+        reply = answer(origin="staff_override" if sign == "corrected" else "model")
+        score = Decimal("0.41") if sign == "score" else Decimal("0.82")
+        output = {"serviceSelection": {"score": score}}
+        reply.turn.stages.create(contract="service_select_v1", order=3, output=output)
+        if sign == "danger":
+            Turn.objects.filter(pk=reply.turn_id).update(risks=[{"code": "self_harm"}])
+    services.draw(day=timezone.localdate(), number=1)
+    causes = Reading.objects.filter(number=1).order_by("cause").values_list("cause", flat=True)
+    assert list(causes) == (["flagged", "random"] if sign else ["random"])
 
 
 def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -> None:
