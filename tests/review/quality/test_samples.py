@@ -91,7 +91,7 @@ def test_signs_of_a_wrong_answer_flag_it(sign: str) -> None:
 
 def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -> None:
     answer()
-    tomorrow = timezone.now() + timedelta(days=1, hours=2)
+    tomorrow = timezone.localtime().replace(hour=2) + timedelta(days=1)
     settings.IEIM_SAMPLES = 0
     services.sweep(now=tomorrow)
     assert not Reading.objects.exists()
