@@ -14,10 +14,13 @@ from conversations.models import Turn
 from ieim.pipeline.topology import REPLY
 from review.deciding import answers
 from review.deciding.signing import last_proposal
-from review.models import Action, Decision, ReviewItem
+from review.metrics.selectors import WITHOUT_A_PERSON
+from review.models import Action, Decision, Reading, ReviewItem
+from review.quality.models import Score
 from review.states import ReviewState
 
 Expected = dict[str, Any]
+_FAULTY = (Score.INCOMPLETE, Score.WRONG, Score.HARMFUL)
 
 
 class NoCase(Exception):
@@ -25,7 +28,8 @@ class NoCase(Exception):
 
 
 def cases(*, since: datetime | None = None) -> Iterator[dict[str, Any] | None]:
-    """Yield the case of each decided item, oldest decision first, None for one that makes none."""
+    """Yield the case of each decided item, oldest decision first, None for one that makes none;
+    then that of each answer without a person that every reader of the sample found right."""
     items = ReviewItem.objects.filter(state=ReviewState.DECIDED.value)
     if since is not None:
         items = items.filter(decided_at__gte=since)
@@ -35,6 +39,15 @@ def cases(*, since: datetime | None = None) -> Iterator[dict[str, Any] | None]:
             yield case_of(item)
         except NoCase:
             yield None
+    read = Reading.objects.filter(verdict=Score.RIGHT, reply__origin__in=WITHOUT_A_PERSON)
+    if since is not None:
+        read = read.filter(done_at__gte=since)
+    faulty = Reading.objects.filter(verdict__in=_FAULTY).values("reply")
+    rows = read.exclude(reply__in=faulty).filter(number=1).select_related("reply__turn__session")
+    for reading in rows.order_by("done_at", "pk"):
+        name, tags = f"reading-{reading.pk}", ["sample", reading.verdict]
+        expected = _expect_from_reply(reading.reply.body)
+        yield _case(name, reading.reply.turn, expected, tags, f"reading {reading.pk}")
 
 
 def case_id(item_id: UUID) -> str:
@@ -49,19 +62,26 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
     :class:`NoCase`.
     """
     decision = _effective_decision(item)
-    action = Action(decision.action)
+    if Reading.objects.filter(reply__turn=item.turn, verdict__in=_FAULTY).exists():
+        raise NoCase(gettext("Somebody who read the answer again did not find it right."))
+    tags = ["correction", decision.action, decision.artifacts.get("stage") or item.stage]
+    expected = _expected(item, decision)
+    return _case(case_id(item.pk), item.turn, expected, tags, f"review item {item.pk}")
+
+
+def _case(name: str, turn: Turn, expected: Expected, tags: list[str], source: str) -> Expected:
     return {
-        "id": case_id(item.pk),
-        "lang": item.turn.language or "und",
-        "text": item.turn.text,
+        "id": name,
+        "lang": turn.language or "und",
+        "text": turn.text,
         "history": [
             {**message, "role": "user" if message["role"] == "user" else "agent"}
-            for message in selectors.history(item.turn)
+            for message in selectors.history(turn)
         ],
-        "expected": _expected(item, decision),
-        "tags": ["correction", action.value, decision.artifacts.get("stage") or item.stage],
+        "expected": expected,
+        "tags": tags,
         "labels": "human",
-        "source": f"IEIM review item {item.pk}",
+        "source": f"IEIM {source}",
     }
 
 

@@ -77,6 +77,7 @@ SENTENCES: Mapping[str, str] = {
     Code.POLICY_LANGUAGE: gettext_noop("The message is in a language that is not supported yet."),
     Code.POLICY_PERSON: gettext_noop("The citizen asks for a person."),
     Code.CITIZEN_FEEDBACK: gettext_noop("A citizen said something of this answer."),
+    Code.READER_HARMFUL: gettext_noop("Somebody who read this answer again found it harmful."),
     Code.CITIZEN_DANGER: gettext_noop(
         "The message may tell of danger: the citizen was shown help lines."
     ),

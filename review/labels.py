@@ -55,6 +55,10 @@ NOBODY_WAITS_BY_STATE: Mapping[str, str] = {
 NOBODY_WAITS_FEEDBACK = gettext_noop(
     "The citizen has an answer, and said something of it. Nothing waits for this item."
 )
+NOBODY_WAITS_HARMFUL = gettext_noop(
+    "The citizen has this answer. Talk with them, or have an editor put a correction under it; "
+    "nothing else waits for this item."
+)
 NOBODY_WAITS_EMPTY = gettext_noop(
     "The citizen has an answer: the services, with what to do first. The model’s own text was left "
     "out. Nothing waits for this item."
@@ -235,6 +239,8 @@ def nobody_waits(item: ReviewItem) -> str:
     """Return the sentence on an item of a reply for which nobody waits; not translated yet."""
     if Code.CITIZEN_FEEDBACK in item.reasons:
         return NOBODY_WAITS_FEEDBACK
+    if Code.READER_HARMFUL in item.reasons:
+        return NOBODY_WAITS_HARMFUL
     if set(item.reasons) == {Code.REPLY_EMPTY}:
         return NOBODY_WAITS_EMPTY
     return NOBODY_WAITS_BY_STATE.get(item.turn.state, NOBODY_WAITS_HELP)

@@ -18,6 +18,7 @@ from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.colleagues.models import Note as Note
+from review.quality.models import Reading as Reading
 from review.states import ReviewState
 
 

@@ -18,6 +18,11 @@ LISTED: Final = "review.listed"
 FEEDBACK_LISTED: Final = "review.feedback_listed"
 """The kind of the event of a page of citizens' feedback, with their messages; it names turns."""
 
+SAMPLE_READ: Final = "quality.read"
+"""The kind of the event of an answer of the sample that was opened; it names samples."""
+ANSWERS_LISTED: Final = "quality.listed"
+"""The kind of the event of what was said of somebody’s own answers; it names turns."""
+
 
 def record_read(item: ReviewItem, by: User) -> None:
     """Record that a member of staff reads an item or its conversation, once an hour.

@@ -27,7 +27,7 @@ from review.models import Decision, ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
 from review.states import UNDECIDED, ReviewState
 
-_DANGER = {Code.POLICY_RISK.value: 0, Code.CITIZEN_DANGER.value: 1}
+_DANGER = {Code.POLICY_RISK.value: 0, Code.CITIZEN_DANGER.value: 1, Code.READER_HARMFUL.value: 2}
 """The reasons that tell of danger, the surest first."""
 
 

@@ -9,6 +9,7 @@ from review import feedback as said_views
 from review.colleagues import views as colleagues_views
 from review.item import views
 from review.metrics import views as metrics_views
+from review.quality import views as quality_views
 from review.queue import views as queue_views
 
 app_name = "review"
@@ -19,6 +20,7 @@ urlpatterns = [
     path("bulk/", queue_views.bulk, name="bulk"),
     path("views/", queue_views.save_view, name="save_view"),
     path("next/", views.next_item, name="next"),
+    *quality_views.urlpatterns,
     path("feedback/", said_views.feedback_page, name="feedback"),
     path("feedback/item/", said_views.make_item_page, name="feedback_item"),
     path("metrics/", metrics_views.metrics, name="metrics"),

@@ -340,6 +340,9 @@ class Environment(BaseSettings):
     gets the question, 1 to 10080."""
     IEIM_CLAIM_MINUTES: int = Field(15, ge=2, le=24 * 60)
     """How many minutes a claim holds that no open page renews, 2 to 1440."""
+    IEIM_SAMPLES: int = Field(3, ge=0, le=100)
+    """How many of a day's answers are drawn to be read again, of each agency, with and without a
+    person apart, at random and as many flagged ones, 0 to 100; 0 draws none."""
     IEIM_SECOND_OPINION: Json[variables.SecondOpinion] = Unparsed(
         "{}", examples=['{"agencies": ["immigration"], "label_sets": ["risk_flags"]}']
     )

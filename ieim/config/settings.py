@@ -182,6 +182,7 @@ IEIM_BUSINESS_HOURS = env.IEIM_BUSINESS_HOURS
 IEIM_HOLIDAYS = env.IEIM_HOLIDAYS
 IEIM_CHOICE_MINUTES = env.IEIM_CHOICE_MINUTES
 IEIM_CLAIM_MINUTES = env.IEIM_CLAIM_MINUTES
+IEIM_SAMPLES = env.IEIM_SAMPLES
 # What needs a second person besides a crisis: agencies that have or had a part in a turn, and items
 # whose message carries a label of one of the label sets.
 IEIM_SECOND_OPINION = env.IEIM_SECOND_OPINION.model_dump()

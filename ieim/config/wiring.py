@@ -17,6 +17,7 @@ from ieim.studio.proposals import timing
 from review import deciding, services
 from review.metrics import services as metrics
 from review.models import ReviewItem
+from review.quality import services as quality
 from review.queue.selectors import due_of_turns
 
 
@@ -46,6 +47,7 @@ def wire() -> None:
     sweeper.SWEEPS["change_sets"] = lambda now, at_start: timing.sweep(now=now)
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)
+    sweeper.SWEEPS["samples"] = lambda now, _: quality.sweep(now=now)
     sweeper.SWEEPS["decisions"] = lambda now, _: deciding.sweep(now=now)
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
     sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)

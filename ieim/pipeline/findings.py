@@ -68,6 +68,7 @@ class Code(StrEnum):
     POLICY_PERSON = "policy.person"
     CITIZEN_FEEDBACK = "citizen.feedback"
     CITIZEN_DANGER = "citizen.danger"
+    READER_HARMFUL = "reader.harmful"
 
 
 WAIVABLE: frozenset[Code] = frozenset(

@@ -42,6 +42,7 @@ from review.claims import ClaimRefused
 from review.deciding import Action, Conflict, Refused, locking
 from review.item.selectors import load, person_request
 from review.models import ReviewItem
+from review.quality import api as quality
 from review.queue import selectors
 from review.queue.filters import BadAddress
 from review.queue.selectors import UnknownPage
@@ -246,6 +247,7 @@ _ITEM = "items/<uuid:pk>/"
 
 urlpatterns = [
     path("", include("review.colleagues.api")),
+    *quality.urlpatterns,
     path("items/", Items.as_view({"get": "index"}), name="items"),
     path(_ITEM, Items.as_view({"get": "read"}), name="item"),
     path(f"{_ITEM}claim/", Items.as_view({"post": "claim"}), name="claim"),

@@ -335,7 +335,7 @@ def _within(rows: QuerySet[Any], period: Period, moment: str, *, turn: str) -> Q
     begin, *inner, end = period.midnights
     rows = rows.filter(**{f"{moment}__gte": begin, f"{moment}__lt": end}).order_by()
     number = _day_number(moment, inner, 0)
-    annotated: QuerySet[Any] = rows.annotate(day_number=number, of_agency=_agency_of(turn))
+    annotated: QuerySet[Any] = rows.annotate(day_number=number, of_agency=agency_of(turn))
     return annotated
 
 
@@ -372,7 +372,7 @@ def _with_days(rows: QuerySet[Any], period: Period) -> list[Row]:
     ]
 
 
-def _agency_of(turn: str) -> Combinable:
+def agency_of(turn: str) -> Combinable:
     """Return the agency of the turn whose key is in the column ``turn``.
 
     Without a column for it: two look-ups by index and a small JSON text a row.

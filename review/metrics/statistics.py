@@ -59,6 +59,46 @@ def true_of(rows: Iterable[Row], column: str) -> tuple[int, int]:
     return by_value[True], by_value.total()
 
 
+Z = 1.96
+"""Standard errors on each side of an interval of 95 per cent."""
+Interval = tuple[float, float]
+
+
+def wilson(part: int, whole: int) -> Interval:
+    """Return the Wilson interval (95 per cent) of a share of at least one."""
+    share, square = part / whole, Z * Z / whole
+    middle, spread = share + square / 2, Z * math.sqrt((share * (1 - share) + square / 4) / whole)
+    return (middle - spread) / (1 + square), (middle + spread) / (1 + square)
+
+
+def alpha(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Return Krippendorff's alpha (nominal) of pairs of verdicts; None where all are the same.
+
+    Not Cohen's kappa: which of two readers comes first means nothing here.
+    """
+    counts = Counter(verdict for pair in pairs for verdict in pair)
+    total = counts.total()
+    unlike = total * (total - 1) - sum(count * (count - 1) for count in counts.values())
+    if not unlike:
+        return None
+    observed = sum(first != second for first, second in pairs) / len(pairs)
+    return 1 - observed * total * (total - 1) / unlike
+
+
+def alpha_interval(pairs: Sequence[tuple[str, str]]) -> Interval | None:
+    """Return an interval (95 per cent) of :func:`alpha` by the jackknife, None without one."""
+    number = len(pairs)
+    values = [
+        value for i in range(number) if (value := alpha([*pairs[:i], *pairs[i + 1 :]])) is not None
+    ]
+    middle = alpha(pairs)
+    if middle is None or len(values) < number:
+        return None
+    mean = sum(values) / number
+    error = math.sqrt((number - 1) / number * sum((value - mean) ** 2 for value in values))
+    return max(middle - Z * error, -1.0), min(middle + Z * error, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerTimes:
     """Times of answers by people, in seconds since the question; None without answers.

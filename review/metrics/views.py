@@ -19,6 +19,7 @@ from review.metrics import presenters, statistics
 from review.metrics.exports import as_csv
 from review.metrics.forms import DAYS, MetricsForm, last_days
 from review.metrics.selectors import Figures, load
+from review.quality import figures as quality
 
 
 @require_safe
@@ -49,6 +50,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "scope": None if scope is None else sorted(agencies.values()),
         "outage": outages.current(),
         "alone": alone,
+        "quality": quality.for_user(user, period, agency),
         "waiting": statistics.answer_times(selected.answers, selected.overdue),
         "ratings": statistics.true_of(selected.ratings, "useful"),
         "follow_ups": statistics.true_of(selected.follow_ups, "replaced"),

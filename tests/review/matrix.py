@@ -190,6 +190,7 @@ KINDS: Mapping[str, Kind] = {
     **{f"editor:delete_{name}": Kind.DELETED for name in ("category", "service")},
     **{f"dictionary:{name}": Kind.SERVICE for name in ("home", "merge", "split")},
     "knowledge_api:dictionary_changes": Kind.SERVICE,
+    **{f"{space}:sample": Kind.PUBLIC for space in ("review", "review_api")},
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""

@@ -41,13 +41,13 @@ BODIES = {
 """What is sent where an empty body would be refused before anything else is looked at."""
 MAY_BE_ABSENT = frozenset(
     {
-        *("review:undo", "review:services"),
+        *("review:undo", "review:services", "review:sample", "review_api:sample"),
         *("mfa_deactivate_totp", "mfa_edit_webauthn", "mfa_remove_webauthn"),
         *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
     }
 )
-"""Of a decision that there is not, for a form that asks for no service, and of second factors that
-somebody has not."""
+"""Of a decision that there is not, for a form that asks for no service, of an answer that somebody
+has not taken to read, and of second factors that somebody has not."""
 
 
 class Somebody:

@@ -1,0 +1,1 @@
+"""Samples of sent answers, which a second person reads again without knowing who decided."""
