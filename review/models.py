@@ -17,6 +17,9 @@ from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from review.batches.models import Batch as Batch
+from review.batches.models import BatchEntry as BatchEntry
+from review.batches.models import EntryState as EntryState
 from review.states import ReviewState
 
 
@@ -82,7 +85,8 @@ class ReviewItem(models.Model):
     opened (empty where nothing was). ``rank`` is how urgent it is, the lowest first:
     :data:`CRISIS`, :data:`SIGN`, :data:`REFUSED`, or the target minutes of its urgency. A claim
     holds until ``claimed_until``. ``takes_effect_at`` is when the decision of an item that is
-    ``sending`` does. ``version`` counts the changes: who decides says which one they saw.
+    ``sending`` does. Items that failed alike have the same ``alike`` (``review/batches/alike.py``).
+    ``version`` counts the changes: who decides says which one they saw.
     ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
@@ -128,6 +132,9 @@ class ReviewItem(models.Model):
     )
     claimed_until = models.DateTimeField(null=True, blank=True)
     takes_effect_at = models.DateTimeField(null=True, blank=True)
+    alike = models.CharField(  # noqa: DJ001  # likewise
+        max_length=255, null=True, blank=True
+    )
     version = models.PositiveIntegerField(default=1)
     opened_at = models.DateTimeField(auto_now_add=True)
     due_at = models.DateTimeField()

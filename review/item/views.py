@@ -256,7 +256,7 @@ def _render_item(
     context = page.context(
         loaded, member(request), data, problems=problems, filters=filters, **options
     )
-    context |= {"just": just_decided.just_decided(request)}
+    context |= {"just": just_decided.just_decided(request, filters)}
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", context, status=status if problems else 200)
 

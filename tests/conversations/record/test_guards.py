@@ -44,7 +44,7 @@ MAY_CHANGE_UNSEEN = {
     "review_item": {
         *("state", "reasons", "reason", "priority", "agency", "urgency", "language"),
         *("needs_second", "parent_id", "claimed_by_id", "claimed_until", "version", "due_at"),
-        *("decided_at", "agencies_id", "rank", "likely_agency", "takes_effect_at"),
+        *("decided_at", "agencies_id", "rank", "likely_agency", "takes_effect_at", "alike"),
     },
     # A digest of a number is soon undone; when a talk falls silent is no content.
     "person_request": {"id", "contact"},
