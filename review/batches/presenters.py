@@ -15,7 +15,7 @@ from ieim.people.models import User
 from review import deciding, reading
 from review.batches import services
 from review.batches.models import Batch, EntryState
-from review.deciding import Action, Refused
+from review.deciding import Action, Refused, outdated
 from review.item import page, selectors
 from review.item.base_forms import FormContext
 from review.item.forms import DecisionForm
@@ -44,15 +44,15 @@ def samples(
         reading.record_read(item, user)
         sample: dict[str, Any] = {"item": item, "turn": page.finished_turn(item.turn)}
         problem = services.why_not_together(item, action, has_read=has_read)
+        problem = problem or deciding.why_confirm(item, action, payload)
         try:
-            if problem:
-                raise Refused(problem)
             seen = deciding.preview(item_id=pk, actor=user, action=action, payload=payload)
         except Refused as refused:
-            yield {**sample, "problem": refused.message}
+            yield {**sample, "problem": problem or refused.message}
             continue
+        problem = problem or str(outdated.changes_since(item.turn, seen.reply) or "")
         reply = seen.reply and page.citizens_view(item.turn, seen.reply, action)
-        yield {**sample, "reply": reply, "happens": seen.happens, "sees": seen.sees}
+        yield {**sample, "problem": problem, "reply": reply, "happens": seen.happens}
 
 
 def progress(batch: Batch, user: User, now: datetime) -> dict[str, Any]:

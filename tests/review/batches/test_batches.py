@@ -13,9 +13,9 @@ from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from review import claims, deciding
-from review.batches import services
+from review.batches import presenters, services
 from review.batches.models import Batch, BatchEntry
-from review.deciding import Action, Refused
+from review.deciding import Action, Refused, outdated
 from review.models import CRISIS, REFUSED, Decision, ReviewItem
 from review.states import ReviewState
 from tests.fixtures import VISA
@@ -136,6 +136,15 @@ def test_all_of_it_is_taken_back_while_it_is_sending(eva: User) -> None:
         services.undo(batch_id=batch.pk, actor=eva)
 
 
+def test_the_preview_says_what_the_decision_would_refuse(
+    eva: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (item,) = stopped(1)
+    monkeypatch.setattr(outdated, "changes_since", lambda *_: "Its fee has changed.")
+    (sample,) = presenters.samples([item.pk], eva, Action.SERVICE, SERVICE, has_read=False)
+    assert sample["problem"] == "Its fee has changed."
+
+
 def test_what_is_not_decided_yet_is_not_decided_any_more(eva: User) -> None:
     items = stopped(3)
     batch = start(eva, items)
@@ -184,14 +193,14 @@ def test_an_error_of_ours_leaves_one_item_and_goes_on(
     eva: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = stopped(2)
-    decide = services.deciding.decide
+    decide = deciding.decide
 
     def fail(**arguments: Any) -> Decision:
         if arguments["item_id"] == items[0].pk:
             raise RuntimeError
         return decide(**arguments)
 
-    monkeypatch.setattr(services.deciding, "decide", fail)
+    monkeypatch.setattr(deciding, "decide", fail)
     batch = start(eva, items)
     services.run(batch_id=batch.pk)
     assert states(items) == ["open", "sending"]

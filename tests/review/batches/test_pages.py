@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from ieim.people.models import User
 from review.batches import services
-from review.models import Batch, BatchEntry, Decision, ReviewItem
+from review.models import Action, Batch, BatchEntry, Decision, ReviewItem
 from tests.review import desk
 from tests.review.batches.test_batches import SERVICE, stopped
 from tests.review.people import browser, person
@@ -67,8 +67,8 @@ def test_chosen_items_are_previewed_and_decided_and_taken_back(client: Client) -
 
 def test_the_same_is_done_with_the_others_of_a_group(client: Client, eva: User) -> None:
     items = stopped(6)
-    key = items[0].alike
-    desk.taken_and_decided(items[0], eva, desk.Action.SERVICE, **SERVICE)
+    key = items[0].alike or ""
+    desk.taken_and_decided(items[0], eva, Action.SERVICE, **SERVICE)
     html = client.get(QUEUE, {"alike": key}).content.decode()
     assert "Do the same with the other 5" in html
     (like,) = re.findall(r'name="like" value="([^"]+)"', html)
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_and_nothing_begins(client: Client, eva: User) -> 
         ({"action": "write", "confirm": "yes", "reason": "It is."}, "Choose what to do."),
     ):
         assert problem in text_of(send(client, items, **form), 422)
-    others = desk.taken_and_decided(stopped(1)[0], desk.person("zoe"), desk.Action.RETRY)
+    others = desk.taken_and_decided(stopped(1)[0], desk.person("zoe"), Action.RETRY)
     for values in (
         {"item": ["x"]},
         {"item": [str(uuid4())]},

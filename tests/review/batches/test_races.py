@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
 def test_each_item_is_decided_once(in_threads: InThreads) -> None:
     items = stopped(6)
     batches = [start(desk.person(name), items[::step]) for name, step in (("eva", 1), ("ben", -1))]
-    in_threads([lambda pk=batch.pk: services.run(batch_id=pk) for batch in batches * 2])
+    in_threads([partial(services.run, batch_id=batch.pk) for batch in batches * 2])
     assert states(items) == ["sending"] * 6
     decided = Decision.objects.values_list("item", flat=True)
     assert sorted(decided) == sorted(item.pk for item in items)
