@@ -8,8 +8,12 @@ from datetime import datetime
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
+from ieim.people.access import member
 from review import labels
+from review.batches import alike
+from review.batches.services import ACTIONS
 from review.models import Decision
+from review.queue.filters import ItemFilter
 from review.states import ReviewState
 
 _KEY = "review-just-decided"
@@ -18,11 +22,13 @@ _KEY = "review-just-decided"
 @dataclass(frozen=True, slots=True)
 class JustDecided:
     """What somebody has just decided, for the next page: in a sentence, and until when
-    (``takes_effect_at``) it can be taken back, None for what has happened."""
+    (``takes_effect_at``) it can be taken back, None for what has happened. ``others`` are how many
+    items of the list failed alike, and can be decided like it."""
 
     decision: Decision
     words: str
     takes_effect_at: datetime | None
+    others: int = 0
 
 
 def remember(request: HttpRequest, decision: Decision) -> None:
@@ -30,7 +36,7 @@ def remember(request: HttpRequest, decision: Decision) -> None:
     request.session[_KEY] = str(decision.pk)
 
 
-def just_decided(request: HttpRequest) -> JustDecided | None:
+def just_decided(request: HttpRequest, filters: ItemFilter) -> JustDecided | None:
     """Return the decision that a page has to tell of, once; None for none, or one that is gone."""
     decision_id = request.session.pop(_KEY, None)
     decisions = Decision.objects.select_related("item__turn__session")
@@ -48,4 +54,8 @@ def just_decided(request: HttpRequest) -> JustDecided | None:
     done = gettext(labels.ACTIONS_DONE[decision.action]).lower()
     words = text.format(reference=item.turn.session.reference, done=done)
     is_sending = item.state == ReviewState.SENDING.value
-    return JustDecided(decision, words, item.takes_effect_at if is_sending else None)
+    others = 0
+    if item.alike and decision.action in ACTIONS:
+        others = alike.members(member(request), filters, item.alike).count()
+    at = item.takes_effect_at if is_sending else None
+    return JustDecided(decision, words, at, others if others >= alike.MIN_ALIKE - 1 else 0)

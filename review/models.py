@@ -17,6 +17,9 @@ from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from review.batches.models import Batch as Batch
+from review.batches.models import BatchEntry as BatchEntry
+from review.batches.models import EntryState as EntryState
 from review.colleagues.models import Note as Note
 from review.quality.models import Reading as Reading
 from review.states import ReviewState
@@ -85,7 +88,9 @@ class ReviewItem(models.Model):
     :data:`CRISIS`, :data:`SIGN`, :data:`REFUSED`, or the target minutes of its urgency. A claim
     holds until ``claimed_until``. ``takes_effect_at`` is when the decision of an item that is
     ``sending`` does; one that was put away at ``snoozed_at`` comes back at ``snoozed_until``, or
-    when its citizen writes. ``version`` counts the changes: who decides says which one they saw.
+    when its citizen writes. Items that failed alike have the same ``alike``
+    (``review/batches/alike.py``). ``version`` counts the changes: who decides says which one they
+    saw.
     ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
@@ -133,6 +138,9 @@ class ReviewItem(models.Model):
     takes_effect_at = models.DateTimeField(null=True, blank=True)
     snoozed_at = models.DateTimeField(null=True, blank=True)
     snoozed_until = models.DateTimeField(null=True, blank=True)
+    alike = models.CharField(  # noqa: DJ001  # likewise
+        max_length=255, null=True, blank=True
+    )
     version = models.PositiveIntegerField(default=1)
     opened_at = models.DateTimeField(auto_now_add=True)
     due_at = models.DateTimeField()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -11,8 +12,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations import ports
-from conversations.models import Turn
-from conversations.turns import triage
+from conversations.models import Outage, Turn
+from conversations.turns import resuming, triage
+from conversations.turns.resuming import NotWaiting
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING, AWAITED, REPLY
@@ -20,10 +22,11 @@ from ieim.studio.gaps import collecting as gaps
 from ieim.studio.trying import services as golden
 from review import facets, scope
 from review.audited import ITEM
-from review.deciding import answers, locking, outdated, signing
+from review.batches import alike
+from review.deciding import Conflict, answers, locking, outdated, signing
 from review.evaluation_cases import case_id
 from review.facets import Facets
-from review.models import Decision, ItemFlag, Priority, ReviewItem, SearchText
+from review.models import REFUSED, Decision, ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
 from review.states import UNDECIDED, ReviewState
 
@@ -55,9 +58,10 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     _refresh(item, turn, facts, codes)
     triage.request(turn_ids=[turn_id])
     if opened:
+        item.alike = alike.key_of(turn, stage=stage, reason=item.reason)
         if not item.agency:
             item.likely_agency = facets.likely_agency(turn)
-            item.save(update_fields=["likely_agency"])
+        item.save(update_fields=["alike", "likely_agency"])
         SearchText.objects.create(item=item, words=fulltext.searched(turn.text))
         audit.record(
             chain=turn.session_id,
@@ -166,6 +170,32 @@ def withdraw(*, turn_id: UUID) -> None:
     """
     for item in _undecided_items(turn_id):
         _close_undecided_item(item)
+
+
+def retry_after_outage() -> None:
+    """Ask the model again for the open items that are there only because of an outage, once it has
+    ended; each once. What shows danger, and what somebody works on, stays with a person."""
+    waiting = ReviewItem.objects.filter(
+        state=ReviewState.OPEN, reason=Code.MODEL_UNAVAILABLE, stage=REPLY, rank__gt=REFUSED
+    ).exclude(parent__reason=Code.MODEL_UNAVAILABLE)
+    if Outage.objects.filter(ended_at=None).exists():
+        return
+    for pk in list(waiting.values_list("pk", flat=True)):
+        with suppress(Conflict, NotWaiting, ReviewItem.DoesNotExist), transaction.atomic():
+            _retry(locking.locked(pk))
+
+
+def _retry(item: ReviewItem) -> None:
+    if item.state != ReviewState.OPEN or item.reasons != [Code.MODEL_UNAVAILABLE]:
+        return
+    _close_undecided_item(item)
+    audit.record(
+        chain=item.turn.session_id,
+        kind="review.retried",
+        actor="system",
+        payload={"item": str(item.pk), "turn": str(item.turn_id)},
+    )
+    resuming.resume(turn=item.turn)
 
 
 def _give_way(turn: Turn) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from review.batches import services as batches
 from review.deciding import services
 
 
@@ -13,3 +14,9 @@ from review.deciding import services
 def take_effect(item_id: str) -> None:
     """Let a decision take effect whose delay is over; returns at once when there is none."""
     services.take_effect(item_id=UUID(item_id))
+
+
+@shared_task(name=batches.RUN_BATCH, ignore_result=True)
+def run_batch(batch_id: str) -> None:
+    """Decide what is left of a batch; returns at once when there is nothing to do."""
+    batches.run(batch_id=UUID(batch_id))

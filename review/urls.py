@@ -6,6 +6,7 @@ from django.urls import path
 
 from review import claims, talking
 from review import feedback as said_views
+from review.batches import views as batch_views
 from review.colleagues import views as colleagues_views
 from review.item import views
 from review.metrics import views as metrics_views
@@ -18,6 +19,9 @@ urlpatterns = [
     path("", queue_views.queue, name="queue"),
     path("changes/", queue_views.changes, name="queue_changes"),
     path("bulk/", queue_views.bulk, name="bulk"),
+    path("batch/", batch_views.prepare, name="batch"),
+    path("batch/<uuid:batch>/", batch_views.status, name="batch_status"),
+    path("batch/<uuid:batch>/undo/", batch_views.undo, name="batch_undo"),
     path("views/", queue_views.save_view, name="save_view"),
     path("next/", views.next_item, name="next"),
     *quality_views.urlpatterns,

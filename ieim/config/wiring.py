@@ -15,6 +15,7 @@ from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
 from review import deciding, services
+from review.batches import services as batches
 from review.metrics import services as metrics
 from review.models import ReviewItem
 from review.quality import services as quality
@@ -49,5 +50,7 @@ def wire() -> None:
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)
     sweeper.SWEEPS["samples"] = lambda now, _: quality.sweep(now=now)
     sweeper.SWEEPS["decisions"] = lambda now, _: deciding.sweep(now=now)
+    sweeper.SWEEPS["batches"] = lambda now, _: batches.sweep(now=now)
+    sweeper.SWEEPS["outage_items"] = lambda _now, _: services.retry_after_outage()
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
     sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)

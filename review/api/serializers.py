@@ -176,7 +176,10 @@ class PayloadSerializer(ClosedSerializer):
         longest=ID_LIMIT,
         required=False,
         allow_blank=True,
-        help_text="`hand_over`: the other agency's id.",
+        help_text="`hand_over`: the other agency's id; `service`: the service's.",
+    )
+    service = LimitedTextField(
+        longest=ID_LIMIT, required=False, allow_blank=True, help_text="`service`: its key."
     )
 
 
@@ -209,14 +212,16 @@ class SaySerializer(ClosedSerializer):
     )
 
 
-def decision_of(request: Request) -> tuple[Action, str, Mapping[str, Any]]:
+def decision_of(
+    request: Request, body: DecideSerializer | None = None
+) -> tuple[Action, str, Mapping[str, Any]]:
     """Return the action, the reason and the payload of a decision.
 
     Raises:
         ValidationError: A body of another shape.
         NotDecided: A payload with fields that the action does not have.
     """
-    body = DecideSerializer(data=request.data)
+    body = body or DecideSerializer(data=request.data)
     body.is_valid(raise_exception=True)
     data = body.validated_data
     action, payload = Action(data["action"]), data.get("payload", {})

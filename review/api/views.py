@@ -22,6 +22,7 @@ from ieim.pipeline.canonical import DecimalEncoder, with_shown_scores
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from ieim.studio.api.staff import etag
 from review import claims, deciding, reading, talking
+from review.api.batches import Batches
 from review.api.errors import Changed, NotDecided, NoVersion
 from review.api.saved_views import Views
 from review.api.schema import DECISION, ETAG, IF_MATCH, operation
@@ -249,6 +250,13 @@ urlpatterns = [
     path("", include("review.colleagues.api")),
     *quality.urlpatterns,
     path("items/", Items.as_view({"get": "index"}), name="items"),
+    path("groups/", Batches.as_view({"get": "groups"}), name="groups"),
+    path("batches/", Batches.as_view({"post": "start"}), name="batches"),
+    path(
+        "batches/<uuid:batch>/",
+        Batches.as_view({"get": "read", "delete": "remove"}),
+        name="batch",
+    ),
     path(_ITEM, Items.as_view({"get": "read"}), name="item"),
     path(f"{_ITEM}claim/", Items.as_view({"post": "claim"}), name="claim"),
     path(f"{_ITEM}release/", Items.as_view({"post": "release"}), name="release"),

@@ -139,8 +139,8 @@ def preview_context(loaded: LoadedItem, decision: DecisionForm, preview: Preview
         "danger": danger(turn),
         "changes": changes,
         "seen": preview,
-        "reply": preview.reply and _citizens_view(turn, preview.reply, shown_action),
-        "turn": _finished_turn(turn),
+        "reply": preview.reply and citizens_view(turn, preview.reply, shown_action),
+        "turn": finished_turn(turn),
         "action": next(choice.name for choice in decision.choices if choice.checked),
         "says": says,
         "warnings": at_fields(preview.warnings, decision),
@@ -453,8 +453,8 @@ def _waiting_reply(
         return None
     if preview.reply is None:
         return None
-    reply = _citizens_view(turn, preview.reply, by)
-    return {"title": title, "reply": reply, "turn": _finished_turn(turn)}
+    reply = citizens_view(turn, preview.reply, by)
+    return {"title": title, "reply": reply, "turn": finished_turn(turn)}
 
 
 def served(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, Any] | None:
@@ -476,14 +476,14 @@ def served(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, 
     why = deciding.why_confirm(loaded.item, Action.SERVICE, payload)
     return {
         **shown,
-        "reply": preview.reply and _citizens_view(turn, preview.reply, Action.OVERRIDE),
-        "turn": _finished_turn(turn),
+        "reply": preview.reply and citizens_view(turn, preview.reply, Action.OVERRIDE),
+        "turn": finished_turn(turn),
         "happens": preview.happens,
         "why_confirm": f"{why} {changes or ''}".strip(),
     }
 
 
-def _citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
+def citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
     """Return a reply as the citizen's own page would show it after ``action``."""
     reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
     stored = StoredReply(
@@ -495,7 +495,7 @@ def _citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
     return reply_views.reply_view(stored, turn)
 
 
-def _finished_turn(turn: Turn) -> TurnView:
+def finished_turn(turn: Turn) -> TurnView:
     """Return the turn as its page will show it: with every step done."""
     view = conversations.turn_view(turn.pk)
     return replace(view, steps=tuple(replace(step, status="done") for step in view.steps))

@@ -258,7 +258,7 @@ def _render_item(
     context = page.context(
         loaded, member(request), data, problems=problems, filters=filters, **options
     )
-    context |= {"just": just_decided.just_decided(request)}
+    context |= {"just": just_decided.just_decided(request, filters)}
     context |= {"colleagues": item_context(request, loaded)}
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", context, status=status if problems else 200)

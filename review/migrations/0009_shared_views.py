@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('review', '0007_quick_decisions'),
+        ('review', '0008_batches'),
     ]
 
     operations = [

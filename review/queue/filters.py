@@ -87,7 +87,8 @@ def _choice(values: Iterable[str], invalid: Any, help_text: str, method: str) ->
 class ItemFilter(FilterSet):
     """A list of the queue (``tab``) and its filters; an empty one does not filter.
 
-    With ``held`` *Open* also has what colleagues work on. Lists are made, and references looked up,
+    With ``held`` *Open* also has what colleagues work on, with ``single`` no row is of several
+    items. Lists are made, and references looked up,
     by :func:`review.queue.selectors.listing`. The help texts are those of the REST parameters.
     """
 
@@ -103,6 +104,9 @@ class ItemFilter(FilterSet):
     overdue = _choice("1", NO_TICK, "Only what should have been decided by now.", "late")
     snoozed = _choice("1", NO_TICK, "Only what is put away until a time.", "put_away")
     held = _choice("1", NO_TICK, "In `open` also what colleagues work on.", "all_items")
+
+    alike = _text("The `alike` of items: those that failed alike.", length=255)
+    single = _choice("1", NO_TICK, "On the page: alike items one by one.", "all_items")
 
     class Meta:
         model = ReviewItem
@@ -143,8 +147,10 @@ class ItemFilter(FilterSet):
 
     @property
     def narrows(self) -> int:
-        """How many filters are on, without list and search."""
-        return sum(bool(value) for name, value in self.values.items() if name not in ("tab", "q"))
+        """How many filters are on, without list, search and group."""
+        return sum(
+            bool(value) for name, value in self.values.items() if name not in ("tab", "q", "alike")
+        )
 
     def all_items(self, items: Items, name: str, value: str) -> Items:
         """Return all items: which list it is, and what colleagues have, is not of one item."""

@@ -28,7 +28,9 @@ from ieim.pipeline.knowledge import Release
 from ieim.studio.labels import stage_label
 from ieim.studio.pages.presenters import Choice
 from review import finding_texts, labels
-from review.crisis import is_crisis, of_refusal, of_sign
+from review.batches import alike
+from review.batches.rows import group_head, group_row
+from review.crisis import is_crisis, of_sign
 from review.deciding import locking
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
@@ -174,12 +176,13 @@ def queue_row(
     """Return an item of :func:`review.queue.selectors.page` as a row for ``user``.
 
     In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others; with ``sign`` it is
-    only a sign of one, for which nothing waits.
+    only a sign of one, for which nothing waits. ``left`` says why it was not decided with others.
     """
     flags = [flag.code for flag in item.flags.all()]
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
     names = {code: labels.label_name(release, "risk_flags", code) for code in flags}
     danger = ", ".join(names[code] for code in dangers)
+    entries = sorted(item.batch_entries.all(), key=lambda entry: -entry.pk)
     return {
         "id": item.pk,
         "reason": danger or finding_texts.first_sentence(item.reasons),
@@ -193,9 +196,9 @@ def queue_row(
         "reference": item.turn.session.reference,
         "crisis": is_crisis(item),
         "sign": of_sign(item),
-        "refused": of_refusal(item),
         "state": item.state,
         "snoozed": item.snoozed_until,
+        "left": next((entry.problem for entry in entries if entry.problem), ""),
         "waits": "" if item.decided_at else timesince(item.opened_at, now, depth=1),
         "live": live(item, item.pk, user, now),
     }
@@ -311,20 +314,24 @@ def queue_page(
     """Return the context of a page of a list, in a constant number of queries.
 
     ``params`` may have the position that it is ``after`` or ``before``. ``groups`` are the rows,
-    those in crisis apart and first. ``found`` is the state of the conversation whose reference was
-    searched for, ``recorded`` the address of its audit record for an auditor. ``item_query`` names
-    the list in an item's address; ``colleagues`` is empty for whom may not assign.
+    those in crisis apart and first, with ``alike`` items as one row. ``found`` is the state of the
+    conversation whose reference was searched for, ``recorded`` the address of its audit record for
+    an auditor. ``item_query`` names the list in an item's address; ``colleagues`` is empty for whom
+    may not assign.
 
     Raises:
         review.queue.selectors.UnknownPage: for a position that cannot be read.
     """
-    listed = selectors.listing(user, filters, now)
+    complete = selectors.listing(user, filters, now)
+    listed, groups = alike.of_list(complete, filters, now)
     after, before = params.get("after", ""), params.get("before", "")
     page = selectors.page(listed, after=after, before=before)
     release = knowledge.current_release()
     counts = selectors.counts(user, now)
     conversation = selectors.conversation(user, listed.session) if listed.session else None
     rows = [queue_row(item, user, release, now) for item in page.items]
+    groups = [] if after or before else groups
+    alike_rows = [group_row(group, filters, release, now) for group in groups]
     if conversation:
         rows = [{**row, "listed": gettext(TABS[LISTED[row["state"]]])} for row in rows]
     recorded = ""
@@ -338,16 +345,18 @@ def queue_page(
     return {
         "filters": filters,
         "no_agency": scope is not None and not scope,
-        "groups": _groups(rows, apart=not listed.done and conversation is None),
+        "group": group_head(complete.branches[0], user, filters, release, now),
+        "groups": _groups(rows, alike_rows, apart=not listed.done and conversation is None),
         "found": conversation_sentence(conversation) if conversation else "",
         "recorded": recorded,
         "item_query": f"?{item_query}" if item_query else "",
-        "refused": any(row["refused"] for row in rows),
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
         "tabs": tabs(filters, counts, by_reference=conversation is not None),
         # Folded, they are asked for when somebody opens them.
-        "selects": selects(filters, listed, release) if filters.narrows or FACETS in params else (),
+        "selects": selects(filters, complete, release)
+        if filters.narrows or FACETS in params
+        else (),
         "views": views,
         "chosen_view": chosen_view,
         "audiences": audiences(user, scope, chosen_view, names),
@@ -386,7 +395,7 @@ def news(
     now: datetime,
 ) -> dict[str, Any]:
     """Return what has changed on a page that shows ``shown`` between ``start`` and ``until``."""
-    listed = selectors.listing(user, filters, now)
+    listed, _ = alike.of_list(selectors.listing(user, filters, now), filters, now)
     start, until = params.get("start", ""), params.get("until", "")
     current = selectors.keys_between(listed, after=start, until=until)
     new = len(set(current) - set(shown_ids))
@@ -397,10 +406,13 @@ def news(
     return {**context, "outage_changed": context["outage_key"] != params.get("outage", "")}
 
 
-def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
+def _groups(
+    rows: list[dict[str, Any]], alike_rows: list[dict[str, Any]], *, apart: bool
+) -> list[dict[str, Any]]:
     crises = [row for row in rows if apart and row["crisis"]]
-    groups = ({"crisis": True, "rows": crises}, {"crisis": False, "rows": rows[len(crises) :]})
-    return [group for group in groups if group["rows"]]
+    others = {"crisis": False, "alike": alike_rows, "rows": rows[len(crises) :]}
+    groups = ({"crisis": True, "rows": crises}, others)
+    return [group for group in groups if group["rows"] or group.get("alike")]
 
 
 def _news(

@@ -205,7 +205,7 @@ def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE
     if backwards:
         page_keys.reverse()
     items = ReviewItem.objects.select_related("turn__session", "claimed_by", "agencies")
-    by_id = items.prefetch_related("flags").in_bulk([pk for *_, pk in page_keys])
+    by_id = items.prefetch_related("flags", "batch_entries").in_bulk([pk for *_, pk in page_keys])
     has_previous, has_next = (has_more, True) if backwards else (bool(after), has_more)
     return Page(
         # An item may be erased between the two queries.

@@ -53,7 +53,8 @@ def queue(request: HttpRequest) -> HttpResponse:
         "queue": page,
         "problem": problem,
         "form": request.session.pop(_UNSENT_FORM, None),
-        "just": just_decided(request),
+        "just": just_decided(request, page["filters"]),
+        "list": page["filters"].query,
     }
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
@@ -77,7 +78,7 @@ def changes(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def bulk(request: HttpRequest) -> HttpResponse:
-    """Claim, assign or dismiss the chosen items.
+    """Claim or assign the chosen items.
 
     Where nothing was changed, the list shows the form as it was sent.
     """
@@ -93,10 +94,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
     if not done:
         request.session[_UNSENT_FORM] = {
             "chosen": request.POST.getlist("item")[: services.MAX_ITEMS],
-            "do": request.POST.get("do", ""),
             "to": request.POST.get("to", ""),
-            "reason": request.POST.get("reason", ""),
-            "read": request.POST.get("read", ""),
         }
     # Not "next": the same form's button for one item leads to that item.
     return back(request, field="queue")

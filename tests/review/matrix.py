@@ -191,6 +191,8 @@ KINDS: Mapping[str, Kind] = {
     **{f"dictionary:{name}": Kind.SERVICE for name in ("home", "merge", "split")},
     "knowledge_api:dictionary_changes": Kind.SERVICE,
     **{f"{space}:sample": Kind.PUBLIC for space in ("review", "review_api")},
+    **{f"review:batch_{name}": Kind.PUBLIC for name in ("status", "undo")},
+    "review_api:batch": Kind.PUBLIC,
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""

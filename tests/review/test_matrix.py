@@ -42,12 +42,13 @@ BODIES = {
 MAY_BE_ABSENT = frozenset(
     {
         *("review:undo", "review:services", "review:sample", "review_api:sample"),
+        *("review:batch_status", "review:batch_undo", "review_api:batch"),
         *("mfa_deactivate_totp", "mfa_edit_webauthn", "mfa_remove_webauthn"),
         *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
     }
 )
-"""Of a decision that there is not, for a form that asks for no service, of an answer that somebody
-has not taken to read, and of second factors that somebody has not."""
+"""Of a decision or a batch that there is not, for a form that asks for no service, of an answer
+that somebody has not taken to read, and of second factors that somebody has not."""
 
 
 class Somebody:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.models import Outage
+from conversations.models import Outage, Turn
 from conversations.outages import services
+from conversations.turns import running
+from conversations.turns.moves import GIVE_UP_ON_MODEL
+from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from ieim.pipeline.ports import ModelUnavailable
+from review.models import CRISIS, ReviewItem
+from review.services import retry_after_outage
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
+from tests.review import desk
+from tests.review.batches.test_batches import states
 from tests.review.people import browser, person
 
 QUEUE, METRICS = reverse("review:queue"), reverse("review:metrics")
@@ -66,3 +74,49 @@ def test_an_open_queue_shows_it_once_and_takes_it_away(published: None) -> None:
     result = news(address)
     assert re.search(r'id="outage" hx-swap-oob="innerHTML">\s*</div>', result)
     assert 'id="outage"' not in news(next_address(result).replace("known=", "known=x"))
+
+
+def away(ask: Ask, model: Any, text: str = VISA) -> ReviewItem:
+    """An item of a question that waited for the model for too long."""
+    turn = ask(text, model=model)
+    Turn.objects.filter(pk=turn.pk).update(
+        unavailable_since=timezone.now() - GIVE_UP_ON_MODEL, retry_at=timezone.now()
+    )
+    running.run_turn(turn_id=turn.pk, model=model)
+    return ReviewItem.objects.get(turn=turn, stage="reply")
+
+
+def test_the_items_of_an_outage_are_asked_again_once_it_has_ended(ask: Ask) -> None:
+    with scripted_model({}) as (model, server):
+        server.down = True
+        item, claimed = away(ask, model), away(ask, model)
+        danger = away(ask, model, "My son is unconscious and does not breathe. Help?")
+        desk.take(claimed, desk.person("eva"))
+        retry_after_outage()
+        assert states([item, claimed, danger]) == ["open", "claimed", "open"], "it lasts"
+        Outage.objects.update(ended_at=timezone.now())
+        server.down = False
+        retry_after_outage()
+        assert states([item, claimed, danger]) == ["decided", "claimed", "open"]
+        event = AuditEvent.objects.get(kind="review.retried")
+        assert (event.actor, str(item.pk) in event.payload) == ("system", True)
+        running.run_turn(turn_id=item.turn_id, model=model)
+        item.turn.refresh_from_db()
+        assert item.turn.state == "answered"
+        assert danger.rank == CRISIS
+
+
+def test_what_fails_once_more_stays_with_a_person(ask: Ask) -> None:
+    with scripted_model({}) as (model, server):
+        server.down = True
+        item = away(ask, model)
+        Outage.objects.update(ended_at=timezone.now())
+        retry_after_outage()
+        Turn.objects.filter(pk=item.turn_id).update(
+            unavailable_since=timezone.now() - GIVE_UP_ON_MODEL
+        )
+        running.run_turn(turn_id=item.turn_id, model=model)
+        again = ReviewItem.objects.get(turn=item.turn_id, state="open")
+        Outage.objects.update(ended_at=timezone.now())
+        retry_after_outage()
+        assert states([again]) == ["open"]

@@ -45,7 +45,7 @@ MAY_CHANGE_UNSEEN = {
         *("state", "reasons", "reason", "priority", "agency", "urgency", "language"),
         *("needs_second", "parent_id", "claimed_by_id", "claimed_until", "version", "due_at"),
         *("decided_at", "agencies_id", "rank", "likely_agency", "takes_effect_at"),
-        *("snoozed_at", "snoozed_until"),
+        *("snoozed_at", "snoozed_until", "alike"),
     },
     # A digest of a number is soon undone; when a talk falls silent is no content.
     "person_request": {"id", "contact"},

@@ -175,16 +175,6 @@ def test_rest_asks_once_more_too(item: ReviewItem, eva: User) -> None:
     assert decided.status_code == 200, decided.content
 
 
-def test_it_is_not_dismissed_with_others(client: Client, item: ReviewItem) -> None:
-    other = the_item(desk.ask(VISA, {"category_select_v1": BAD}))
-    form = {"do": "dismiss", "reason": "Nobody waits.", "item": [str(item.pk), str(other.pk)]}
-    html = client.post(reverse("review:bulk"), form, follow=True).content.decode()
-    assert "1 item dismissed." in html
-    assert "An item in crisis is not dismissed with others." in html
-    item.refresh_from_db()
-    assert item.state == ReviewState.CLAIMED.value
-
-
 def test_who_is_asked_for_an_opinion_is_not_sent_to_write(eva: User, item: ReviewItem) -> None:
     jump = re.compile(r'item__jump" href="#decide">([^<]*)<')
     desk.taken_and_decided(item, eva, Action.WRITE, text="Call 112 now, and stay with them.")

@@ -10,11 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.models import Turn
 from ieim.people.models import User
 from ieim.people.roles import Role
 from review import claims
-from review.models import Action, Decision, ReviewItem, SavedView
+from review.models import ReviewItem, SavedView
 from review.services import open_item
 from tests.review.conftest import make_turn
 from tests.review.people import browser, person
@@ -82,23 +81,6 @@ def test_it_assigns(client: Client, items: list[ReviewItem]) -> None:
     assert post(client, "assign", items, to="nobody") == ["Choose whom to give the items to."]
     person("rita", Role.AUDITOR)
     assert post(client, "assign", items, to="rita") == ["Rita may not decide items. (3 items)"]
-
-
-def test_it_dismisses_with_a_reason(client: Client, stopped: Turn) -> None:
-    (item,) = ReviewItem.objects.all()
-    assert post(client, "dismiss", [item], reason=" ") == ["Say why you dismiss the items."]
-    assert post(client, "dismiss", [item], reason="asked twice") == ["1 item dismissed."]
-    item.refresh_from_db()
-    assert item.state == "decided"
-    decision = Decision.objects.get()
-    assert (decision.action, decision.reason) == (Action.DISMISS, "asked twice")
-
-
-def test_what_cannot_be_dismissed_is_not_claimed(client: Client, stopped: Turn) -> None:
-    (item,) = ReviewItem.objects.all()
-    (result,) = post(client, "dismiss", [item], reason="a")
-    assert "at least 3 letters" in result
-    assert holders([item]) == [None]
 
 
 @pytest.mark.parametrize(
@@ -230,16 +212,10 @@ def test_what_was_chosen_is_kept_where_nothing_could_be_done(
     for item in items:
         client.post(reverse("review:claim", args=[item.pk]))
     chosen = [str(item.pk) for item in items[:2]]
-    for reason, result in (("", "Say why you dismiss the items."), ('a"', "being worked on")):
-        form = {"do": "dismiss", "item": chosen, "reason": reason, "queue": HERE}
-        assert client.post(BULK, form)["Location"] == HERE
-        html = client.get(HERE).content.decode()
-        assert result in html
-        assert sorted(ticked(html)) == sorted(chosen)
-        assert re.search(r"<details[^>]*queue-bulk__dismiss[^>]* open>", html)
-        (field,) = re.findall(r'<input[^>]* name="reason"[^>]*>', html)
-        assert ('value="a&quot;"' in field) is bool(reason)
-        # Once: who comes back later begins anew.
-        html = client.get(HERE).content.decode()
-        assert ticked(html) == []
-        assert "queue-bulk__dismiss open" not in html
+    form = {"do": "assign", "to": "nobody", "item": chosen, "queue": HERE}
+    assert client.post(BULK, form)["Location"] == HERE
+    html = client.get(HERE).content.decode()
+    assert "Choose whom to give the items to." in html
+    assert sorted(ticked(html)) == sorted(chosen)
+    # Once: who comes back later begins anew.
+    assert ticked(client.get(HERE).content.decode()) == []

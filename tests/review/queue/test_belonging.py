@@ -14,7 +14,7 @@ from ieim.people.roles import Role
 from review import claims, deciding
 from review import scope as reach
 from review.deciding import Action
-from review.models import AgencySet, ReviewItem
+from review.models import AgencySet, Batch, ReviewItem
 from review.services import open_item, refresh_before_reply
 from tests.fixtures import VISA
 from tests.review import desk
@@ -104,10 +104,9 @@ def test_no_write_of_another_agencys_staff_gets_through(
         with pytest.raises((ReviewItem.DoesNotExist, type(made).DoesNotExist, PermissionDenied)):
             write()
     assert not any(allowed == "" for allowed in deciding.may(item, eva).values())
-    response = browser(eva).post(
-        reverse("review:bulk"), {"do": "dismiss", "item": [str(item.pk)], "reason": REASON}
-    )
-    assert response.status_code == 303
+    form = {"action": "dismiss", "item": [str(item.pk)], "reason": REASON, "confirm": "yes"}
+    assert browser(eva).post(reverse("review:batch"), form).status_code == 303
+    assert not Batch.objects.exists()
     with pytest.raises(claims.ClaimRefused, match="does not work for"):
         claims.assign(item_id=item.pk, to=eva, actor=person("root", Role.SUPERVISOR))
     again = ReviewItem.objects.get(pk=item.pk)

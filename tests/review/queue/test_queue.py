@@ -211,7 +211,9 @@ def test_it_asks_as_often_for_a_full_page_as_for_one_item(
             return len(captured)
 
     make("harbour", flag="fraud")
-    addresses = ("", "q=harbour", "flag=fraud", "tab=open&agency=")
+    addresses = tuple(
+        f"single=1&{query}" for query in ("", "q=harbour", "flag=fraud", "tab=open&agency=")
+    )
     one = [queries(address) for address in addresses]
     for n in range(PAGE_SIZE + 5):
         make("harbour", flag="fraud", late=n)

@@ -11,8 +11,9 @@ from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from review import claims
+from review.batches import services as batches
 from review.crisis import is_crisis
-from review.models import CRISIS, REFUSED, ReviewItem
+from review.models import CRISIS, REFUSED, Batch, ReviewItem
 from review.queue import selectors
 from review.queue.filters import ItemFilter
 from review.services import open_item
@@ -20,9 +21,9 @@ from tests.conversations.turns.triage.test_on_demand import Refusing
 from tests.fixtures import VISA, Ask
 from tests.review.conftest import make_turn
 from tests.review.people import browser, person
-from tests.review.queue.test_actions import post
 
 pytestmark = pytest.mark.usefixtures("published")
+BATCH = reverse("review:batch")
 RULE = {"code": "violence", "start": 0, "end": 5, "source": "rule"}
 DANGER = "My son is unconscious and does not breathe. What does an ambulance cost?"
 
@@ -80,23 +81,23 @@ def test_who_waits_for_a_refused_answer_stands_before_ordinary_urgencies(ask: As
 
 def test_a_caseworker_dismisses_them_together_once_they_have_read_them() -> None:
     items, client = refused(3), browser(person("eva", Role.CASEWORKER))
-    html = client.get(reverse("review:queue")).content.decode()
+    form = {"item": [item.pk for item in items], "action": "dismiss", "reason": "Ordinary."}
+    html = client.post(BATCH, {**form, "look": "yes"}).content.decode()
+    assert html.count("refused to read this message") == 3
+    html = client.post(BATCH, {**form, "again": "change"}).content.decode()
     assert "I have read the chosen messages that a model refused to read." in html
-    reason = {"reason": "Ordinary questions."}
-    (problem,) = post(client, "dismiss", items, **reason)
-    assert "refused to read this message" in problem
-    assert not ReviewItem.objects.filter(state="decided").exists()
-    assert post(client, "dismiss", items, read="1", **reason) == ["3 items dismissed."]
-    assert ReviewItem.objects.filter(state="decided").count() == 3
+    client.post(BATCH, {**form, "read": "1", "confirm": "yes"})
+    batches.run(batch_id=Batch.objects.get().pk)
+    assert ReviewItem.objects.filter(state="sending").count() == 3
     assert AuditEvent.objects.filter(kind="review.decided").count() == 3
 
 
 def test_who_may_not_dismiss_one_dismisses_none() -> None:
     items = refused(2)
-    form = {"do": "dismiss", "item": [item.pk for item in items], "reason": "Fine.", "read": "1"}
-    response = browser(person("ada", Role.AUDITOR)).post(reverse("review:bulk"), form)
+    form = {"item": [item.pk for item in items], "action": "dismiss", "reason": "Fine."}
+    response = browser(person("ada", Role.AUDITOR)).post(BATCH, {**form, "confirm": "yes"})
     assert response.status_code == 403
-    assert not ReviewItem.objects.filter(state="decided").exists()
+    assert not Batch.objects.exists()
 
 
 def test_a_sign_of_the_message_itself_is_a_crisis_whatever_was_refused() -> None:
@@ -108,5 +109,6 @@ def test_a_sign_of_the_message_itself_is_a_crisis_whatever_was_refused() -> None
     assert item.rank == CRISIS
     eva = person("eva", Role.CASEWORKER)
     claims.claim(item_id=item.pk, actor=eva)
-    (problem,) = post(browser(eva), "dismiss", [item], reason="It is nothing.", read="1")
-    assert "not dismissed with others" in problem
+    form = {"item": [item.pk], "action": "dismiss", "reason": "It is nothing.", "read": "1"}
+    html = browser(eva).post(BATCH, {**form, "look": "yes"}).content.decode()
+    assert "An item in crisis is not decided with others." in html

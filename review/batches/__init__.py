@@ -1,0 +1,1 @@
+"""Alike items as one row, and one decision on many items: batches."""

@@ -1,0 +1,70 @@
+"""Forty failures of one step, decided in a handful of clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.office import BAD, Office, checked_at_both_widths, opened
+from tests.browser.steps import VISA
+
+pytestmark = pytest.mark.browser
+CLICKS = 5
+
+
+@pytest.fixture(scope="module")
+def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with opened(browser, tmp_path_factory.mktemp("alike")) as office:
+        yield office
+        office.leave()
+
+
+def ask_forty(office: Office) -> None:
+    """Let forty questions stop at one step."""
+    office.model.script = {"category_select_v1": BAD * 40}
+    page = office.visitor()
+    page.goto("/")
+    for _ in range(40):
+        session = page.request.post("/api/v1/sessions/", data={}).json()
+        headers = {"Authorization": f"Bearer {session['token']}"}
+        turns = f"/api/v1/sessions/{session['id']}/turns/"
+        page.request.post(turns, data={"text": VISA}, headers=headers)
+
+
+def test_forty_alike_failures_take_five_clicks(office: Office) -> None:
+    ask_forty(office)
+    page, clicks = office.caseworker(), 0
+
+    def click(role: str, name: str) -> None:
+        nonlocal clicks
+        clicks += 1
+        page.get_by_role(role, name=name).click()  # type: ignore[arg-type]  # a role of ARIA
+        page.wait_for_load_state()
+
+    page.goto("/review/")
+    row = page.locator(".queue-row--alike", has_text="40 alike")
+    for _ in range(30):
+        if row.count():
+            break
+        page.wait_for_timeout(1000)
+        page.reload()
+    checked_at_both_widths(page)
+    click("link", "40 alike")
+    checked_at_both_widths(page)
+    click("button", "Decide all 40 together")
+    checked_at_both_widths(page)
+    click("radio", "Send a service")
+    click("button", "See what happens")
+    checked_at_both_widths(page)
+    click("button", "Do this with 40 items")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Send this service: 40 items")
+    expect(page.get_by_text("Until then you can take it back.")).to_be_visible(timeout=50_000)
+    checked_at_both_widths(page)
+    assert clicks == CLICKS
+    page.get_by_role("button", name="Take all of it back").click()
+    expect(page.locator("#progress")).to_contain_text("Taken back")
+    expect(page.get_by_text("Nothing is left to do.")).to_be_visible(timeout=60_000)
+    page.goto("/review/")
+    expect(row).to_be_visible()
