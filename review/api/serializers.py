@@ -28,6 +28,7 @@ from review.deciding.locking import MAX_REASON
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.models import Priority, ReviewItem
 from review.queue.filters import TABS, ItemFilter
+from review.second.comparison import Side
 from review.states import ReviewState
 
 
@@ -420,8 +421,41 @@ class RecordSerializer(serializers.Serializer[Any]):
     output = StoredField()
     patch = PatchField(help_text="RFC 6902: from what the model said to `output`.")
     about = serializers.UUIDField(
-        source="about_id", allow_null=True, help_text="The record that this one answers or undoes."
+        source="about_id",
+        allow_null=True,
+        help_text="The record that this one answers, replaces or undoes.",
     )
+
+
+class PieceSerializer(serializers.Serializer[Any]):
+    """A run of words; all of them together are the text."""
+
+    text = serializers.CharField()
+    changed = serializers.BooleanField(help_text="Whether the other text has others here.")
+
+
+class SideSerializer(serializers.Serializer[Any]):
+    """One of the two answers that a second person compares."""
+
+    text = serializers.SerializerMethodField(
+        help_text="What the citizen reads, as plain text; null before it is known."
+    )
+    pieces = PieceSerializer(many=True)
+
+    def get_text(self, side: Side) -> str | None:
+        """Return the words for the citizen."""
+        return None if side.reply is None else side.reply.as_text()
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """What waits for a second person or another agency, beside what the assistant had."""
+
+    decision = serializers.UUIDField(source="decision.pk")
+    sent_back = serializers.UUIDField(
+        source="sent_back.pk", allow_null=True, help_text="The record with the note; else null."
+    )
+    decided = SideSerializer()
+    model = SideSerializer()
 
 
 class SignatureSerializer(serializers.Serializer[Any]):
@@ -459,6 +493,7 @@ class ItemSerializer(RowSerializer):
         help_text="The agencies whose signature a reply to this would still lack.",
     )
     actions = AllowedSerializer(many=True)
+    second = ComparisonSerializer(allow_null=True, help_text="Of a decision that waits for others.")
     person = WishSerializer(allow_null=True, help_text="Of the stage `person` alone.")
 
 

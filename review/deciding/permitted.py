@@ -94,6 +94,11 @@ def _may_give_opinions(case: Case) -> str:
     return "" if case.actor.has_perm(locking.SECOND) else gettext(NO_RIGHT)
 
 
+def _may_send_back(case: Case) -> str:
+    waits_for_opinion = opinion_wanted(case.item) is not None
+    return _may_give_opinions(case) if waits_for_opinion else _may_decide(case)
+
+
 def _undecided(case: Case) -> str:
     decided = case.item.state in (ReviewState.DECIDED.value, ReviewState.SENDING.value)
     return gettext("This item has been decided.") if decided else ""
@@ -104,12 +109,26 @@ def _has_claim(case: Case) -> str:
 
 
 def _waits_for_no_opinion(case: Case) -> str:
-    waits = gettext("A decision waits for a second opinion: agree or disagree.")
+    waits = gettext("A decision waits for a second opinion: agree or send it back.")
     return waits if opinion_wanted(case.item) is not None else ""
 
 
+def _may_change(case: Case) -> str:
+    """Return why the decision that waits may not be decided anew; a second person may do that."""
+    if opinion_wanted(case.item) is None:
+        return ""
+    return _waits_for_no_opinion(case) if _may_give_opinions(case) else _of_another(case)
+
+
 def _of_another(case: Case) -> str:
-    proposal = opinion_wanted(case.item)
+    return _made_by_another(case, opinion_wanted(case.item))
+
+
+def _waits_for_others(case: Case) -> str:
+    return _made_by_another(case, signing.proposal_of(case.item))
+
+
+def _made_by_another(case: Case, proposal: Decision | None) -> str:
     if proposal is None:
         return gettext("There is no decision yet that needs a second opinion.")
     if proposal.actor_id == case.actor.pk:
@@ -191,12 +210,13 @@ def _undoes(case: Case) -> str:
     return gettext(NOT_UNDOABLE) if all(problems) else ""
 
 
-_DECIDER = (_may_decide, _undecided, _has_claim, _waits_for_no_opinion)
-_SECOND = (_may_give_opinions, _undecided, _has_claim, _of_another)
+_DECIDER = (_may_decide, _undecided, _has_claim)
 
 PERSON_CONDITIONS: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
-    **dict.fromkeys(Action, _DECIDER),
-    **dict.fromkeys(OPINIONS, _SECOND),
+    **dict.fromkeys(Action, (*_DECIDER, _may_change)),
+    **dict.fromkeys((Action.HAND_OVER, Action.DONE), (*_DECIDER, _waits_for_no_opinion)),
+    Action.AGREE: (_may_give_opinions, _undecided, _has_claim, _of_another),
+    Action.DISAGREE: (_may_send_back, _undecided, _has_claim, _waits_for_others),
     Action.UNDO: (_undoes,),
 }
 """What has to hold of the person and of their hold on the item. A condition returns the sentence
