@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TypeVar
 
 from django.utils import timezone
@@ -34,13 +34,18 @@ OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """A person and an item that they see."""
 
     item: ReviewItem
     actor: User
     now: datetime
+
+    @cached_property
+    def opinion_on(self) -> Decision | None:
+        """The decision that waits for a second opinion."""
+        return opinion_wanted(self.item)
 
 
 def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
@@ -95,7 +100,7 @@ def _may_give_opinions(case: Case) -> str:
 
 
 def _may_send_back(case: Case) -> str:
-    waits_for_opinion = opinion_wanted(case.item) is not None
+    waits_for_opinion = case.opinion_on is not None
     return _may_give_opinions(case) if waits_for_opinion else _may_decide(case)
 
 
@@ -110,18 +115,18 @@ def _has_claim(case: Case) -> str:
 
 def _waits_for_no_opinion(case: Case) -> str:
     waits = gettext("A decision waits for a second opinion: agree or send it back.")
-    return waits if opinion_wanted(case.item) is not None else ""
+    return waits if case.opinion_on is not None else ""
 
 
 def _may_change(case: Case) -> str:
     """Return why the decision that waits may not be decided anew; a second person may do that."""
-    if opinion_wanted(case.item) is None:
+    if case.opinion_on is None:
         return ""
     return _waits_for_no_opinion(case) if _may_give_opinions(case) else _of_another(case)
 
 
 def _of_another(case: Case) -> str:
-    return _made_by_another(case, opinion_wanted(case.item))
+    return _made_by_another(case, case.opinion_on)
 
 
 def _waits_for_others(case: Case) -> str:

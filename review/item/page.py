@@ -73,9 +73,9 @@ def context(
     elif holder == user:
         panel = "form"
     decision = decision_form(loaded, user, data, correct=correct)
-    opinion, proposal = permitted.opinion_wanted(item), signing.proposal_of(item)
-    compared = comparison(loaded)
+    compared, proposal = comparison(loaded), signing.proposal_of(item)
     waits = proposal is not None and signing.waits_for_signatures(item, proposal)
+    opinion = None if waits or item.state == ReviewState.SENDING.value else proposal
     signatures = _signatures(loaded, user, waits=waits)
     now = timezone.now()
     return {
@@ -104,7 +104,7 @@ def context(
         ],
         "signatures": signatures,
         "signs": any(signature["may_sign"] for signature in signatures),
-        "waiting": None if compared else _waiting_reply(loaded, user, proposal),
+        "waiting": None if compared else _waiting_reply(loaded, user, proposal, decision),
         "draft": _draft(decision) if data is not None and holder != user else None,
         "errors": problems,
         "problem_title": title,
@@ -420,7 +420,7 @@ def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
 
 
 def _waiting_reply(
-    loaded: LoadedItem, user: User, proposal: Decision | None
+    loaded: LoadedItem, user: User, proposal: Decision | None, decision: DecisionForm
 ) -> dict[str, Any] | None:
     """Return the reply that the citizen got, that of a ``proposal``, or the one that an approval
     sends, as the citizen sees or would see it; None for none.
@@ -436,8 +436,10 @@ def _waiting_reply(
         }
     if proposal is not None:
         title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
-    else:
+    elif loaded.item.stage == REPLY or decision.has_approval:
         title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
+    else:
+        return None
     try:
         preview = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
     except Refused:

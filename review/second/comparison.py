@@ -71,9 +71,8 @@ def comparison(loaded: LoadedItem) -> Comparison | None:
     item = loaded.item
     if ReviewState(item.state) not in UNDECIDED - {ReviewState.SENDING}:
         return None
-    last = signing.last_proposal(item)
-    answer = None if last is None else last.answers.select_related("actor").first()
-    if last is None or (answer is not None and answer.action != Action.DISAGREE):
+    last, answer = _waiting_decision(item)
+    if last is None:
         return None
     last.item = item
     decided, model = decided_side(loaded, last), _model_side(loaded, last)
@@ -88,11 +87,19 @@ def comparison(loaded: LoadedItem) -> Comparison | None:
 
 def earlier_words(item: ReviewItem) -> Reply | None:
     """Return the reply that somebody wrote, and that waits for others or was sent back."""
-    last = signing.last_proposal(item)
+    last, _ = _waiting_decision(item)
     if last is None or last.action != Action.WRITE or last.output is None:
         return None
-    is_over = last.answers.exclude(action=Action.DISAGREE).exists()
-    return None if is_over else Reply.from_dict(last.output)
+    return Reply.from_dict(last.output)
+
+
+def _waiting_decision(item: ReviewItem) -> tuple[Decision | None, Decision | None]:
+    """Return the last decision that waits or was sent back, and the record that sent it back."""
+    records = list(item.decisions.all())
+    last = next((r for r in reversed(records) if r.action in signing.PROPOSALS), None)
+    answer = next((r for r in records if last is not None and r.about_id == last.pk), None)
+    is_over = answer is not None and answer.action != Action.DISAGREE
+    return (None, None) if is_over else (last, answer)
 
 
 def decided_side(loaded: LoadedItem, decision: Decision) -> Side:

@@ -123,7 +123,7 @@ def test_nobody_agrees_to_what_has_changed_since_it_was_decided(eva: User) -> No
     change()
     ben = desk.person("ben", *desk.ALL)
     with pytest.raises(
-        Refused, match=f"Changed since: {re.escape(CHANGED)}. Disagree, or have it taken back"
+        Refused, match=f"Changed since: {re.escape(CHANGED)}. Decide it anew, or send it back"
     ):
         desk.taken_and_decided(item, ben, Action.AGREE)
     desk.decide(item, ben, Action.DISAGREE)
