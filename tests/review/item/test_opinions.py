@@ -130,6 +130,8 @@ def test_the_second_person_reads_that_the_citizen_gets_no_words(eva: User) -> No
     turn = desk.ask(RISKY, {})
     first = Desk(the_item(turn, "reply"), eva)
     assert first.send("decide", "dismiss").status_code == 303
+    after = words(first.client.get(reverse("review:item", args=[first.item.pk])).content.decode())
+    assert "nothing has happened yet. What you decided (dismissed) waits until" in after
     assert "No words for the citizen" in seen_by_the_second(first.item)[0]
 
 
