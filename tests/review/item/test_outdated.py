@@ -14,7 +14,6 @@ from django.utils import timezone
 from conversations.citations import version
 from conversations.models import Citation, Reply, Turn
 from conversations.record.replay import replay
-from ieim.audit.verify import verify
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.topology import ANSWERING
@@ -24,6 +23,7 @@ from review import deciding
 from review.deciding import Outdated, Refused
 from review.models import Action, Decision, ReviewItem
 from tests.conversations.api.test_errors import is_problem
+from tests.conversations.record.test_restating import faults
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import REASON, the_item, unsure, words
@@ -166,9 +166,9 @@ def test_asking_again_begins_anew_with_the_live_release(item: ReviewItem, eva: U
     assert Citation.objects.get(reply=turn.reply).service_sha256 == in_release(2)
     assert {stage.round for stage in turn.stages.filter(contract__in=ANSWERING)} == {2}
     assert replay(turn).changes == ()
-    assert verify(turn.session_id).ok
+    assert faults(turn) == []
     Turn.objects.filter(pk=turn.pk).update(release_number=1)
-    assert not verify(turn.session_id).ok
+    assert faults(turn) == [("turn_signs", "changed")]
 
 
 def in_release(number: int) -> str:
@@ -182,7 +182,7 @@ def test_asking_again_finds_what_was_withdrawn_no_more(item: ReviewItem, eva: Us
     assert turn.release_number == 2
     assert NAME not in str(getattr(turn, "reply", ""))
     assert replay(turn).changes == ()
-    assert verify(turn.session_id).ok
+    assert faults(turn) == []
 
 
 def test_what_a_person_has_decided_stays_with_the_release_that_it_was_decided_for(
