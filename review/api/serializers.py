@@ -28,7 +28,6 @@ from review.deciding.locking import MAX_REASON
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.models import Priority, ReviewItem
 from review.queue.filters import TABS, ItemFilter
-from review.second.comparison import Side
 from review.states import ReviewState
 
 
@@ -427,26 +426,6 @@ class RecordSerializer(serializers.Serializer[Any]):
     )
 
 
-class PieceSerializer(serializers.Serializer[Any]):
-    """A run of words; all of them together are the text."""
-
-    text = serializers.CharField()
-    changed = serializers.BooleanField(help_text="Whether the other text has others here.")
-
-
-class SideSerializer(serializers.Serializer[Any]):
-    """One of the two answers that a second person compares."""
-
-    text = serializers.SerializerMethodField(
-        help_text="What the citizen reads, as plain text; null before it is known."
-    )
-    pieces = PieceSerializer(many=True)
-
-    def get_text(self, side: Side) -> str | None:
-        """Return the words for the citizen."""
-        return None if side.reply is None else side.reply.as_text()
-
-
 class ComparisonSerializer(serializers.Serializer[Any]):
     """What waits for a second person or another agency, beside what the assistant had."""
 
@@ -454,8 +433,8 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     sent_back = serializers.UUIDField(
         source="sent_back.pk", allow_null=True, help_text="The record with the note; else null."
     )
-    decided = SideSerializer()
-    model = SideSerializer()
+    decided = serializers.CharField(source="decided.text", help_text="As plain text.")
+    model = serializers.CharField(source="model.text", help_text="Likewise; empty for nothing.")
 
 
 class SignatureSerializer(serializers.Serializer[Any]):

@@ -12,7 +12,7 @@ from typing import TypeVar
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.states import StageStatus, TurnState
+from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.people.models import User
 from ieim.people.selectors import sole_giver
 from ieim.pipeline.findings import WAIVABLE
@@ -29,7 +29,6 @@ BUSY = gettext_noop("The question is being worked on. Wait until that has ended.
 MOOT = gettext_noop("Nothing waits for this any more.")
 FOR_A_PERSON = gettext_noop("The citizen asks for a person: there is nothing of the model's here.")
 TRIAGE_ONLY = gettext_noop("This is only about what the message says: no answer waits for it.")
-WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL})
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 T = TypeVar("T")
 
@@ -157,7 +156,7 @@ def too_new(actor: User, author: User, now: datetime) -> str:
 
 
 def _idle(item: ReviewItem) -> str:
-    return gettext(BUSY) if TurnState(item.turn.state) in WORKING else ""
+    return gettext(BUSY) if TurnState(item.turn.state) in PENDING_TURN_STATES else ""
 
 
 def _awaited(item: ReviewItem) -> str:
@@ -262,7 +261,7 @@ def is_moot(item: ReviewItem) -> bool:
     if _of_triage(item):
         return not _stage_waits(item)
     if item.turn.state != TurnState.NEEDS_REVIEW.value:
-        return TurnState(item.turn.state) not in WORKING
+        return TurnState(item.turn.state) not in PENDING_TURN_STATES
     return item.stage not in (REPLY, PERSON) and not _stage_waits(item)
 
 

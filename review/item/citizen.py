@@ -39,10 +39,8 @@ def citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
 
 
 def finished_turn(turn: Turn, part: str = "") -> TurnView:
-    """Return the turn as its page will show it: with every step done.
-
-    ``part`` sets its HTML ids apart where a page shows several replies.
-    """
+    """Return the turn as its page will show it: with every step done, and with HTML ids of its own
+    for a ``part`` of a page that shows several replies."""
     view = conversations.turn_view(turn.pk)
     steps = tuple(replace(step, status="done") for step in view.steps)
     return replace(view, id=uuid5(view.id, part) if part else view.id, steps=steps)

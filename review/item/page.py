@@ -35,7 +35,7 @@ from review.item.forms import DecisionForm, ServeForm
 from review.item.selectors import LoadedItem, person_request
 from review.item.stages import Statement, statements
 from review.labels import agency_name
-from review.models import Action, Decision, ReviewItem
+from review.models import Action, ReviewItem
 from review.queue.filters import ItemFilter
 from review.queue.presenters import queue_aside
 from review.second.comparison import Comparison, comparison, decided_side, earlier_words, views
@@ -73,7 +73,8 @@ def context(
     elif holder == user:
         panel = "form"
     decision = decision_form(loaded, user, data, correct=correct)
-    compared, proposal = comparison(loaded), signing.proposal_of(item)
+    compared = comparison(loaded)
+    proposal = compared.decision if compared and not compared.sent_back else None
     waits = proposal is not None and signing.waits_for_signatures(item, proposal)
     opinion = None if waits or item.state == ReviewState.SENDING.value else proposal
     signatures = _signatures(loaded, user, waits=waits)
@@ -104,7 +105,7 @@ def context(
         ],
         "signatures": signatures,
         "signs": any(signature["may_sign"] for signature in signatures),
-        "waiting": None if compared else _waiting_reply(loaded, user, proposal, decision),
+        "waiting": None if compared else _waiting_reply(loaded, user, decision),
         "draft": _draft(decision) if data is not None and holder != user else None,
         "errors": problems,
         "problem_title": title,
@@ -419,11 +420,9 @@ def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     return None
 
 
-def _waiting_reply(
-    loaded: LoadedItem, user: User, proposal: Decision | None, decision: DecisionForm
-) -> dict[str, Any] | None:
-    """Return the reply that the citizen got, that of a ``proposal``, or the one that an approval
-    sends, as the citizen sees or would see it; None for none.
+def _waiting_reply(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, Any] | None:
+    """Return the reply that the citizen got, or the one that an approval sends, as they see or
+    would see it; None for none.
 
     Its ``reply`` is None where the approval leads to another step, as ``happens`` says.
     """
@@ -434,19 +433,17 @@ def _waiting_reply(
             "reply": reply_views.reply_view(turn.reply, turn),
             "turn": conversations.turn_view(turn.pk),
         }
-    if proposal is not None:
-        title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
-    elif loaded.item.stage == REPLY or decision.has_approval:
-        title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
-    else:
+    if loaded.item.stage != REPLY and not decision.has_approval:
         return None
     try:
-        preview = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
+        preview = deciding.preview(
+            item_id=loaded.item.pk, actor=user, action=Action.APPROVE, payload={}
+        )
     except Refused:
         return None
     return {
-        "title": title,
-        "reply": preview.reply and citizens_view(turn, preview.reply, by),
+        "title": gettext("The reply that waits"),
+        "reply": preview.reply and citizens_view(turn, preview.reply, Action.APPROVE),
         "turn": finished_turn(turn),
         "happens": preview.happens,
         "changes": outdated.changes_since(turn, preview.reply),

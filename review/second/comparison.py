@@ -22,7 +22,7 @@ from review.item.forms import ServeForm
 from review.item.selectors import LoadedItem
 from review.item.stages import Statement, statements
 from review.models import Action, Decision, ReviewItem
-from review.states import UNDECIDED, ReviewState
+from review.states import ReviewState
 
 _OF_STEP = frozenset({Action.APPROVE, Action.OVERRIDE})
 
@@ -35,6 +35,11 @@ class Side:
     says: tuple[Statement, ...]
     reply: Reply | None
     pieces: Sequence[Piece] = ()
+
+    @property
+    def text(self) -> str:
+        """Its words, joined."""
+        return "".join(piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +74,8 @@ def comparison(loaded: LoadedItem) -> Comparison | None:
     """Return the last decision on an undecided item that waits for others, or that somebody has
     sent back, beside what the assistant had; None for most items."""
     item = loaded.item
-    if ReviewState(item.state) not in UNDECIDED - {ReviewState.SENDING}:
-        return None
     last, answer = _waiting_decision(item)
-    if last is None:
+    if last is None or item.state == ReviewState.DECIDED.value:
         return None
     last.item = item
     decided, model = decided_side(loaded, last), _model_side(loaded, last)
@@ -157,22 +160,16 @@ def _chosen_by_model(loaded: LoadedItem) -> Reply | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class SideView:
-    """A side as the page shows it; ``turn`` is of its own HTML ids."""
+def views(
+    loaded: LoadedItem, compared: Comparison
+) -> list[tuple[Side, ReplyView | None, TurnView]]:
+    """Return what was decided and what the assistant had, each with its reply as the citizen would
+    see it, and the turn with HTML ids of its own."""
+    turn = loaded.item.turn
 
-    side: Side
-    reply: ReplyView | None
-    turn: TurnView
-
-
-def views(loaded: LoadedItem, compared: Comparison) -> tuple[SideView, SideView]:
-    """Return the two sides as the citizen would see them: what was decided, and the model's."""
-    turn, action = loaded.item.turn, compared.decision.action
-
-    def view(side: Side, action: str, part: str) -> SideView:
+    def view(side: Side, action: str, part: str) -> tuple[Side, ReplyView | None, TurnView]:
         shown = None if side.reply is None else citizens_view(turn, side.reply, action)
-        return SideView(side, shown, finished_turn(turn, part))
+        return side, shown, finished_turn(turn, part)
 
-    decided = view(compared.decided, action, "-decided")
-    return decided, view(compared.model, Action.APPROVE, "-model")
+    decided = view(compared.decided, compared.decision.action, "decided")
+    return [decided, view(compared.model, Action.APPROVE, "model")]
