@@ -78,6 +78,9 @@ class Turn(models.Model):
     ``resumed`` says that a person's decision set it going again: the session's next question does
     not wait for it. ``hold_waived`` says that a person let the held reply go out.
     ``said_safe_at`` is when the citizen said below its help lines that they are safe.
+    ``release_number`` is the release that it is answered from: the live one of when it came, or,
+    once somebody has had a newer one asked, that one. Then ``first_release`` is the one before,
+    and ``renewed_at`` the moment; both are None for most.
 
     In memory only: ``release`` as :func:`conversations.turns.languages.written_release` read it,
     and ``audit_head``, that of the session's chain as this object's last event left it.
@@ -112,6 +115,8 @@ class Turn(models.Model):
     resumed = models.BooleanField(default=False)
     hold_waived = models.BooleanField(default=False)
     said_safe_at = models.DateTimeField(null=True, blank=True)
+    first_release = models.PositiveIntegerField(null=True, blank=True)
+    renewed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["session_id", "number"]

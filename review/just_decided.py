@@ -47,7 +47,8 @@ def just_decided(request: HttpRequest, filters: ItemFilter) -> JustDecided | Non
     texts = {
         ReviewState.SENDING.value: gettext("{reference}: {done}. It takes effect in some seconds."),
         ReviewState.SECOND_OPINION.value: gettext(
-            "{reference}: {done}. It waits until a second person has agreed or signed."
+            "{reference}: nothing has happened yet. What you decided ({done}) waits until a second"
+            " person has agreed or signed."
         ),
     }
     text = texts.get(item.state, gettext("{reference}: {done}."))

@@ -32,6 +32,9 @@ ITEM_STATES: Mapping[str, str] = {
     ReviewState.SENDING: gettext_noop("Decided, goes out within seconds"),
 }
 
+NOT_FINISHED = gettext_noop("Not finished")
+"""Of a stage that was begun, in a turn that nobody works on: the model could not be reached."""
+
 CHOICE_OUTCOMES: Mapping[str, str] = {
     ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
     ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose from these."),
@@ -106,7 +109,7 @@ ACTIONS_DONE: Mapping[str, str] = {
     Action.DONE: gettext_noop("Reached the citizen"),
     Action.DISMISS: gettext_noop("Dismissed"),
     Action.AGREE: gettext_noop("Agreed"),
-    Action.DISAGREE: gettext_noop("Disagreed"),
+    Action.DISAGREE: gettext_noop("Sent back"),
     Action.UNDO: gettext_noop("Took it back"),
 }
 
@@ -122,8 +125,8 @@ ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
         gettext_noop("What the first person decided takes effect."),
     ),
     Action.DISAGREE: (
-        gettext_noop("Disagree"),
-        gettext_noop("The item is open again, with your reason."),
+        gettext_noop("Send it back"),
+        gettext_noop("Who decided it has it again, and reads your note. Nothing is sent."),
     ),
     Action.APPROVE: (
         gettext_noop("Approve it"),
@@ -166,11 +169,6 @@ ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
 
 REASONS: Mapping[str, tuple[str, ...]] = {
     Action.AGREE: (gettext_noop("It is right."),),
-    Action.DISAGREE: (
-        gettext_noop("It is wrong."),
-        gettext_noop("Something is missing."),
-        gettext_noop("It could be misunderstood."),
-    ),
     Action.APPROVE: (
         gettext_noop("It is right as it is."),
         gettext_noop("The fault is harmless."),
@@ -217,6 +215,15 @@ CAREFUL_ORDER: tuple[str, ...] = (
 )
 """The order where the message shows a danger, or the citizen has refused what the assistant has: a
 person's own words first."""
+
+SECOND_ORDER: tuple[str, ...] = (Action.AGREE, Action.WRITE, Action.DISAGREE)
+"""What comes first where a decision waits for a second opinion."""
+
+CHANGE = (
+    gettext_noop("Change it"),
+    gettext_noop("Your words take the place of theirs. Then somebody else has to agree."),
+)
+"""The name and the hint of writing the reply where a decision waits for a second opinion."""
 
 TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
 """The hint of a correction that no answer waits for."""

@@ -244,7 +244,7 @@ class Decision(models.Model):
     the action needs. ``artifacts`` holds the hashes of the attempt that was judged, and the prefix
     of the token where a program decided; ``evidence`` the spans of the new answer. ``seconds`` is
     the time between the claim and the decision.
-    ``about`` is the record that this one agrees with, disagrees with, or undoes.
+    ``about`` is the record that this one agrees with, disagrees with, replaces, or undoes.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -32,6 +32,7 @@ from conversations.models import (
 )
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit.audited import AuditedModel
+from ieim.audit.canonical import instant
 
 _ENDED = {status.value for status in (*DONE_STAGE_STATUSES, StageStatus.NEEDS_REVIEW)}
 _ANSWER = ("output", "state_merge", "result")
@@ -71,6 +72,13 @@ def _choice_related(choice: Choice) -> dict[str, Any]:
     return {name: getattr(choice, name) for name in names if getattr(choice, name)}
 
 
+def _turn_related(turn: Turn) -> dict[str, Any]:
+    # As above: only where somebody had a newer release asked.
+    if turn.renewed_at is None:
+        return {}
+    return {"release_number": turn.release_number, "renewed_at": instant(turn.renewed_at)}
+
+
 def _is_erased_session(session: Session) -> bool:
     """Whether an erasure has taken a session's secrets; before 0.3 it had one of them only."""
     opens = {session.secret_sha256, session.link_sha256} - {""}
@@ -91,8 +99,9 @@ SESSION = AuditedModel(
 TEXT = AuditedModel(
     "turn_text",
     Turn.objects.all,
-    ("id", "session_id", "number", "text", "release_number", "created_at"),
+    ("id", "session_id", "number", "text", "created_at"),
     chain_lookup="session_id",
+    related=lambda turn: {"release_number": turn.first_release or turn.release_number},
     is_tombstone=lambda turn: not turn.text,
     is_immutable=True,
     former_kind="turn",
@@ -102,6 +111,7 @@ SIGNS = AuditedModel(
     Turn.objects.all,
     ("id", "language", "risks"),
     chain_lookup="session_id",
+    related=_turn_related,
     # That a turn should be there at all is for its text to say.
     is_blank=lambda turn: True,
     is_tombstone=lambda turn: not (turn.risks or turn.language),

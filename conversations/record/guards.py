@@ -41,7 +41,7 @@ GUARDS = {
                 # Its state and the worker at it; risk flags, to which triage adds.
                 *("state", "updated_at", "queued_at", "lease", "leased_until", "retry_at"),
                 *("unavailable_since", "runs", "resumed", "hold_waived", "risks"),
-                *("said_safe_at", "situation"),
+                *("said_safe_at", "situation", "release_number", "first_release", "renewed_at"),
             ),
             erased_if=ended_by(ERASED, "OLD.session_id"),
             blank={"text": "''", "language": "''"},

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +18,7 @@ from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
 from ieim.administration import selectors as administration
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.findings import Code, Finding
@@ -58,6 +58,7 @@ class Replay:
 def replay(turn: Turn) -> Replay:
     """Judge every stored attempt of ``turn`` again. Reads only."""
     release = languages.release_of(turn)
+    first = knowledge.release(turn.first_release) if turn.first_release else release
     stored: list[Decision] = []
     replayed: list[Decision] = []
     changes: list[str] = []
@@ -66,7 +67,7 @@ def replay(turn: Turn) -> Replay:
     # No response id may come twice in a session.
     attempts = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
     response_ids = list(attempts.exclude(response_id="").values_list("pk", "response_id"))
-    decided_at: datetime | None = None
+    decided_at = turn.renewed_at  # what was asked of an earlier release is gone likewise
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
             if decided_at and stage.contract in ANSWERING and attempt.created_at < decided_at:
@@ -74,6 +75,8 @@ def replay(turn: Turn) -> Replay:
                 continue
             used = (response_id for pk, response_id in response_ids if pk < attempt.pk)
             context = context_of(turn, state, attempt=attempt.number, used=used)
+            if turn.renewed_at and attempt.created_at < turn.renewed_at:  # of triage
+                context = replace(context, release=first, labels=first.label_codes)
             stored.append(_stored(stage, attempt))
             replayed.append(_judged(turn, stage, attempt, context))
             changes += _differences(stored[-1], replayed[-1], attempt)
@@ -158,7 +161,7 @@ def context_of(
         user_prompt=turn.text,
         cached_state=dict(state),
         release=release,
-        labels={name: frozenset(codes) for name, codes in release.labels.items()},
+        labels=release.label_codes,
         used_response_ids=frozenset(used),
         redacted=prepare(turn.text) if as_seen else None,
         entities=_entities(turn),

@@ -316,7 +316,9 @@ def options(choice: Choice, release: Release) -> tuple[OptionView, ...]:
             option = OptionView(number, agency, key, situation.name, "", line, written_in)
             result.append(option)
             continue
-        service = release.services[agency, key]
+        service = release.services.get((agency, key))
+        if service is None:  # of an earlier release than the one that is asked again
+            continue
         line = first_sentence(service.overview or service.applicability_summary)
         name = release.agencies[agency].name
         result.append(OptionView(number, agency, key, service.name, name, line))

@@ -17,7 +17,7 @@ from django.utils import timezone
 from conversations import states
 from conversations.citations import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
-from conversations.record.audited import REPLY, SPAN, STAGE, cited
+from conversations.record.audited import REPLY, SIGNS, SPAN, STAGE, cited
 from conversations.states import StageStatus, TurnState
 from conversations.turns import events, flags, languages, moves
 from conversations.webhooks import outbox
@@ -105,6 +105,26 @@ def ask_again(*, stage: Stage) -> None:
     stage.refresh_from_db()
     again = {"stage": stage.contract, "round": stage.round}
     events.record(stage.turn, "stage.asked_again", again, rows=[STAGE.row(stage)])
+
+
+@transaction.atomic
+def renew_release(*, turn: Turn, release_number: int) -> None:
+    """Let a turn be asked again from its first step, with a newer release.
+
+    What a model said of the earlier one stays in the record, and counts no more.
+    """
+    before, now = turn.release_number, timezone.now()
+    turn.first_release = turn.first_release or before
+    turn.release_number, turn.renewed_at, turn.release = release_number, now, None
+    turn.save(update_fields=["first_release", "release_number", "renewed_at", "updated_at"])
+    voided = void(turn, after=-1)
+    payload = {
+        "from": before,
+        "release": release_number,
+        "void": [stage.contract for stage in voided],
+    }
+    rows = [SIGNS.row(turn), *map(STAGE.row, voided)]
+    events.record(turn, "turn.release_renewed", payload, rows=rows)
 
 
 def _fresh_round() -> dict[str, Any]:

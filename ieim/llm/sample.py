@@ -66,7 +66,7 @@ def request_for(
         user_prompt=text,
         cached_state=_state(contract_id),
         release=knowledge,
-        labels={name: frozenset(codes) for name, codes in knowledge.labels.items()},
+        labels=knowledge.label_codes,
     )
     inputs = Inputs(
         text=text,

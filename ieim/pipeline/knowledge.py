@@ -329,6 +329,11 @@ class Release:
                 return self.steps(replace(situation, steps=situation.steps[: index + 1]))
         return self.steps(situation)
 
+    @property
+    def label_codes(self) -> dict[str, frozenset[str]]:
+        """The codes of the labels, by set."""
+        return {name: frozenset(codes) for name, codes in self.labels.items()}
+
     @cached_property
     def languages(self) -> frozenset[str]:
         """The languages that something is translated into."""

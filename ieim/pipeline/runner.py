@@ -160,7 +160,7 @@ class Runner(Engine):
             user_prompt=turn.text,
             cached_state={"session_id": turn.session_id},
             release=self.release,
-            labels={name: frozenset(codes) for name, codes in self.release.labels.items()},
+            labels=self.release.label_codes,
             redacted=prepare(turn.text),
         )
 

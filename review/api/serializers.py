@@ -439,8 +439,21 @@ class RecordSerializer(serializers.Serializer[Any]):
     output = StoredField()
     patch = PatchField(help_text="RFC 6902: from what the model said to `output`.")
     about = serializers.UUIDField(
-        source="about_id", allow_null=True, help_text="The record that this one answers or undoes."
+        source="about_id",
+        allow_null=True,
+        help_text="The record that this one answers, replaces or undoes.",
     )
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """What waits for a second person or another agency, beside what the assistant had."""
+
+    decision = serializers.UUIDField(source="decision.pk")
+    sent_back = serializers.UUIDField(
+        source="sent_back.pk", allow_null=True, help_text="The record with the note; else null."
+    )
+    decided = serializers.CharField(source="decided.text", help_text="As plain text.")
+    model = serializers.CharField(source="model.text", help_text="Likewise; empty for nothing.")
 
 
 class SignatureSerializer(serializers.Serializer[Any]):
@@ -478,6 +491,7 @@ class ItemSerializer(RowSerializer):
         help_text="The agencies whose signature a reply to this would still lack.",
     )
     actions = AllowedSerializer(many=True)
+    second = ComparisonSerializer(allow_null=True, help_text="Of a decision that waits for others.")
     person = WishSerializer(allow_null=True, help_text="Of the stage `person` alone.")
 
 

@@ -47,6 +47,7 @@ from review.quality import api as quality
 from review.queue import selectors
 from review.queue.filters import BadAddress
 from review.queue.selectors import UnknownPage
+from review.second.comparison import comparison
 from review.talking import CannotTalk
 
 OPINIONS = (Action.AGREE, Action.DISAGREE)
@@ -120,12 +121,14 @@ class Items(KnowledgeViewSet):
         also=[404],
     )
     def read(self, request: Request, pk: UUID) -> Response:
-        item: Any = load(pk, self.user).item
+        loaded = load(pk, self.user)
+        item: Any = loaded.item
         reading.record_read(item, self.user)
         prefetch_related_objects([item], "turn__stages__spans")
         item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
         item.unsigned = deciding.missing_signatures(item)
         item.person = person_request(item, self.user)
+        item.second = comparison(loaded)
         item.actions = [
             {"action": action, "allowed": not why_not, "why_not": why_not}
             for action, why_not in deciding.may(item, self.user).items()
@@ -172,7 +175,9 @@ class Items(KnowledgeViewSet):
     def decide(self, request: Request, pk: UUID) -> Response:
         current = locking.find(pk, self.user)
         action, reason, payload = decision_of(request)
-        if action in OPINIONS and not self.user.has_perm(locking.SECOND):
+        # Who signs for an agency may send back what they will not sign.
+        signs = deciding.missing_signatures(current)
+        if action in OPINIONS and not self.user.has_perm(locking.SECOND) and not signs:
             raise PermissionDenied
         _require_current(request, current)
         try:

@@ -137,6 +137,7 @@ KINDS: Mapping[str, str] = {
     "turn.flagged": gettext_noop("Signs of danger or risk were noted"),
     "turn.needs_review": gettext_noop("The message stopped: a person has to look"),
     "turn.received": gettext_noop("The citizen sent a message"),
+    "turn.release_renewed": gettext_noop("A newer release was asked for the message"),
     "turn.reopened": gettext_noop("The message was opened again"),
     "turn.said_safe": gettext_noop("The citizen said that they are safe"),
     "turn.situation": gettext_noop("The answer came with the checklist of a situation"),

@@ -16,8 +16,9 @@ from review import deciding, reading
 from review.batches import services
 from review.batches.models import Batch, EntryState
 from review.deciding import Action, Refused, outdated
-from review.item import page, selectors
+from review.item import selectors
 from review.item.base_forms import FormContext
+from review.item.citizen import citizens_view, finished_turn
 from review.item.forms import DecisionForm
 from review.scope import visible
 from review.states import ReviewState
@@ -42,7 +43,7 @@ def samples(
     for pk in pks[:SAMPLES]:
         item = selectors.load(pk, user).item
         reading.record_read(item, user)
-        sample: dict[str, Any] = {"item": item, "turn": page.finished_turn(item.turn)}
+        sample: dict[str, Any] = {"item": item, "turn": finished_turn(item.turn)}
         problem = services.why_not_together(item, action, has_read=has_read)
         problem = problem or deciding.why_confirm(item, action, payload)
         try:
@@ -51,7 +52,7 @@ def samples(
             yield {**sample, "problem": problem or refused.message}
             continue
         problem = problem or str(outdated.changes_since(item.turn, seen.reply) or "")
-        reply = seen.reply and page.citizens_view(item.turn, seen.reply, action)
+        reply = seen.reply and citizens_view(item.turn, seen.reply, action)
         yield {**sample, "problem": problem, "reply": reply, "happens": seen.happens}
 
 

@@ -133,8 +133,10 @@ def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
     elif prepared.answer is not None:
         _replace_answer(item, action, prepared.answer)
     elif action is Action.RETRY:
-        stage = answers.stage_of(turn, item.stage)
-        if stage is not None:
+        stage, newer = answers.stage_of(turn, item.stage), outdated.askable_release(turn)
+        if newer is not None:
+            resuming.renew_release(turn=turn, release_number=newer)
+        elif stage is not None:
             resuming.ask_again(stage=stage)
         resuming.resume(turn=turn)
     else:
@@ -289,14 +291,13 @@ def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str,
     problem = permitted.state_problem(item, action)
     if problem:
         raise Refused(problem)
-    if action is Action.DISAGREE:
-        return Preview(
-            None, gettext("Nothing is sent. The item is open again, and both records stay.")
-        )
-    if action is Action.AGREE:
+    if action in permitted.OPINIONS:
         proposal = signing.proposal_of(item)
         if proposal is None:
             raise Refused(gettext("There is no decision that waits for a second opinion."))
+        if action is Action.DISAGREE:
+            back = gettext("Nothing is sent. It goes back to {name}, who reads your note.")
+            return Preview(None, back.format(name=proposal.actor.display_name))
         proposal.item = item
         return _preview_of(item, proposal.actor, prepare_agreed(proposal), waits="")
     prepared = prepare(item, action, payload)
@@ -313,7 +314,7 @@ def prepare_agreed(proposal: Decision) -> Prepared:
     reply, _ = outcome(item, proposal.actor, prepared)
     changes = outdated.changes_since(item.turn, reply)
     if changes is not None and proposal.artifacts.get("live_release") != changes.live:
-        message = gettext("{changes} Disagree, or have it taken back: it is decided anew then.")
+        message = gettext("{changes} Decide it anew, or send it back.")
         raise Refused(message.format(changes=changes))
     return prepared
 
@@ -388,7 +389,9 @@ def outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | 
     if item.stage not in AWAITED:
         return None, gettext("The item is done. No answer to the citizen changes.")
     if action is Action.RETRY:
-        return None, gettext("The model is asked again. If that fails too, a new item comes here.")
+        again = gettext("The model is asked again. If that fails too, a new item comes here.")
+        newer = outdated.askable_release(item.turn)
+        return None, again if newer is None else f"{outdated.from_newer(newer)} {again}"
     return _resumed(item, actor, prepared)
 
 

@@ -251,13 +251,11 @@ def approving(stage: Stage) -> Answer:
     waived = all(finding["waivable"] for finding in (*attempt.findings, *stage.findings))
     if not waived and not extra:
         raise Refused(
-            gettext(
-                "The answer has a fault that nobody may wave through. Correct it, or ask again."
-            )
+            _not_approvable(stage, gettext("The answer has a fault that nobody may waive."))
         )
     output, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
     if output is None:
-        raise Refused(gettext("The model’s answer cannot be read. Correct it, or ask again."))
+        raise Refused(_not_approvable(stage, gettext("The model’s answer cannot be read.")))
     output = jsonpatch.apply_patch(output, [{"op": "remove", "path": path} for path in extra])
     contract = contracts.load(stage.contract)
     context = context_for(stage.turn, stage.contract, attempt=attempt)
@@ -268,6 +266,12 @@ def approving(stage: Stage) -> Answer:
     judgement = gate.accepted(contract, Judgement((), tuple(checked.located), output, None))
     request = json.loads(attempt.asked_text) if attempt.asked else None
     return _answer(stage.contract, judgement, replace(context, request=request), stage.turn)
+
+
+def _not_approvable(stage: Stage, why: str) -> str:
+    """Return why an answer cannot be approved, and what to do: triage is not asked again."""
+    can_ask = stage.contract in ANSWERING
+    return f"{why} {gettext('Correct it, or ask again.') if can_ask else gettext('Correct it.')}"
 
 
 def unknown_fields(stage: Stage) -> list[str]:

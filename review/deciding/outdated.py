@@ -9,9 +9,11 @@ from django.utils.translation import gettext
 
 from conversations.citations import version
 from conversations.models import Turn
+from conversations.states import DECIDED_STAGE_STATUSES
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.topology import ANSWERING
 from ieim.studio.labels import COLUMNS
 
 SHOWN_CHARS: Final = 80
@@ -44,6 +46,19 @@ def older_release(turn: Turn) -> str:
         return ""
     text = gettext("This message was read with release {number}; release {live} is live now.")
     return text.format(number=turn.release_number, live=live)
+
+
+def askable_release(turn: Turn) -> int | None:
+    """Return the newer release that a turn is asked again with; None where it is on the live one,
+    or somebody has decided a step of it: that was decided for the release that it is on."""
+    live = knowledge.current_number()
+    decided = turn.stages.filter(contract__in=ANSWERING, status__in=DECIDED_STAGE_STATUSES)
+    return None if live in (None, turn.release_number) or decided.exists() else live
+
+
+def from_newer(number: int) -> str:
+    """Return that asking again begins anew with release ``number``, as a sentence."""
+    return gettext("It begins anew, with release {number}.").format(number=number)
 
 
 def changes_since(turn: Turn, reply: Reply | None) -> Changes | None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TypeVar
 
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.states import StageStatus, TurnState
+from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.people.models import User
 from ieim.people.selectors import sole_giver
 from ieim.pipeline.findings import WAIVABLE
@@ -29,18 +29,22 @@ BUSY = gettext_noop("The question is being worked on. Wait until that has ended.
 MOOT = gettext_noop("Nothing waits for this any more.")
 FOR_A_PERSON = gettext_noop("The citizen asks for a person: there is nothing of the model's here.")
 TRIAGE_ONLY = gettext_noop("This is only about what the message says: no answer waits for it.")
-WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL})
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """A person and an item that they see."""
 
     item: ReviewItem
     actor: User
     now: datetime
+
+    @cached_property
+    def opinion_on(self) -> Decision | None:
+        """The decision that waits for a second opinion."""
+        return opinion_wanted(self.item)
 
 
 def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
@@ -94,6 +98,11 @@ def _may_give_opinions(case: Case) -> str:
     return "" if case.actor.has_perm(locking.SECOND) else gettext(NO_RIGHT)
 
 
+def _may_send_back(case: Case) -> str:
+    waits_for_opinion = case.opinion_on is not None
+    return _may_give_opinions(case) if waits_for_opinion else _may_decide(case)
+
+
 def _undecided(case: Case) -> str:
     decided = case.item.state in (ReviewState.DECIDED.value, ReviewState.SENDING.value)
     return gettext("This item has been decided.") if decided else ""
@@ -104,12 +113,26 @@ def _has_claim(case: Case) -> str:
 
 
 def _waits_for_no_opinion(case: Case) -> str:
-    waits = gettext("A decision waits for a second opinion: agree or disagree.")
-    return waits if opinion_wanted(case.item) is not None else ""
+    waits = gettext("A decision waits for a second opinion: agree or send it back.")
+    return waits if case.opinion_on is not None else ""
+
+
+def _may_change(case: Case) -> str:
+    """Return why the decision that waits may not be decided anew; a second person may do that."""
+    if case.opinion_on is None:
+        return ""
+    return _waits_for_no_opinion(case) if _may_give_opinions(case) else _of_another(case)
 
 
 def _of_another(case: Case) -> str:
-    proposal = opinion_wanted(case.item)
+    return _made_by_another(case, case.opinion_on)
+
+
+def _waits_for_others(case: Case) -> str:
+    return _made_by_another(case, signing.proposal_of(case.item))
+
+
+def _made_by_another(case: Case, proposal: Decision | None) -> str:
     if proposal is None:
         return gettext("There is no decision yet that needs a second opinion.")
     if proposal.actor_id == case.actor.pk:
@@ -133,7 +156,7 @@ def too_new(actor: User, author: User, now: datetime) -> str:
 
 
 def _idle(item: ReviewItem) -> str:
-    return gettext(BUSY) if TurnState(item.turn.state) in WORKING else ""
+    return gettext(BUSY) if TurnState(item.turn.state) in PENDING_TURN_STATES else ""
 
 
 def _awaited(item: ReviewItem) -> str:
@@ -191,12 +214,13 @@ def _undoes(case: Case) -> str:
     return gettext(NOT_UNDOABLE) if all(problems) else ""
 
 
-_DECIDER = (_may_decide, _undecided, _has_claim, _waits_for_no_opinion)
-_SECOND = (_may_give_opinions, _undecided, _has_claim, _of_another)
+_DECIDER = (_may_decide, _undecided, _has_claim)
 
 PERSON_CONDITIONS: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
-    **dict.fromkeys(Action, _DECIDER),
-    **dict.fromkeys(OPINIONS, _SECOND),
+    **dict.fromkeys(Action, (*_DECIDER, _may_change)),
+    **dict.fromkeys((Action.HAND_OVER, Action.DONE), (*_DECIDER, _waits_for_no_opinion)),
+    Action.AGREE: (_may_give_opinions, _undecided, _has_claim, _of_another),
+    Action.DISAGREE: (_may_send_back, _undecided, _has_claim, _waits_for_others),
     Action.UNDO: (_undoes,),
 }
 """What has to hold of the person and of their hold on the item. A condition returns the sentence
@@ -237,7 +261,7 @@ def is_moot(item: ReviewItem) -> bool:
     if _of_triage(item):
         return not _stage_waits(item)
     if item.turn.state != TurnState.NEEDS_REVIEW.value:
-        return TurnState(item.turn.state) not in WORKING
+        return TurnState(item.turn.state) not in PENDING_TURN_STATES
     return item.stage not in (REPLY, PERSON) and not _stage_waits(item)
 
 

@@ -48,6 +48,8 @@ def decide(
     has a say: until then the decision can be undone.
 
     Where others have to agree or to sign first, the decision is stored and nothing else happens.
+    What a second person decides anew takes the place of the decision that waits for them. A
+    decision that is disagreed with goes back to its author, with the reason as a note.
     ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
     "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
     has run), service ``{"agency", "service"}``, write ``{"text", "sources": [{"agency",
@@ -75,9 +77,13 @@ def decide(
     prepared = actions.prepare(item, action, payload)
     changes = outdated.changes_since(item.turn, actions.outcome(item, actor, prepared)[0])
     if changes is not None and payload.get(signing.FIELD) is not True:
-        raise Outdated(str(changes))
+        message = gettext("{changes} Look at what happens with it, then confirm it.")
+        raise Outdated(message.format(changes=changes))
     live_release = changes.live if changes else None
-    decision = _record(item, prepared, actor, reason, now, live_release=live_release)
+    replaced = permitted.opinion_wanted(item)
+    decision = _record(
+        item, prepared, actor, reason, now, about=replaced, live_release=live_release
+    )
     if action is Action.HAND_OVER:
         locking.advance(item, state=signing.waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
@@ -157,7 +163,7 @@ def _is_due(item: ReviewItem, now: datetime) -> bool:
 
 
 def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: datetime) -> Decision:
-    proposal = permitted.opinion_wanted(item)
+    proposal = signing.proposal_of(item)
     if proposal is None:
         raise Conflict(gettext("The decision was undone meanwhile. Look at the item again."))
     proposal.item = item
@@ -170,8 +176,27 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
         _carry_out(item, prepared, proposal.actor, now)
     else:
         signing.withdraw_signatures(item, actor)
-        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        _send_back(item, proposal, actor)
     return decision
+
+
+def _send_back(item: ReviewItem, proposal: Decision, actor: User) -> None:
+    """Let the author of a decision have the item again, where they still may; it is open else."""
+    author = proposal.actor
+    is_there = author.is_active and author.has_perm(locking.DECIDE) and scope.sees(author, item)
+    if not is_there or "token" in proposal.artifacts:  # a program does not look at its items
+        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        return
+    claim = {"claimed_by": author, "claimed_until": locking.claim_end()}
+    locking.advance(item, state=ReviewState.CLAIMED, **claim)
+    payload: dict[str, Any] = {
+        "item": str(item.pk),
+        "turn": str(item.turn_id),
+        "version": item.version,
+        "to": author.get_username(),
+    }
+    chain = item.turn.session_id
+    audit.record(chain=chain, kind="review.assigned", actor=actor.actor, payload=payload)
 
 
 def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:

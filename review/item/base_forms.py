@@ -19,6 +19,7 @@ from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer, steps
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import Query, Ranking, Shortlist
+from ieim.pipeline.reply.reply import Reply
 from review.item.message import last_answer
 from review.item.stages import call_payload
 from review.labels import agency_name
@@ -59,11 +60,15 @@ class Option:
 
 @dataclass(frozen=True)
 class FormContext:
-    """A turn, its release, and the model's last answer to the stage ``contract``."""
+    """A turn, its release, and the model's last answer to the stage ``contract``.
+
+    ``earlier`` is the reply in somebody's words that waits for others or was sent back.
+    """
 
     contract: str
     turn: Turn
     stages: Mapping[str, Stage]
+    earlier: Reply | None = None
 
     @cached_property
     def release(self) -> Release:
@@ -200,6 +205,11 @@ class ServicePicker(ActionForm):
         return str(self.data.get(self.words_id, "")).strip()
 
     @property
+    def chosen(self) -> list[str]:
+        """The values of the services that are chosen."""
+        return list(self.data.getlist(self.input_name)) if self.is_bound else []
+
+    @property
     def agencies(self) -> Sequence[str] | None:
         """The agencies whose services are searched; None for every agency's."""
         return None
@@ -214,7 +224,7 @@ class ServicePicker(ActionForm):
         """The chosen services first, then the model's, then what fits the words, or the message."""
         context, words, agencies = self.context, self.words, self.agencies
         services, by_model = context.release.services, self.model_services
-        chosen = self.data.getlist(self.input_name)
+        chosen = self.chosen
         matches = [service for service in map(self._service, chosen) if service]
         matches += [
             services[key]
@@ -241,7 +251,7 @@ class ServicePicker(ActionForm):
 
     def clean_services(self, missing: str = "") -> list[Service]:
         """Return the chosen services; ``missing`` says that there has to be one."""
-        services = list(map(self._service, self.data.getlist(self.input_name)))
+        services = list(map(self._service, self.chosen))
         if None in services:
             raise ValidationError(gettext("Choose the services from the list: one is not in it."))
         if missing and not services:

@@ -12,12 +12,13 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from ieim.pipeline.findings import pointer
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.stages import service_select
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.labels import stage_label
 from review import labels
-from review.deciding import Refused, answers
+from review.deciding import Refused, answers, outdated
 from review.deciding.locking import checked_reason
 from review.item.base_forms import (
     VALUES,
@@ -51,6 +52,18 @@ class WriteForm(ServicePicker):
     error_ids = {"source": words_id}
     text = TextField(error_messages={"required": _("Write the reply.")})
     source = VALUES
+
+    def __init__(self, context: FormContext, data: QueryDict | None) -> None:
+        super().__init__(context, data)
+        if context.earlier is not None:
+            self.initial["text"] = "\n\n".join(context.earlier.paragraphs)
+
+    @property
+    def chosen(self) -> list[str]:
+        """Before anything is posted, the sources of what was decided before."""
+        if self.is_bound or self.context.earlier is None:
+            return super().chosen
+        return [pointer(s.agency_id, s.service_key) for s in self.context.earlier.sources]
 
     def clean_source(self) -> list[Service]:
         return self.clean_services()
@@ -221,7 +234,9 @@ class DecisionForm(forms.Form):
     @cached_property
     def choices(self) -> list[Choice]:
         """The actions that may be taken now, in the order of the page."""
-        order = labels.CAREFUL_ORDER if self.careful else labels.ACTION_CHOICES
+        order = labels.CAREFUL_ORDER if self.careful else tuple(labels.ACTION_CHOICES)
+        if self._is_offered(Action.AGREE):
+            order = tuple(dict.fromkeys((*labels.SECOND_ORDER, *order)))
         return [self._choice(Action(action)) for action in order if self._is_offered(action)]
 
     @property
@@ -322,6 +337,10 @@ class DecisionForm(forms.Form):
         if action == Action.OVERRIDE:
             hint = hint if contract in ANSWERING else gettext(labels.TRIAGE_HINT)
             hint = f"{stage_label(contract)} {hint}"
+        if action == Action.RETRY and (newer := outdated.askable_release(self.context.turn)):
+            hint = outdated.from_newer(newer)
+        if action == Action.WRITE and self._is_offered(Action.AGREE):
+            name, hint = map(gettext, labels.CHANGE)
         stage = self.context.stages.get(contract)
         if action == Action.APPROVE and stage and (extra := answers.unknown_fields(stage)):
             name, hint = map(gettext, labels.TAKE_WITHOUT)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,15 +12,11 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations import selectors as conversations
 from conversations.chat import reply_views
-from conversations.chat.presenters import TurnView
-from conversations.chat.reply_presenters import ReplyView
-from conversations.models import Attempt, ReplyOrigin, Turn
-from conversations.models import Reply as StoredReply
+from conversations.models import Attempt, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from conversations.turns import choosing, flags, languages, resuming
+from conversations.turns import choosing, flags, languages
 from conversations.turns.choosing import OptionView
-from ieim.knowledge.notices import selectors as notices
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding, steps
@@ -35,13 +30,15 @@ from review.deciding import Preview, Refused, actions, answers, outdated, permit
 from review.deciding.locking import DECIDE, SUPERVISE
 from review.item import message, stages
 from review.item.base_forms import FormContext, Problem
+from review.item.citizen import citizens_view, finished_turn
 from review.item.forms import DecisionForm, ServeForm
 from review.item.selectors import LoadedItem, person_request
 from review.item.stages import Statement, statements
 from review.labels import agency_name
-from review.models import Action, Decision, ReviewItem
+from review.models import Action, ReviewItem
 from review.queue.filters import ItemFilter
 from review.queue.presenters import queue_aside
+from review.second.comparison import Comparison, comparison, decided_side, earlier_words, views
 from review.states import ReviewState
 
 CORRECT = "stage"
@@ -50,10 +47,6 @@ ONCE_MORE = "once-more"
 """What is posted to come to the step that asks once more before an approval in a crisis."""
 WAITS = gettext_noop("The citizen waits for the answer.")
 NOBODY_WAITS = gettext_noop("It is about what the message says: no citizen waits for it.")
-_ORIGINS: Mapping[str, ReplyOrigin] = {
-    Action.APPROVE: ReplyOrigin.MODEL_APPROVED,
-    Action.OVERRIDE: ReplyOrigin.STAFF_OVERRIDE,
-}
 
 
 def context(
@@ -80,14 +73,18 @@ def context(
     elif holder == user:
         panel = "form"
     decision = decision_form(loaded, user, data, correct=correct)
-    opinion, proposal = permitted.opinion_wanted(item), signing.proposal_of(item)
+    compared = comparison(loaded)
+    proposal = compared.decision if compared and not compared.sent_back else None
     waits = proposal is not None and signing.waits_for_signatures(item, proposal)
+    opinion = None if waits or item.state == ReviewState.SENDING.value else proposal
     signatures = _signatures(loaded, user, waits=waits)
     now = timezone.now()
     return {
         "item": item,
         "danger": dangers,
-        "view": _item_view(loaded, user, dangers, proposal),
+        "view": _item_view(loaded, user, dangers),
+        "second": compared,
+        "sides": views(loaded, compared) if compared else (),
         "feedback": feedback.of_turn(item.turn),
         "panel": f"review/deciding/{panel}.html",
         "mine": holder == user,
@@ -100,7 +97,7 @@ def context(
         "correctable": correctable(loaded) if holder == user else (),
         "again": _reopened(loaded),
         "talked": people.taken_over(item.turn.session_id),
-        "outdated": _outdated(loaded, proposal),
+        "outdated": _outdated(loaded, compared),
         "undoable": [
             record.pk
             for record in permitted.undoable(item)
@@ -108,7 +105,7 @@ def context(
         ],
         "signatures": signatures,
         "signs": any(signature["may_sign"] for signature in signatures),
-        "waiting": _waiting_reply(loaded, user, proposal),
+        "waiting": None if compared else _waiting_reply(loaded, user, decision),
         "draft": _draft(decision) if data is not None and holder != user else None,
         "errors": problems,
         "problem_title": title,
@@ -129,7 +126,7 @@ def preview_context(loaded: LoadedItem, decision: DecisionForm, preview: Preview
         decided = gettext("Decided")
         says = tuple(
             replace(statement, heading=statement.heading or decided)
-            for statement in _comparison(loaded, proposal).chosen
+            for statement in decided_side(loaded, proposal).says
         )
     changes = None if proposal else outdated.changes_since(turn, preview.reply)
     why_confirm = deciding.why_confirm(loaded.item, action, payload)
@@ -168,12 +165,13 @@ def decision_form(
         contract = item.stage if item.stage != REPLY else (possible or ("",))[-1]
     in_crisis = bool(crisis.labels(item.turn))
     may = deciding.may(item, user)
-    best = next((a for a in (Action.APPROVE, Action.SERVICE) if may[a] == ""), None)
-    preselected = Action.WRITE if in_crisis else best
+    order = (Action.AGREE, Action.APPROVE, Action.SERVICE)
+    best = next((action for action in order if may[action] == ""), None)
+    preselected = Action.WRITE if in_crisis and best is not Action.AGREE else best
     if correct and contract == correct:
         preselected = Action.OVERRIDE
     return DecisionForm(
-        FormContext(contract, item.turn, loaded.stages),
+        FormContext(contract, item.turn, loaded.stages, earlier_words(item)),
         data,
         may,
         preselected=preselected,
@@ -283,9 +281,7 @@ def danger(turn: Turn) -> Danger | None:
     )
 
 
-def _item_view(
-    loaded: LoadedItem, user: User, dangers: Danger | None, proposal: Decision | None
-) -> dict[str, Any]:
+def _item_view(loaded: LoadedItem, user: User, dangers: Danger | None) -> dict[str, Any]:
     """Return what the page says of an item, its message, and the stages of its turn.
 
     ``reasons`` are (sentence, code); ``model_answer`` is what the model said at the stage that
@@ -329,7 +325,6 @@ def _item_view(
                 "who": record.actor.display_name,
                 "when": record.created_at,
                 "reason": record.reason,
-                "comparison": _comparison(loaded, record) if record == proposal else None,
             }
             for record in item.decisions.all()
         ],
@@ -402,38 +397,12 @@ def _reopened(loaded: LoadedItem) -> dict[str, Any] | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A person's decision (``chosen``) beside the ``model``'s answer; either may be empty."""
+def _waiting_reply(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, Any] | None:
+    """Return the reply that the citizen got, or the one that an approval sends, as they see or
+    would see it; None for none.
 
-    chosen: tuple[Statement, ...]
-    model: tuple[Statement, ...]
-
-
-def _comparison(loaded: LoadedItem, proposal: Decision) -> Comparison:
-    """Return a decision that waits for others beside the model's answer to the same step."""
-    release = languages.release_of(loaded.item.turn)
-    contract, output = proposal.artifacts.get("stage", ""), proposal.output
-    chosen: tuple[Statement, ...] = ()
-    if contract and proposal.action in (Action.APPROVE, Action.OVERRIDE):
-        chosen = statements(contract, output, release)
-    elif output is not None:
-        chosen = (Statement("", Reply.from_dict(output).as_text()),)
-    if not contract:
-        reply = answers.follow(loaded.item.turn).reply
-        return Comparison(chosen, (Statement("", reply.as_text()),) if reply else ())
-    stage = loaded.stages.get(contract)
-    attempts = list(stage.attempts.all()) if stage else []
-    model = statements(contract, message.last_answer(stage) if stage else None, release)
-    raw = stages.pretty(attempts[-1].raw_text).strip() if attempts and not model else ""
-    return Comparison(chosen, model or ((Statement("", raw),) if raw else ()))
-
-
-def _waiting_reply(
-    loaded: LoadedItem, user: User, proposal: Decision | None
-) -> dict[str, Any] | None:
-    """Return the reply that the citizen got, that of a ``proposal``, or the one that is held, as
-    the citizen sees or would see it; None for none."""
+    Its ``reply`` is None where the approval leads to another step, as ``happens`` says.
+    """
     turn = loaded.item.turn
     if hasattr(turn, "reply"):
         return {
@@ -441,20 +410,21 @@ def _waiting_reply(
             "reply": reply_views.reply_view(turn.reply, turn),
             "turn": conversations.turn_view(turn.pk),
         }
-    if proposal is not None:
-        title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
-    elif loaded.item.stage == REPLY:
-        title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
-    else:
+    if loaded.item.stage != REPLY and not decision.has_approval:
         return None
     try:
-        preview = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
+        preview = deciding.preview(
+            item_id=loaded.item.pk, actor=user, action=Action.APPROVE, payload={}
+        )
     except Refused:
         return None
-    if preview.reply is None:
-        return None
-    reply = citizens_view(turn, preview.reply, by)
-    return {"title": title, "reply": reply, "turn": finished_turn(turn)}
+    return {
+        "title": gettext("The reply that waits"),
+        "reply": preview.reply and citizens_view(turn, preview.reply, Action.APPROVE),
+        "turn": finished_turn(turn),
+        "happens": preview.happens,
+        "changes": outdated.changes_since(turn, preview.reply),
+    }
 
 
 def served(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, Any] | None:
@@ -483,34 +453,14 @@ def served(loaded: LoadedItem, user: User, decision: DecisionForm) -> dict[str, 
     }
 
 
-def citizens_view(turn: Turn, reply: Reply, action: str) -> ReplyView:
-    """Return a reply as the citizen's own page would show it after ``action``."""
-    reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
-    stored = StoredReply(
-        turn=copy(turn),  # else the item's own turn would seem to be answered
-        origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
-        body=reply.as_dict(),
-        marked=resuming.marked(turn.text, reply, languages.release_of(turn)),
-    )
-    return reply_views.reply_view(stored, turn)
-
-
-def finished_turn(turn: Turn) -> TurnView:
-    """Return the turn as its page will show it: with every step done."""
-    view = conversations.turn_view(turn.pk)
-    return replace(view, steps=tuple(replace(step, status="done") for step in view.steps))
-
-
-def _outdated(loaded: LoadedItem, proposal: Decision | None) -> str:
+def _outdated(loaded: LoadedItem, compared: Comparison | None) -> str:
     """Return that an open item is on an older release, and what has changed of the reply that waits
     since; empty for most."""
     turn = loaded.item.turn
     sentence = outdated.older_release(turn)
     if not sentence or loaded.item.state == ReviewState.DECIDED.value:
         return ""
-    reply = answers.follow(turn).reply
-    if proposal is not None and proposal.action == Action.WRITE and proposal.output is not None:
-        reply = Reply.from_dict(proposal.output)
+    reply = compared.decided.reply if compared else answers.follow(turn).reply
     return f"{sentence} {outdated.changes_since(turn, reply) or ''}".strip()
 
 

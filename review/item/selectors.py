@@ -16,6 +16,7 @@ from conversations.person.models import Way
 from ieim.people.models import User
 from ieim.pipeline.topology import PERSON
 from review.deciding.locking import DECIDE
+from review.deciding.permitted import OPINIONS
 from review.models import REFUSED, Decision, ReviewItem
 from review.queue.filters import ItemFilter
 from review.queue.selectors import Listing, keys, listing
@@ -75,7 +76,8 @@ def next_item(user: User, *, but: Collection[UUID], filters: ItemFilter) -> Revi
     listed = listing(user, filters, now)
     if listed.done or listed.session is not None:
         listed = listing(user, ItemFilter(), now)
-    decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
+    decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk, answers=None)
+    decided = decided.exclude(action__in=OPINIONS)
     branches = [b.exclude(pk__in=but).exclude(Exists(decided)) for b in listed.branches]
     if filters.values["tab"] != "mine":
         claimed = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)

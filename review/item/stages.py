@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Attempt, Stage
 from conversations.record import calls
-from conversations.states import StageStatus
+from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy
@@ -477,10 +477,12 @@ def _step(
     attempts = list(stage.attempts.all())
     # What no attempt has: a stage can also stop before the model is asked.
     outside = [] if attempts and attempts[-1].findings else stage.findings
+    is_running = stage.status == StageStatus.RUNNING.value
+    left = is_running and TurnState(stage.turn.state) not in PENDING_TURN_STATES
     return {
         "contract": stage.contract,
         "words": stage_label(stage.contract),
-        "status": gettext(labels.STAGE_STATUSES[stage.status]),
+        "status": gettext(labels.NOT_FINISHED if left else labels.STAGE_STATUSES[stage.status]),
         "mark": _MARKS.get(stage.status, "waiting"),
         "stopped": stage.contract == stopped_at,
         "answering": stage.contract in ANSWERING,

@@ -60,7 +60,7 @@ async function renew() {
     const fragment = new DOMParser().parseFromString(await answer.text(), "text/html");
     lose(fragment.body.textContent.replace(/\s+/g, " ").trim());
   } else {
-    lose(words.gone);
+    lose(answer.status === 404 ? words.deleted : words.gone);
   }
 }
 

@@ -37,7 +37,7 @@ OF_TURNS = {
 MAY_CHANGE_UNSEEN = {
     # Each vouches for what the other does not.
     "turn_text": OF_TURNS | {"risks", "language"},
-    "turn_signs": OF_TURNS | {"session_id", "number", "text", "release_number", "created_at"},
+    "turn_signs": OF_TURNS | {"session_id", "number", "text", "created_at"},
     # Its own column is vouched for as "more", and so are a reply's citations.
     "stage": {"id", "status", "started_at", "finished_at"},
     "correction_notice": {"sent", "repeated", "gone", "sent_at"},
@@ -64,6 +64,9 @@ MAY_CHANGE_UNSEEN = {
 """Columns that change without an event that says to what; docs/operating.md names them."""
 
 VOUCHED_AS_MORE = {
+    # The first release by the text, the one that is asked anew by the signs.
+    "turn_text": {"release_number", "first_release", "renewed_at"},
+    "turn_signs": {"release_number", "first_release", "renewed_at"},
     "attempt": {"cached_tokens"},
     "choice": {"several", "also"},
     "line": {"cards"},

@@ -165,6 +165,23 @@ def test_none_of_these_is_a_persons_with_what_was_offered(asking: Turn) -> None:
     assert verify(turn.session_id).ok
 
 
+def test_none_of_these_is_one_item_with_all_of_its_triage(
+    asking: Turn, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        current_app, "send_task", lambda name, args, **_: queued.append((name, args[0]))
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        pick(asking)
+    assert queued == [("conversations.tasks.run_triage", str(asking.pk))]
+    running.run_triage(turn_id=asking.pk)
+    running.run_turn(turn_id=asking.pk)
+    sweeper.sweep(now=asking.choice.until + timedelta(days=1))
+    assert again(asking).stages.filter(contract="extract", status="passed").exists()
+    assert asking.review_items.count() == 1
+
+
 def test_a_choice_that_nobody_makes_goes_to_a_person(asking: Turn) -> None:
     sweeper.sweep(now=asking.choice.until - timedelta(seconds=1))
     assert again(asking).state == "asking"

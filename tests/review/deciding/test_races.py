@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Reply, Turn
+from ieim.audit.verify import verify
 from ieim.people.models import User
 from review import claims, deciding
 from review.deciding import Action, Conflict, Refused
@@ -15,6 +16,7 @@ from review.models import Decision
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BAD, REASON, the_item
+from tests.review.item.test_opinions import RISKY
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
@@ -79,3 +81,33 @@ def test_it_never_deadlocks_with_claims_and_runs(in_threads: InThreads) -> None:
     assert results.count("won") == Decision.objects.count() <= 1
     assert results.count("won") or "taken" in results
     assert desk.run(turn).state == ("answered" if "won" in results else "needs_review")
+
+
+@pytest.mark.usefixtures("published")
+def test_two_second_persons_at_once_give_one_opinion(in_threads: InThreads) -> None:
+    turn = desk.ask(RISKY, {})
+    eva, ben, cid = (desk.person(name, *desk.ALL) for name in ("eva", "ben", "cid"))
+    words = {"text": "Please call 112 now.", "sources": []}
+    desk.taken_and_decided(the_item(turn), eva, Action.WRITE, **words)
+    item = desk.take(the_item(turn), ben)
+
+    def agree() -> str:
+        return attempt(turn, ben, item.version, Action.AGREE)
+
+    def change() -> str:
+        return attempt(turn, ben, item.version, Action.WRITE, text="Go there.", sources=[])
+
+    def take_over_and_send_back() -> str:
+        try:
+            taken = claims.take_over(item_id=item.pk, actor=cid)
+        except claims.ClaimRefused as refused:
+            return str(refused)
+        return attempt(turn, cid, taken.version, Action.DISAGREE)
+
+    in_threads([agree, change, take_over_and_send_back] * 6)
+    proposals = Decision.objects.filter(action=Action.WRITE)
+    assert all(proposal.answers.count() <= 1 for proposal in proposals)
+    agreed = Decision.objects.filter(action=Action.AGREE).count()
+    assert agreed == Reply.objects.count() <= 1
+    assert Decision.objects.filter(action__in=[Action.AGREE, Action.DISAGREE]).exists()
+    assert verify(turn.session_id).ok

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
+from django.utils import timezone
 
 from conversations.models import Reply, Turn
+from ieim.audit.models import AuditEvent
+from ieim.audit.verify import verify
 from ieim.people import selectors
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
@@ -54,8 +57,8 @@ def test_it_does_nothing_before_a_second_person_agrees() -> None:
 
     ben = desk.person("ben", *ALL)
     item = desk.take(item, ben)
-    with pytest.raises(Refused, match="agree or disagree"):
-        desk.decide(item, ben, Action.APPROVE)
+    with pytest.raises(Refused, match="agree or send it back"):
+        desk.decide(item, ben, Action.HAND_OVER, agency="revenue")
     opinion = desk.decide(item, ben, Action.AGREE)
     assert (opinion.about, the_items(turn)) == (proposal, ["decided"])
     assert desk.run(turn).state == "answered"
@@ -66,18 +69,56 @@ def the_items(turn: Turn) -> list[str]:
     return list(ReviewItem.objects.filter(turn=turn).values_list("state", flat=True))
 
 
-def test_it_opens_the_item_again_when_the_second_person_disagrees() -> None:
-    turn, proposal, _ = proposed()
+def test_its_author_has_it_again_when_the_second_person_sends_it_back() -> None:
+    turn, proposal, eva = proposed()
+    ben = desk.person("ben", *ALL)
+    item = desk.take(the_item(turn), ben)
+    with pytest.raises(Refused, match="needs a reason"):
+        desk.decide(item, ben, Action.DISAGREE, reason="")
+    desk.decide(item, ben, Action.DISAGREE, reason="The number is an old one.")
+    item = the_item(turn)
+    assert (item.holder(timezone.now()), Turn.objects.get(pk=turn.pk).state) == (
+        eva,
+        "needs_review",
+    )
+    assert list(proposal.answers.values_list("action", flat=True)) == ["disagree"]
+    assert AuditEvent.objects.filter(kind="review.assigned", chain=turn.session_id).exists()
+    assert not Reply.objects.exists()
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"user_permissions": None}])
+def test_what_is_sent_back_is_open_where_its_author_is_away(change: dict[str, Any]) -> None:
+    turn, _, eva = proposed()
+    if "is_active" in change:
+        User.objects.filter(pk=eva.pk).update(**change)
+    else:
+        eva.user_permissions.clear()
     ben = desk.person("ben", *ALL)
     taken_and_decided(the_item(turn), ben, Action.DISAGREE)
-    assert (the_items(turn), Turn.objects.get(pk=turn.pk).state) == (["open"], "needs_review")
-    assert list(proposal.answers.values_list("action", flat=True)) == ["disagree"]
+    assert (the_items(turn), the_item(turn).claimed_by) == (["open"], None)
     # Now it is Ben who proposes, and somebody else who agrees.
     taken_and_decided(the_item(turn), ben, Action.ASK, text="Are you safe now?")
     assert not Reply.objects.exists()
     cid = desk.person("cid", *ALL)
     taken_and_decided(the_item(turn), cid, Action.AGREE)
     assert Reply.objects.get(turn=turn).body["paragraphs"] == ["Are you safe now?"]
+
+
+def test_what_the_second_person_changes_waits_for_somebody_else() -> None:
+    turn, proposal, eva = proposed()
+    ben = desk.person("ben", *ALL)
+    words = {"text": "Please call 112 now.", "sources": []}
+    cid = desk.person("cid", "view", "decide")
+    with pytest.raises(Refused, match="agree or send it back"):
+        taken_and_decided(the_item(turn), cid, Action.WRITE, **words)
+    changed = taken_and_decided(the_item(turn), ben, Action.WRITE, **words)
+    assert (changed.about, the_items(turn)) == (proposal, ["second_opinion"])
+    with pytest.raises(Refused, match="yourself"):
+        taken_and_decided(the_item(turn), ben, Action.AGREE)
+    assert not Reply.objects.exists()
+    taken_and_decided(the_item(turn), eva, Action.AGREE)
+    assert Reply.objects.get(turn=turn).body["paragraphs"] == ["Please call 112 now."]
+    assert verify(turn.session_id).ok
 
 
 def test_it_wants_a_right_for_second_opinions() -> None:

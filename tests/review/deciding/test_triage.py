@@ -37,6 +37,7 @@ def test_it_says_what_cannot_be_done_there() -> None:
     allowed = {action for action, why in may.items() if not why}
     assert allowed == {Action.OVERRIDE, Action.HAND_OVER, Action.DISMISS}
     assert "no answer waits" in may[Action.RETRY]
+    assert may[Action.APPROVE].endswith("Correct it.")
     assert set(may) == set(Action)
     with pytest.raises(Refused, match="Leave the text out"):
         desk.decide(item, eva, Action.DISMISS, text="Bye now.")

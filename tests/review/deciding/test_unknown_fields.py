@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from conversations.record.replay import replay
 from ieim.audit.verify import verify
@@ -16,6 +17,7 @@ from review.models import Decision
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, Says, Scripted, taken_and_decided, the_item
+from tests.review.people import browser
 from tests.review.reviewing import Reviewer
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -33,6 +35,10 @@ def test_it_is_taken_without_them() -> None:
     desk.take(item, eva)
     choices = page.decision_form(load(item.pk, eva), eva, None).choices
     (choice,) = [result for result in choices if result.action == "approve"]
+    assert choice.checked
+    html = browser(eva).get(reverse("review:item", args=[item.pk])).content.decode()
+    best = html.split('class="best"')[1].split("</div>")[0]
+    assert "Extend a tourist visa" in best
     assert "/mood" in choice.hint
     assert "/template/tone" in choice.hint
     taken_and_decided(item, eva, Action.APPROVE)

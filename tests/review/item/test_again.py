@@ -73,3 +73,11 @@ def test_who_may_not_open_the_talk_gets_no_link(eva: User) -> None:
     taken_over(request, eva)
     desk.decide(item, eva, Action.DONE)
     assert "/talk/" not in panel(item, desk.person("ann", "view"))
+
+
+def test_no_step_is_running_where_the_model_could_not_be_reached(eva: User) -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    turn.stages.filter(contract="category_select_v1").update(status="running")
+    html = browser(eva).get(reverse("review:item", args=[the_item(turn).pk])).content.decode()
+    assert "Running" not in words(html)
+    assert "Not finished" in words(html)

@@ -11,10 +11,13 @@ from django.urls import reverse
 
 from conversations.models import Reply
 from ieim.people.models import User
-from review.models import ReviewItem
+from review.models import Action, ReviewItem
+from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, BAD, the_item, words
 from tests.review.item.test_decide import ANSWER, Desk
+from tests.review.people import browser
+from tests.review.reviewing import Reviewer
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -69,9 +72,8 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     assert first.send("preview", "undo").status_code == 422
     second = Desk(the_item(turn, "reply"), desk.person("ben", *desk.ALL))
     page = second.client.get(address).content.decode()
-    assert "The reply that was decided on" in page
-    assert 'value="agree"' in page
-    assert 'value="write"' not in page
+    choices = re.findall(r'name="action" id="[^"]+" value="([^"]+)"[^>]*?( checked)?>', page)
+    assert [value for value, _ in choices[:3]] == ["agree", "write", "disagree"]
     checked = "A caseworker checked this answer."
     assert checked in words(second.page("preview", "agree"))
     assert second.send("decide", "agree").status_code == 303
@@ -83,17 +85,16 @@ RISKY = "I want to kill myself because my tourist visa runs out. How do I extend
 
 
 def seen_by_the_second(item: ReviewItem) -> tuple[str, str]:
-    """Return what the first person decided and what the model said, as the second person reads it
-    before they take the item."""
+    """Return what the first person decided and what the assistant had, as the second person reads
+    it before they take the item; the latter empty where the two are the same."""
     ben = desk.person("ben", *desk.ALL)
-    client = Client()
-    client.force_login(ben)
-    html = client.get(reverse("review:item", args=[item.pk])).content.decode()
+    html = browser(ben).get(reverse("review:item", args=[item.pk])).content.decode()
     assert "Claim this item" in html
-    panel = html.split('id="decide-title"')[1].split("Claim this item")[0]
-    assert "eva decided" in panel
-    decided, model = re.findall(r'<dd dir="auto">(.*?)</dd>', panel, re.DOTALL)
-    return words(decided), words(model)
+    section = html.split('id="second"')[1].split("</section>")[0]
+    assert "eva decided: " in words(section)
+    assert f"“{desk.REASON}”" in words(section)
+    decided, *model = re.split(r'<div class="second__side">', section)[1:]
+    return words(decided), words("".join(model))
 
 
 def test_the_second_person_reads_the_text_beside_what_the_model_has(eva: User) -> None:
@@ -129,4 +130,64 @@ def test_the_second_person_reads_that_the_citizen_gets_no_words(eva: User) -> No
     turn = desk.ask(RISKY, {})
     first = Desk(the_item(turn, "reply"), eva)
     assert first.send("decide", "dismiss").status_code == 303
-    assert seen_by_the_second(first.item)[0] == "No words for the citizen"
+    after = words(first.client.get(reverse("review:item", args=[first.item.pk])).content.decode())
+    assert "nothing has happened yet. What you decided (dismissed) waits until" in after
+    assert "No words for the citizen" in seen_by_the_second(first.item)[0]
+
+
+def test_what_was_approved_as_it_is_stands_there_once(eva: User) -> None:
+    turn = desk.ask(RISKY, {})
+    desk.taken_and_decided(the_item(turn), eva, Action.APPROVE, confirmed=True)
+    decided, model = seen_by_the_second(the_item(turn))
+    assert "Extend a tourist visa" in decided
+    assert "It is what the assistant had, unchanged." in decided
+    assert not model
+
+
+def leads_on(answer: dict[str, Any]) -> None:
+    """Let a model say that it is no question, and go on all the same."""
+    answer.update(judgements={"inquiry": False}, assistantReply="Have a nice day, and good luck.")
+    answer["nextStep"] = "agency_detect_v1"
+
+
+def test_words_that_were_changed_are_marked_on_both_sides_and_in_rest(eva: User) -> None:
+    turn = desk.ask(VISA, {"judgement_v1": [leads_on, leads_on]})
+    item = the_item(turn)
+    ReviewItem.objects.update(needs_second=True)
+    says = {"judgements": {"inquiry": False}, "assistantReply": "Have a nice day, and goodbye."}
+    desk.taken_and_decided(item, eva, Action.OVERRIDE, output=says)
+    decided, model = seen_by_the_second(item)
+    assert "Have a nice day, and [added: goodbye ] ." in decided
+    assert "Have a nice day, and [left out: good luck ] ." in model
+    second = Reviewer(eva).read(item).json()["second"]
+    assert "Have a nice day, and goodbye." in second["decided"]
+    assert "Have a nice day, and good luck." in second["model"]
+    assert (second["decision"], second["sent_back"]) == (str(item.decisions.get().pk), None)
+
+
+def test_a_chosen_service_stands_beside_the_one_that_the_model_chose(
+    eva: User, settings: Any
+) -> None:
+    settings.IEIM_SECOND_OPINION = {"agencies": ["immigration"], "label_sets": []}
+    turn = desk.ask(VISA, {"service_select_v1": [desk.unsure, desk.unsure]})
+    other = {"agency": "civil-registry", "service": "civil-registry.register-birth"}
+    desk.taken_and_decided(the_item(turn), eva, Action.SERVICE, **other)
+    decided, model = seen_by_the_second(the_item(turn))
+    assert "Register a birth" in decided
+    assert "Extend a tourist visa" in model
+
+
+def test_what_was_sent_back_shows_the_note_and_the_first_words_to_change(eva: User) -> None:
+    turn = desk.ask(RISKY, {})
+    text = {"write-text": "Please call 112 now. We can help."}
+    Desk(the_item(turn), eva).send("decide", "write", text)
+    second = Desk(the_item(turn), desk.person("ben", *desk.ALL))
+    page = second.client.get(reverse("review:item", args=[second.item.pk])).content.decode()
+    assert "Please call 112 now. We can help.</textarea>" in page
+    assert second.send("decide", "disagree", reason="").status_code == 422
+    note = "Say who can help, and when."
+    assert second.send("decide", "disagree", reason=note).status_code == 303
+    back = browser(eva).get(reverse("review:item", args=[second.item.pk])).content.decode()
+    assert f"ben sent it back, {second.item.decisions.last().created_at:%-d %b}" in words(back)
+    assert f"“{note}”" in words(back.split('id="second"')[1].split("</section>")[0])
+    assert "Please call 112 now. We can help.</textarea>" in back

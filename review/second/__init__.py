@@ -1,0 +1,1 @@
+"""The second opinion: what somebody decided, beside what the assistant had."""
