@@ -6,7 +6,7 @@ from conversations.record.guards import guard
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0020_reply_origins'),
+        ('conversations', '0021_line_cards'),
     ]
 
     operations = [
