@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
@@ -11,48 +9,37 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.bodies import ClosedSerializer
-from ieim.people.models import EVERY_AGENCY
 from ieim.people.scope import agencies_of
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet
 from ieim.studio.api.schema import NotDone as Problem
 from review.api.schema import operation
-from review.models import SavedView
 from review.queue.filters import ItemFilter
 from review.queue.services import NotDone
 from review.saved_views import services
-from review.saved_views.selectors import view_links
+from review.saved_views.selectors import ViewLink, view_links
 
-SHARED = f"An agency's id, `{EVERY_AGENCY}` for everybody, or empty for nobody."
+SHARED = "An agency's id, `*` for everybody, null or empty for nobody."
 
 
-class SaveSerializer(ClosedSerializer):
-    """A view as it is to be stored; `id` names one that is changed."""
+class SavedViewSerializer(ClosedSerializer):
+    """A view of the queue, with the number of items that you see in it; sent with the `id` of one
+    it changes that one."""
 
-    id = serializers.IntegerField(min_value=1, required=False)
-    name = serializers.CharField(max_length=services.MAX_NAME)
-    query = serializers.CharField(max_length=services.MAX_QUERY, allow_blank=True)
-    shared_with = serializers.CharField(
-        max_length=200, allow_blank=True, default="", help_text=SHARED
+    id = serializers.IntegerField(source="view.pk", min_value=1, required=False)
+    name = serializers.CharField(source="view.name", max_length=services.MAX_NAME)
+    query = serializers.CharField(
+        source="view.query", max_length=services.MAX_QUERY, allow_blank=True
     )
-
-
-class SavedSerializer(serializers.ModelSerializer[SavedView]):
-    """A view that is stored; `query` is that of the list's address."""
-
-    owner = serializers.CharField(source="owner.username", help_text="A user name.")
-    shared_with = serializers.CharField(allow_null=True, help_text=SHARED)
-
-    class Meta:
-        model = SavedView
-        fields = ("id", "name", "query", "owner", "shared_with")
-
-
-class LinkSerializer(serializers.Serializer[Any]):
-    """A view with how many items you see in it now."""
-
-    view = SavedSerializer()
-    items = serializers.IntegerField(min_value=0)
-    may_change = serializers.BooleanField()
+    shared_with = serializers.CharField(
+        source="view.shared_with",
+        max_length=200,
+        allow_blank=True,
+        allow_null=True,
+        help_text=SHARED,
+    )
+    owner = serializers.CharField(source="view.owner.username", read_only=True)
+    items = serializers.IntegerField(read_only=True)
+    may_change = serializers.BooleanField(read_only=True)
 
 
 class Views(KnowledgeViewSet):
@@ -63,23 +50,29 @@ class Views(KnowledgeViewSet):
     @operation(
         "list_saved_views",
         "Read your views, and those shared with you",
-        responses={200: LinkSerializer(many=True)},
+        responses={200: SavedViewSerializer(many=True)},
     )
     def index(self, request: Request) -> Response:
-        links = view_links(self.user, agencies_of(self.user), ItemFilter(), timezone.now())
-        return Response(LinkSerializer(links, many=True).data)
+        return Response(SavedViewSerializer(self._links(), many=True).data)
 
     @operation(
         "save_view",
         "Save, change or share a view",
-        body=SaveSerializer,
-        answer=SavedSerializer,
+        body=SavedViewSerializer,
+        answer=SavedViewSerializer,
         also=[*WRITING, 422],
     )
     def save(self, request: Request) -> Response:
-        values = self.validated(SaveSerializer)
-        view = services.save_view(actor=self.user, pk=str(values.pop("id", "")), **values)
-        return Response(SavedSerializer(view).data)
+        values = self.validated(SavedViewSerializer)["view"]
+        view = services.save_view(
+            actor=self.user,
+            name=values["name"],
+            query=values["query"],
+            shared_with=values["shared_with"] or "",
+            pk=str(values.get("pk", "")),
+        )
+        link = next(link for link in self._links() if link.view == view)
+        return Response(SavedViewSerializer(link).data)
 
     @operation(
         "delete_view",
@@ -90,3 +83,6 @@ class Views(KnowledgeViewSet):
     def remove(self, request: Request, pk: int) -> Response:
         services.delete_view(actor=self.user, pk=str(pk))
         return Response(status=204)
+
+    def _links(self) -> list[ViewLink]:
+        return view_links(self.user, agencies_of(self.user), ItemFilter(), timezone.now())
