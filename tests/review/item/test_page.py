@@ -212,8 +212,12 @@ def test_it_links_the_items_of_a_conversation(eva: User) -> None:
     desk.taken_and_decided(first, eva, Action.RETRY)
     desk.run(turn, desk.Scripted({"service_select_v1": BAD}))
     following = the_item(turn, "service_select_v1")
-    assert "Before this one" in words(page(following, eva))
-    assert "Came of this one" in words(page(first, eva))
+    timeline = browser(eva).get(reverse("review:timeline", args=[first.pk])).content.decode()
+    addresses = [reverse("review:item", args=[item.pk]) for item in (first, following)]
+    assert (
+        re.findall(r'talk__note">Item for a person: <a class="govuk-link" href="([^"]+)"', timeline)
+        == addresses
+    )
 
 
 def test_it_takes_as_many_queries_for_many_turns_as_for_one(eva: User) -> None:
