@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -67,6 +68,9 @@ def test_a_draw_can_be_repeated_and_takes_flagged_answers_too() -> None:
     assert sorted(cause for _, cause in once) == ["flagged"] * 4 + ["random"] * 4
     of_people = {reply.pk for reply in replies if reply.origin == "staff"}
     assert len(of_people & {reply for reply, _ in once}) == 4
+    digests = {r.pk: hashlib.sha256(f"{today} {r.turn_id}".encode()).hexdigest() for r in replies}
+    twice = {reply for reply, _ in once if int(digests[reply], 16) % 5 == 0}
+    assert {reply for reply, _, number in first if number == 2} == twice
     Reading.objects.all().delete()
     Rating.objects.exclude(reply__in=[reply for reply, _ in once]).delete()
     assert draw() == first
