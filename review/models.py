@@ -17,6 +17,7 @@ from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from review.replies import models as replies  # noqa: F401 - they belong to this app
 from review.states import ReviewState
 
 

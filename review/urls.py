@@ -9,6 +9,7 @@ from review import feedback as said_views
 from review.item import views
 from review.metrics import views as metrics_views
 from review.queue import views as queue_views
+from review.replies import views as replies
 
 app_name = "review"
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("feedback/item/", said_views.make_item_page, name="feedback_item"),
     path("metrics/", metrics_views.metrics, name="metrics"),
     path("metrics.csv", metrics_views.metrics_csv, name="metrics_csv"),
+    path("replies/", replies.replies, name="replies"),
     path("<uuid:pk>/", views.item, name="item"),
     path("<uuid:pk>/golden/", views.golden, name="golden"),
     path("<uuid:pk>/claim/", queue_views.claim, {"change": claims.claim}, name="claim"),
@@ -43,6 +45,9 @@ urlpatterns = [
     path("<uuid:pk>/check/", views.check, name="check"),
     path("<uuid:pk>/answer/", views.answer, name="answer"),
     path("<uuid:pk>/services/", views.services, name="services"),
+    path("<uuid:pk>/insert/", views.insert, name="insert"),
+    path("<uuid:pk>/similar/", replies.similar_page, name="similar"),
+    path("<uuid:pk>/translate/", replies.translate, name="translate"),
     path("<uuid:pk>/sign/", views.sign, name="sign"),
     path("<uuid:pk>/undo/<uuid:decision>/", views.undo, name="undo"),
 ]

@@ -23,6 +23,7 @@ from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from ieim.studio.api.staff import etag
 from review import claims, deciding, reading, talking
 from review.api.errors import Changed, NotDecided, NoVersion
+from review.api.replies import Replies
 from review.api.schema import DECISION, ETAG, IF_MATCH, operation
 from review.api.serializers import (
     ACTIONS,
@@ -251,4 +252,15 @@ urlpatterns = [
     path(f"{_ITEM}decide/", Items.as_view({"post": "decide"}), name="decide"),
     path(f"{_ITEM}talk/", Items.as_view({"post": "begin", "delete": "remove"}), name="talk"),
     path(f"{_ITEM}messages/", Items.as_view({"post": "say"}), name="messages"),
+    path("replies/", Replies.as_view({"get": "index", "post": "add"}), name="replies"),
+    path(
+        "replies/<int:reply>/", Replies.as_view({"put": "change", "delete": "remove"}), name="reply"
+    ),
+    path(f"{_ITEM}replies/<int:reply>/", Replies.as_view({"post": "fill"}), name="item_reply"),
+    path(f"{_ITEM}similar/", Replies.as_view({"get": "similar"}), name="similar"),
+    path(
+        f"{_ITEM}translation/",
+        Replies.as_view({"get": "translation", "post": "translate"}),
+        name="translation",
+    ),
 ]

@@ -1,0 +1,130 @@
+"""The page of saved replies, and what an item's page shows of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from conversations.models import Session
+from ieim.people.access import member
+from ieim.people.models import User
+from ieim.pipeline.findings import steps
+from ieim.studio.labels import language_label
+from review import reading
+from review.deciding.locking import DECIDE
+from review.item import selectors
+from review.models import ReviewItem
+from review.replies import placeholders, saved, similar, translating
+from review.replies.models import SavedReply
+from review.replies.saved import ReplyError
+from review.replies.translating import NoTranslation
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def replies(request: HttpRequest) -> HttpResponse:
+    """List the saved replies and store or delete one; 422 with what was typed where refused."""
+    user, data = member(request), request.POST
+    key, problem = data.get("reply", ""), ""
+    if request.method == "POST":
+        pk = int(key) if key.isascii() and key.isdigit() and len(key) < 18 else None
+        try:
+            if "delete" in data:
+                saved.delete(by=user, pk=pk or 0)
+                messages.success(request, gettext("The text is deleted."))
+            else:
+                values = {name: data.get(name, "") for name in saved.FIELDS}
+                reply = saved.save(by=user, values=values, pk=pk)
+                messages.success(request, gettext("“{title}” is saved.").format(title=reply.title))
+        except SavedReply.DoesNotExist as error:
+            raise Http404 from error
+        except ReplyError as error:
+            problem = str(error)
+        else:
+            return redirect("review:replies")
+    languages, agencies = saved.choices(user)
+    names = {**saved.agency_names(), "": gettext("All agencies")}
+    shown = saved.visible_replies(user)
+    unused = "unused" in request.GET
+    rows = [
+        {
+            "reply": reply,
+            "agency": names.get(reply.agency, reply.agency),
+            "language": language_label(reply.language),
+            "is_own": saved.may_keep(user, reply.agency),
+            "typed": data if problem and str(reply.pk) == key else reply,
+        }
+        for reply in (shown.filter(used=0) if unused else shown)
+    ]
+    context = {
+        "rows": rows,
+        "unused": unused,
+        "typed": data if problem and not key else {"text": ""},
+        "languages": languages.items(),
+        "agencies": agencies.items(),
+        "placeholders": [f"{{{name}}}" for name in placeholders.PLACEHOLDERS],
+        "problem": problem,
+        "wrong": key,
+    }
+    return render(request, "review/replies/replies.html", context, status=422 if problem else 200)
+
+
+@require_safe
+def similar_page(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Show decided cases that are similar to an item; the item's page takes them from here."""
+    user = member(request)
+    try:
+        item = selectors.load(pk, user).item
+    except ReviewItem.DoesNotExist as error:
+        raise Http404 from error
+    reading.record_read(item, user)
+    is_mine = item.holder(timezone.now()) == user
+    context = {"item": item, "cases": similar.similar_cases(item, user), "mine": is_mine}
+    return render(request, "review/replies/similar.html", context)
+
+
+@require_POST
+def translate(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Have an item's message translated, and redirect to the item, which shows it or why not."""
+    user = member(request)
+    item = get_object_or_404(selectors.visible(user).select_related("turn"), pk=pk)
+    reading.record_read(item, user)
+    try:
+        translating.translate(item=item, by=user)
+    except NoTranslation as error:
+        messages.error(request, str(error))
+    except Session.DoesNotExist as error:
+        raise Http404 from error
+    return redirect("review:item", pk)
+
+
+def item_context(item: ReviewItem, user: User) -> dict[str, Any]:
+    """Return what the item's page and its talk show: translation, and replies to insert."""
+    return {
+        "translation": translating.translation_of(item),
+        "may_translate": translating.is_foreign(item) and user.has_perm(DECIDE),
+        "saved": [(reply, language_label(reply.language)) for reply in saved.for_item(user, item)],
+    }
+
+
+def inserted(item: ReviewItem, user: User, data: QueryDict) -> str:
+    """Return the text that a form of an item asks for: of a saved reply or of a similar case.
+
+    Raises:
+        Http404: there is no such text that the user may see.
+    """
+    kind, _, key = data.get("insert", "").partition("-")
+    chosen = steps(data.get("write-source") or data.get("serve-service") or "")
+    service = (chosen[0], chosen[1]) if len(chosen) == 2 else None
+    try:
+        if kind == "case":
+            return similar.reusable_text(UUID(key), user)
+        return saved.insert(by=user, pk=int(key), item=item, service=service)
+    except (SavedReply.DoesNotExist, ReviewItem.DoesNotExist, ValueError, OverflowError) as error:
+        raise Http404 from error
