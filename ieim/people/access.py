@@ -103,8 +103,8 @@ ACCESS: Mapping[str, str] = {
     **_all("audit", "audit.view_auditevent", "events chain download"),
     **_all("review_api", _SEE, "items item"),
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
-    **_all("review_api", _DECIDE, "replies reply item_reply"),
-    **_all("review_api", _SEE, "similar translation"),
+    **_all("review_api", _DECIDE, "replies reply translation"),
+    "review_api:similar": _SEE,
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _RELEASES, "proposals comment"),
@@ -150,7 +150,6 @@ ACCESS: Mapping[str, str] = {
 """The permission that opens an address, or one of the words above."""
 CHANGES: Mapping[str, str] = {
     "people:account": "people.change_user",
-    "review_api:translation": _DECIDE,
     "knowledge_api:notices": "knowledge.add_directive",
     "dictionary:home": _EDIT,
     "knowledge_api:proposals": _PROPOSE,

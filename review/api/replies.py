@@ -49,8 +49,10 @@ class SaveReplySerializer(ClosedSerializer):
 
 
 class FillSerializer(ClosedSerializer):
-    """The service to fill the placeholders from; without one, what fits the message best."""
+    """The item, and the service to fill the placeholders from; without one, what fits the message
+    best."""
 
+    item = serializers.UUIDField()
     agency = LimitedTextField(longest=ID_LIMIT, required=False)
     service = LimitedTextField(longest=ID_LIMIT, required=False)
 
@@ -120,6 +122,7 @@ class Replies(KnowledgeViewSet):
         also=[404, 422],
     )
     def change(self, request: Request, reply: int) -> Response:
+        saved.visible_replies(self.user).get(pk=reply)  # Not found, whatever the body.
         values = self.validated(SaveReplySerializer)
         changed = saved.save(by=self.user, values=values, pk=reply)
         return Response(SavedReplySerializer(changed).data)
@@ -142,8 +145,10 @@ class Replies(KnowledgeViewSet):
         answer=FilledSerializer,
         also=[404],
     )
-    def fill(self, request: Request, pk: UUID, reply: int) -> Response:
-        item, body = locking.find(pk, self.user), self.validated(FillSerializer)
+    def fill(self, request: Request, reply: int) -> Response:
+        saved.visible_replies(self.user).get(pk=reply)
+        body = self.validated(FillSerializer)
+        item = locking.find(body["item"], self.user)
         reading.record_read(item, self.user)
         service = (body.get("agency", ""), body.get("service", ""))
         text = saved.insert(by=self.user, pk=reply, item=item, service=service)
@@ -163,30 +168,17 @@ class Replies(KnowledgeViewSet):
         return Response(SimilarCasesSerializer({"items": cases}).data)
 
     @operation(
-        "read_message_translation",
-        "Read the translation of an item's message",
-        description="Into the language of `Accept-Language`; 404 where there is none yet.",
-        answer=MessageTranslationSerializer,
-        also=[404],
-    )
-    def translation(self, request: Request, pk: UUID) -> Response:
-        item = locking.find(pk, self.user)
-        reading.record_read(item, self.user)
-        translation = translating.translation_of(item)
-        if translation is None:
-            raise Http404
-        return Response(MessageTranslationSerializer(translation).data)
-
-    @operation(
         "translate_message",
         "Have an item's message translated by the model",
-        description="For staff to read. No answer is made from it, and no citizen gets it.",
+        description=(
+            "Into the language of `Accept-Language`, for staff to read; once is enough. No answer "
+            "is made from it, and no citizen gets it."
+        ),
         answer=MessageTranslationSerializer,
-        status=201,
         also=[*WRITING, 404, 422],
     )
     def translate(self, request: Request, pk: UUID) -> Response:
         item = locking.find(pk, self.user)
         reading.record_read(item, self.user)
         translation = translating.translate(item=item, by=self.user)
-        return Response(MessageTranslationSerializer(translation).data, status=201)
+        return Response(MessageTranslationSerializer(translation).data)

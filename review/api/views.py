@@ -254,13 +254,10 @@ urlpatterns = [
     path(f"{_ITEM}messages/", Items.as_view({"post": "say"}), name="messages"),
     path("replies/", Replies.as_view({"get": "index", "post": "add"}), name="replies"),
     path(
-        "replies/<int:reply>/", Replies.as_view({"put": "change", "delete": "remove"}), name="reply"
+        "replies/<int:reply>/",
+        Replies.as_view({"put": "change", "delete": "remove", "post": "fill"}),
+        name="reply",
     ),
-    path(f"{_ITEM}replies/<int:reply>/", Replies.as_view({"post": "fill"}), name="item_reply"),
     path(f"{_ITEM}similar/", Replies.as_view({"get": "similar"}), name="similar"),
-    path(
-        f"{_ITEM}translation/",
-        Replies.as_view({"get": "translation", "post": "translate"}),
-        name="translation",
-    ),
+    path(f"{_ITEM}translation/", Replies.as_view({"post": "translate"}), name="translation"),
 ]

@@ -1,5 +1,4 @@
 import django.db.models.deletion
-from django.conf import settings
 from django.db import migrations, models
 
 
@@ -7,7 +6,6 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('review', '0007_quick_decisions'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -44,7 +42,6 @@ class Migration(migrations.Migration):
                 ('text', models.TextField(blank=True)),
                 ('tokens', models.PositiveIntegerField(default=0)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='translations', to='review.reviewitem')),
             ],
             options={

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 
 from ieim.knowledge.bundles.columns import ID_LIMIT
@@ -56,9 +55,6 @@ class MessageTranslation(models.Model):
     language = models.CharField(max_length=8)
     text = models.TextField(blank=True)
     tokens = models.PositiveIntegerField(default=0)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 
 from conversations.turns import languages
 from ieim.audit import services as audit
+from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.vectors import shortlist_for
@@ -102,7 +103,8 @@ def _own(by: User, pk: int) -> SavedReply:
 
 def _record(kind: str, reply: SavedReply, by: User) -> None:
     digest = hashlib.sha256(reply.text.encode()).hexdigest()
-    payload = {"reply": reply.pk, "agency": reply.agency, "text_sha256": digest}
+    payload: dict[str, JSONValue] = {"reply": reply.pk, "agency": reply.agency}
+    payload["text_sha256"] = digest
     audit.record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by.actor)
 
 

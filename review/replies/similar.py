@@ -102,7 +102,7 @@ def _vectors(
         unique_fields=["item"],
         update_fields=["embedder", "value"],
     )
-    values |= {vector.item_id: vector.value for vector in stored}
+    values |= {vector.item_id: bytes(vector.value) for vector in stored}
     return own, {pk: np.frombuffer(v, "<f2").astype(np.float32) for pk, v in values.items()}
 
 

@@ -16,61 +16,56 @@ from conversations.models import Session
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.pipeline.findings import steps
+from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.labels import language_label
 from review import reading
-from review.deciding.locking import DECIDE
 from review.item import selectors
 from review.models import ReviewItem
 from review.replies import placeholders, saved, similar, translating
 from review.replies.models import SavedReply
 from review.replies.saved import ReplyError
 from review.replies.translating import NoTranslation
+from review.scope import visible
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def replies(request: HttpRequest) -> HttpResponse:
-    """List the saved replies and store or delete one; 422 with what was typed where refused."""
-    user, data = member(request), request.POST
-    key, problem = data.get("reply", ""), ""
-    if request.method == "POST":
-        pk = int(key) if key.isascii() and key.isdigit() and len(key) < 18 else None
-        try:
-            if "delete" in data:
-                saved.delete(by=user, pk=pk or 0)
-                messages.success(request, gettext("The text is deleted."))
-            else:
-                values = {name: data.get(name, "") for name in saved.FIELDS}
-                reply = saved.save(by=user, values=values, pk=pk)
-                messages.success(request, gettext("“{title}” is saved.").format(title=reply.title))
-        except SavedReply.DoesNotExist as error:
-            raise Http404 from error
-        except ReplyError as error:
-            problem = str(error)
-        else:
+    """List the saved replies and store or delete one; 422 with what was typed where refused.
+
+    ``reply`` of the address or the form is the key of the one that is changed.
+    """
+    user, data, problem = member(request), request.POST, ""
+    key = data.get("reply") or request.GET.get("reply", "")
+    pk = int(key) if key.isascii() and key.isdigit() and len(key) < 18 else None
+    try:
+        if "delete" in data:
+            saved.delete(by=user, pk=pk or 0)
+        elif request.method == "POST":
+            saved.save(by=user, values={n: data.get(n, "") for n in saved.FIELDS}, pk=pk)
+        edited = saved.visible_replies(user).get(pk=pk) if pk and request.method != "POST" else None
+    except SavedReply.DoesNotExist as error:
+        raise Http404 from error
+    except ReplyError as error:
+        problem = str(error)
+    else:
+        if request.method == "POST":
+            messages.success(request, gettext("Done."))
             return redirect("review:replies")
     languages, agencies = saved.choices(user)
-    names = {**saved.agency_names(), "": gettext("All agencies")}
-    shown = saved.visible_replies(user)
+    shown, names = saved.visible_replies(user), {**agency_names(), "": gettext("All agencies")}
     unused = "unused" in request.GET
-    rows = [
-        {
-            "reply": reply,
-            "agency": names.get(reply.agency, reply.agency),
-            "language": language_label(reply.language),
-            "is_own": saved.may_keep(user, reply.agency),
-            "typed": data if problem and str(reply.pk) == key else reply,
-        }
-        for reply in (shown.filter(used=0) if unused else shown)
-    ]
     context = {
-        "rows": rows,
+        "rows": [
+            (reply, names.get(reply.agency, reply.agency), language_label(reply.language))
+            for reply in (shown.filter(used=0) if unused else shown)
+        ],
         "unused": unused,
-        "typed": data if problem and not key else {"text": ""},
+        "key": pk,
+        "typed": data if problem else edited,
         "languages": languages.items(),
         "agencies": agencies.items(),
         "placeholders": [f"{{{name}}}" for name in placeholders.PLACEHOLDERS],
         "problem": problem,
-        "wrong": key,
     }
     return render(request, "review/replies/replies.html", context, status=422 if problem else 200)
 
@@ -93,7 +88,7 @@ def similar_page(request: HttpRequest, pk: UUID) -> HttpResponse:
 def translate(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Have an item's message translated, and redirect to the item, which shows it or why not."""
     user = member(request)
-    item = get_object_or_404(selectors.visible(user).select_related("turn"), pk=pk)
+    item = get_object_or_404(visible(user).select_related("turn"), pk=pk)
     reading.record_read(item, user)
     try:
         translating.translate(item=item, by=user)
@@ -108,7 +103,7 @@ def item_context(item: ReviewItem, user: User) -> dict[str, Any]:
     """Return what the item's page and its talk show: translation, and replies to insert."""
     return {
         "translation": translating.translation_of(item),
-        "may_translate": translating.is_foreign(item) and user.has_perm(DECIDE),
+        "may_translate": item.turn.language != translating.reader_language(),
         "saved": [(reply, language_label(reply.language)) for reply in saved.for_item(user, item)],
     }
 

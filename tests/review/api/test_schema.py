@@ -48,4 +48,6 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("POST", f"{item}talk/"): {*posted, "422"},
         ("DELETE", f"{item}talk/"): {"204", "400", "401", "403", "404", "429"},
         ("POST", f"{item}messages/"): {*posted - {"200"}, "201", "422"},
+        ("GET", f"{item}similar/"): {"200", "401", "403", "404", "429"},
+        ("POST", f"{item}translation/"): {*posted - {"409"}, "422"},
     }
