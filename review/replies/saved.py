@@ -50,7 +50,8 @@ def may_keep(user: User, agency: str) -> bool:
 def choices(user: User) -> tuple[dict[str, str], dict[str, str]]:
     """Return the names of the languages and of the agencies that a user may choose, by code."""
     release = knowledge.current_release()
-    codes = sorted(languages.supported(release)) if release else [languages.written_in()]
+    written = languages.written_in()
+    codes = [written, *sorted((languages.supported(release) if release else set()) - {written})]
     names = {"": gettext("All agencies"), **agency_names()}
     agencies = {agency: name for agency, name in names.items() if may_keep(user, agency)}
     return {code: language_label(code) for code in codes}, agencies

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from uuid import UUID
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from ieim.knowledge.vectors import configured_embedder
 from ieim.people.models import User
@@ -24,7 +25,7 @@ from review.scope import sets_with, visible
 from review.states import ReviewState
 
 SHOWN = 2
-CANDIDATES = 2000
+CANDIDATES = 1000
 """Decided items that are compared, the newest: their vectors are read, not their texts."""
 MADE_AT_ONCE = 100
 """Vectors that one look makes, the newest first; the others wait for the next one."""
@@ -43,9 +44,9 @@ class SimilarCase:
 
 
 def similar_cases(item: ReviewItem, user: User) -> list[SimilarCase]:
-    """Return the most similar decided items of an item's agencies that a user may see, with what
-    was sent; none without an embedder. Their reading is recorded."""
-    cases = [case for pk in _nearest(item, user) if (case := _case(pk))]
+    """Return the most similar decided items of an item's agencies, or of none, that a user may see,
+    with what was sent; none without an embedder. Their reading is recorded."""
+    cases = list(islice(filter(None, map(_case, _nearest(item, user))), SHOWN))
     record_listed(reading.LISTED, "items", (case.item.pk for case in cases), user)
     return cases
 
@@ -69,9 +70,12 @@ def _nearest(item: ReviewItem, user: User) -> list[UUID]:
         return []
     rows = visible(user).filter(state=ReviewState.DECIDED, stage__in=AWAITED)
     if item.agency_ids:
-        rows = rows.filter(agencies__in=sets_with(item.agency_ids))
-    rows = rows.exclude(turn__reply=None).exclude(turn__session=item.turn.session_id)
-    newest = rows.order_by("-decided_at")[:CANDIDATES]
+        # What stopped before an agency was found, and was answered in words, has none.
+        of_agencies = Q(agencies__in=sets_with(item.agency_ids)) | Q(agencies=None)
+        rows = rows.filter(of_agencies)
+    # The keys first: else each database sorts all decided items with their vectors.
+    keys = rows.exclude(turn=item.turn_id).order_by("-decided_at").values("pk")[:CANDIDATES]
+    newest = ReviewItem.objects.filter(pk__in=keys).order_by("-decided_at")
     try:
         own, vectors = _vectors(embedder, item, newest)
     except EmbedderUnavailable:
@@ -79,7 +83,7 @@ def _nearest(item: ReviewItem, user: User) -> list[UUID]:
     if not vectors:
         return []
     nearness, ids = np.stack([*vectors.values()]) @ own, [*vectors]
-    order = np.argsort(-nearness, kind="stable")[:SHOWN]
+    order = np.argsort(-nearness, kind="stable")
     return [ids[i] for i in order if nearness[i] >= NEAR]
 
 

@@ -37,6 +37,8 @@ def replies(request: HttpRequest) -> HttpResponse:
     user, data, problem = member(request), request.POST, ""
     key = data.get("reply") or request.GET.get("reply", "")
     pk = int(key) if key.isascii() and key.isdigit() and len(key) < 18 else None
+    if key and pk is None:
+        raise Http404
     try:
         if "delete" in data:
             saved.delete(by=user, pk=pk or 0)

@@ -26,8 +26,7 @@ document.addEventListener("click", async (event) => {
   box.focus();
 });
 
-const words = document.getElementById("saved-words");
-if (words) {
+for (const words of document.querySelectorAll("[data-find]")) {
   words.hidden = false;
   words.addEventListener("input", () => {
     for (const line of words.parentElement.querySelectorAll("li")) {
