@@ -22,6 +22,7 @@ from review.batches.models import BatchEntry as BatchEntry
 from review.batches.models import EntryState as EntryState
 from review.colleagues.models import Note as Note
 from review.quality.models import Reading as Reading
+from review.replies import models as replies  # noqa: F401 - they belong to this app
 from review.states import ReviewState
 
 

@@ -12,6 +12,7 @@ from review.item import views
 from review.metrics import views as metrics_views
 from review.quality import views as quality_views
 from review.queue import views as queue_views
+from review.replies import views as replies
 
 app_name = "review"
 
@@ -30,6 +31,7 @@ urlpatterns = [
     path("metrics/", metrics_views.metrics, name="metrics"),
     path("metrics.csv", metrics_views.metrics_csv, name="metrics_csv"),
     path("mentions/", colleagues_views.mentions, name="mentions"),
+    path("replies/", replies.replies, name="replies"),
     path("<uuid:pk>/", views.item, name="item"),
     path("<uuid:pk>/notes/", colleagues_views.note, name="note"),
     path("<uuid:pk>/snooze/", colleagues_views.snooze, name="snooze"),
@@ -54,6 +56,9 @@ urlpatterns = [
     path("<uuid:pk>/check/", views.check, name="check"),
     path("<uuid:pk>/answer/", views.answer, name="answer"),
     path("<uuid:pk>/services/", views.services, name="services"),
+    path("<uuid:pk>/insert/", views.insert, name="insert"),
+    path("<uuid:pk>/similar/", replies.similar_page, name="similar"),
+    path("<uuid:pk>/translate/", replies.translate, name="translate"),
     path("<uuid:pk>/sign/", views.sign, name="sign"),
     path("<uuid:pk>/undo/<uuid:decision>/", views.undo, name="undo"),
 ]

@@ -20,6 +20,7 @@ from review.metrics import services as metrics
 from review.models import ReviewItem
 from review.quality import services as quality
 from review.queue.selectors import due_of_turns
+from review.replies import translating
 
 
 class Reviews:
@@ -42,6 +43,7 @@ def wire() -> None:
     wire_agencies(agency_names)
     ports.wire(Reviews())
     store.OTHER_TOKENS["drafting"] = drafting.tokens_since
+    store.OTHER_TOKENS["translations"] = translating.tokens_since
     retention.DELETE["drafts"] = drafting.forget
     for model in (Rating, Reply, ReviewItem):
         post_save.connect(gaps.after_ending, sender=model)

@@ -24,6 +24,7 @@ from ieim.studio.api.staff import etag
 from review import claims, deciding, reading, talking
 from review.api.batches import Batches
 from review.api.errors import Changed, NotDecided, NoVersion
+from review.api.replies import Replies
 from review.api.saved_views import Views
 from review.api.schema import DECISION, ETAG, IF_MATCH, operation
 from review.api.serializers import (
@@ -270,4 +271,12 @@ urlpatterns = [
     path("views/", Views.as_view({"get": "index", "post": "save"}), name="views"),
     path("views/<int:pk>/", Views.as_view({"delete": "remove"}), name="view"),
     path(f"{_ITEM}messages/", Items.as_view({"post": "say"}), name="messages"),
+    path("replies/", Replies.as_view({"get": "index", "post": "add"}), name="replies"),
+    path(
+        "replies/<int:reply>/",
+        Replies.as_view({"put": "change", "delete": "remove", "post": "fill"}),
+        name="reply",
+    ),
+    path(f"{_ITEM}similar/", Replies.as_view({"get": "similar"}), name="similar"),
+    path(f"{_ITEM}translation/", Replies.as_view({"post": "translate"}), name="translation"),
 ]

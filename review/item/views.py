@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -39,6 +39,7 @@ from review.item.forms import DecisionForm
 from review.item.selectors import LoadedItem
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
+from review.replies import views as replies
 from review.scope import visible
 from review.talking import CannotTalk, CardPicker, talk_view
 
@@ -47,6 +48,8 @@ SECONDS_TO_UNDO = timedelta(seconds=10)
 SKIPPED = "review-skipped"
 """The session key of the items that were skipped, the last ones."""
 MOST_SKIPPED = 50
+TEXTS = (Action.WRITE, Action.ASK, Action.DISMISS)
+"""The actions with a text for the citizen."""
 TRIES = 5
 """So many items are tried to claim where colleagues are faster."""
 
@@ -184,6 +187,26 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+def insert(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Put a saved reply or the text of a similar case into the box of the chosen action, or of the
+    talk: JSON with ``field`` and ``text`` for a script, else the page with the draft."""
+    loaded, data = _load(request, pk), request.POST.copy()
+    text = replies.inserted(loaded.item, member(request), data)
+    action = data.get("action", "")
+    field = f"{action if action in TEXTS else Action.WRITE}-text"
+    if "text" in data:
+        field = "text"
+    if request.headers.get("HX-Request") == "true":
+        return JsonResponse({"field": field, "text": text})
+    data[field] = "\n\n".join(filter(None, [data.get(field, "").strip(), text]))
+    if field == "text":
+        context = {**_talk_context(request, pk), "draft": data[field]}
+        return render(request, "review/talking/talk.html", context)
+    data["action"] = field.removesuffix("-text")
+    return _render_item(request, loaded, data)
+
+
+@require_POST
 def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     """Take a decision back, with a record of its own."""
     loaded = _load(request, pk)
@@ -260,6 +283,7 @@ def _render_item(
     )
     context |= {"just": just_decided.just_decided(request, filters)}
     context |= {"colleagues": item_context(request, loaded)}
+    context |= replies.item_context(loaded.item, member(request))
     context |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", context, status=status if problems else 200)
 
@@ -350,13 +374,12 @@ def change_talk(
 
 
 def _talk_context(request: HttpRequest, pk: UUID, draft: str = "") -> dict[str, Any]:
-    try:
-        talk = talk_view(pk, member(request))
-    except ReviewItem.DoesNotExist as error:
-        raise Http404 from error
+    loaded, user = _load(request, pk), member(request)
+    talk = talk_view(pk, user)
     picker = CardPicker(FormContext("", talk["turn"], {}), request.POST)
     doubts = texts.unpublished(talk["turn"], draft)
-    return {"talk": talk, "draft": draft, "picker": picker, "doubts": doubts}
+    saved = replies.item_context(loaded.item, user)
+    return {**saved, "talk": talk, "draft": draft, "picker": picker, "doubts": doubts}
 
 
 @require_POST

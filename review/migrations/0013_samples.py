@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('conversations', '0020_reply_origins'),
-        ('review', '0011_notes'),
+        ('review', '0012_replies'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

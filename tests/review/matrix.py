@@ -172,6 +172,7 @@ KINDS: Mapping[str, Kind] = {
     **{f"knowledge:{name}": Kind.PUBLIC for name in ("service", "release", "again")},
     "knowledge_api:release": Kind.PUBLIC,
     **{f"drafting:{name}": Kind.SERVICE for name in ("home", "start", "run", "accept")},
+    "review_api:reply": Kind.SERVICE,
     "drafting:start_stale": Kind.PROPOSAL,
     "translating:confirm": Kind.ENTRY,
     "audit:chain": Kind.CHAIN,

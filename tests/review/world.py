@@ -39,6 +39,7 @@ from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import services as sending
 from ieim.studio.trying import services as trying
 from review.models import ReviewItem
+from review.replies.models import SavedReply
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.people import person
@@ -94,6 +95,8 @@ class World:
         self.notice = self._notice()
         self.question = self._question()
         self.group = self._group()
+        agency = self.agencies[0] if self.agencies else ""
+        self.reply = SavedReply.objects.create(title="R", language="en", agency=agency, text="R")
         self.entries = self._entries()
         self.correction = self._correction()
         self.drafting = self._drafting()
@@ -149,6 +152,7 @@ class World:
             "proposal": self.proposal.pk,
             "notice": self.correction.pk if name == "recall:resume" else self.notice.pk,
             "token": self.token.pk,
+            "reply": self.reply.pk,
             "run": self.drafting.pk,
             "translation": self._stored("studio_translation", me) if self.agencies else 1,
             "name": self.question.name,

@@ -1,6 +1,6 @@
-"""What a model drafts for editors: example questions, plain language, and translations.
+"""What a model drafts for staff: example questions, plain language, and translations.
 
-None of them is a stage of a turn. Editors read the texts, so the figures and names of a draft have
+None of them is a stage of a turn. Staff read the texts, so the figures and names of a draft have
 to be those of its original; who may ask a question is checked where the draft's questions are.
 """
 
@@ -16,6 +16,8 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.base import Context, Output, Stage
 
 QUESTIONS, PLAIN, TRANSLATION = "draft_questions_v1", "draft_plain_v1", "draft_translation_v1"
+MESSAGE = "message"
+"""The field of a citizen's message, which may call an agency by any name."""
 
 _NEUTRAL = frozenset({"url", "email", "phone"})
 """Facts that are read in every language; the words of others are only known in English."""
@@ -42,7 +44,7 @@ def _fields(output: Output, context: Context) -> Iterator[Finding]:
         original, draft = "\n".join(originals[name]), "\n".join(entry["lines"])
         for code, message in _facts(original, draft, context.release, is_translation):
             yield Finding(code, f"{path}/lines", f"The field {name} {message}.")
-        if name != "name":
+        if name not in ("name", MESSAGE):
             for code, message in _names(original, draft, request, context.release):
                 yield Finding(code, f"{path}/lines", f"The field {name} {message}.")
     for name in originals.keys() - seen:

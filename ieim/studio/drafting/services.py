@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,8 @@ from ieim.people.scope import works_for
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import drafting
 from ieim.pipeline.drafting import Drafted
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.stages.base import Output
 from ieim.studio import runs
@@ -118,24 +120,54 @@ def _execute(claim: runs.Claim, model: Model | None) -> None:
             output, owner=run.owner, bundle=draft.bundle, golden=golden
         )
 
-    model = model or running.current_model()
+    payload = requests.payload(run, draft.bundle, draft.release)
     try:
-        drafted = drafting.draft(
-            contract_id,
-            requests.payload(run, draft.bundle, draft.release),
-            release=draft.release,
-            model=model,
-            options=running.options(persona=administration.current().persona),
-            day_spent=spent_today(),
-            check=check,
-        )
+        drafted, details = ask(contract_id, payload, draft.release, check, model)
     except ModelUnavailable as error:
         raise runs.RunFailed(OUTAGE.format(str(error).rstrip("."))) from error
-    _finish(claim, run, drafted, model.name)
+    _finish(claim, run, drafted, details)
+
+
+def ask(
+    contract_id: str,
+    payload: Mapping[str, Any],
+    release: Release,
+    check: Callable[[Output], Iterable[Finding]],
+    model: Model | None = None,
+) -> tuple[Drafted, dict[str, Any]]:
+    """Return what the deployment's model drafts (:func:`ieim.pipeline.drafting.draft`), and what an
+    audit event says of it.
+
+    Raises:
+        ModelUnavailable: no answer could be had.
+    """
+    model, persona = model or running.current_model(), administration.current().persona
+    drafted = drafting.draft(
+        contract_id,
+        payload,
+        release=release,
+        model=model,
+        options=running.options(persona=persona),
+        day_spent=spent_today(),
+        check=check,
+    )
+    contract = contracts.load(contract_id, persona)
+    return drafted, {
+        "contract": contract.id,
+        "schema_sha256": contract.schema_sha256,
+        "prompt_sha256": contract.prompt_sha256,
+        "model": model.name,
+        "attempts": drafted.attempts,
+        "prompt_tokens": drafted.prompt_tokens,
+        "completion_tokens": drafted.completion_tokens,
+        "findings": [finding.code.value for finding in drafted.findings],
+    }
 
 
 @transaction.atomic
-def _finish(claim: runs.Claim, run: DraftingRun, drafted: Drafted, model: str) -> None:
+def _finish(
+    claim: runs.Claim, run: DraftingRun, drafted: Drafted, details: Mapping[str, Any]
+) -> None:
     tokens = drafted.prompt_tokens + drafted.completion_tokens
     if drafted.output is not None:
         result = requests.result_of(drafted.output, run.seen["texts"])
@@ -144,22 +176,8 @@ def _finish(claim: runs.Claim, run: DraftingRun, drafted: Drafted, model: str) -
         result = {"findings": [finding.message for finding in drafted.findings]}
         failed = DraftingRun.State.FAILED
         claim.write(state=failed, error=NOT_PASSED, result=result, tokens=tokens)
-    contract = contracts.load(requests.CONTRACTS[run.kind], administration.current().persona)
-    record_system(
-        kind="drafting.failed" if drafted.output is None else "drafting.finished",
-        actor="system",
-        payload={
-            **_identity(run),
-            "contract": contract.id,
-            "schema_sha256": contract.schema_sha256,
-            "prompt_sha256": contract.prompt_sha256,
-            "model": model,
-            "attempts": drafted.attempts,
-            "prompt_tokens": drafted.prompt_tokens,
-            "completion_tokens": drafted.completion_tokens,
-            "findings": [finding.code.value for finding in drafted.findings],
-        },
-    )
+    kind = "drafting.failed" if drafted.output is None else "drafting.finished"
+    record_system(kind=kind, actor="system", payload={**_identity(run), **details})
 
 
 @transaction.atomic

@@ -54,4 +54,6 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("GET", f"{item}presence/"): {"200", "401", "403", "404", "429"},
         ("POST", f"{item}sample/"): {*posted - {"200", "409"}, "204", "422"},
         ("POST", f"{item}messages/"): {*posted - {"200"}, "201", "422"},
+        ("GET", f"{item}similar/"): {"200", "401", "403", "404", "429"},
+        ("POST", f"{item}translation/"): {*posted - {"409"}, "422"},
     }

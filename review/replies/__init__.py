@@ -1,0 +1,1 @@
+"""Texts for caseworkers: saved replies, similar cases, and translations of messages."""
