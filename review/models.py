@@ -17,6 +17,9 @@ from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.people.models import User
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+from review.board.models import Absence as Absence
+from review.board.models import Alert as Alert
+from review.board.models import SharedItem as SharedItem
 from review.states import ReviewState
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from review.board import alerts
 from review.deciding import services
 
 
@@ -13,3 +14,9 @@ from review.deciding import services
 def take_effect(item_id: str) -> None:
     """Let a decision take effect whose delay is over; returns at once when there is none."""
     services.take_effect(item_id=UUID(item_id))
+
+
+@shared_task(name=alerts.SEND, ignore_result=True)
+def send_alerts() -> None:
+    """Send the alerts of the desk that are due; returns at once when there are none."""
+    alerts.send_due()

@@ -15,6 +15,7 @@ from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
 from review import deciding, services
+from review.board import alerts
 from review.metrics import services as metrics
 from review.models import ReviewItem
 from review.queue.selectors import due_of_turns
@@ -47,5 +48,6 @@ def wire() -> None:
     sweeper.SWEEPS["runs"] = lambda now, at_start: runs.sweep(now=now, at_start=at_start)
     sweeper.SWEEPS["figures"] = lambda now, _: metrics.roll_up(now=now)
     sweeper.SWEEPS["decisions"] = lambda now, _: deciding.sweep(now=now)
+    sweeper.SWEEPS["desk"] = lambda now, _: alerts.sweep(now=now)
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
     sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)

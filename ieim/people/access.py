@@ -36,6 +36,7 @@ STAFF = "staff"
 """Every user who has logged in, whatever their role."""
 
 _SEE, _DECIDE = "review.view_reviewitem", "review.decide_reviewitem"
+_SUPERVISE = "review.supervise_reviewitem"
 _READ, _EDIT = "studio.view_service", "studio.change_service"
 _RELEASES, _TRY = "knowledge.view_release", "studio.add_goldenrun"
 _PROPOSE, _PUBLISH = "studio.add_proposal", "studio.publish_proposal"
@@ -96,11 +97,15 @@ ACCESS: Mapping[str, str] = {
         _DECIDE,
         "services answer next sign undo talk talk_begin talk_say talk_end feedback_item",
     ),
-    "review:take_over": "review.supervise_reviewitem",
+    **_all("review", _SUPERVISE, "take_over board share"),
+    **_all("review", _DECIDE, "absence"),
+    **_all("review", _SEE, "board_alerts"),
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
     **_all("audit", "audit.view_auditevent", "events chain download"),
     **_all("review_api", _SEE, "items item"),
     **_all("review_api", _DECIDE, "claim release decide talk messages"),
+    **_all("review_api", _SUPERVISE, "board share"),
+    "review_api:absence": _DECIDE,
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _RELEASES, "proposals comment"),

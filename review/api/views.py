@@ -37,6 +37,7 @@ from review.api.serializers import (
     decision_of,
     filters_of,
 )
+from review.board.api import Board
 from review.claims import ClaimRefused
 from review.deciding import Action, Conflict, Refused, locking
 from review.item.selectors import load, person_request
@@ -244,6 +245,9 @@ app_name = "review_api"
 _ITEM = "items/<uuid:pk>/"
 
 urlpatterns = [
+    path("board/", Board.as_view({"get": "index"}), name="board"),
+    path("board/share/", Board.as_view({"post": "share", "delete": "undo"}), name="share"),
+    path("board/absence/", Board.as_view({"put": "absence"}), name="absence"),
     path("items/", Items.as_view({"get": "index"}), name="items"),
     path(_ITEM, Items.as_view({"get": "read"}), name="item"),
     path(f"{_ITEM}claim/", Items.as_view({"post": "claim"}), name="claim"),

@@ -83,6 +83,7 @@ KINDS: Mapping[str, str] = {
     "reply.feedback": gettext_noop("The citizen said something of the answer"),
     "reply.rated": gettext_noop("The citizen said whether the answer was useful"),
     "retention.applied": gettext_noop("What was over its time was erased"),
+    "review.absence": gettext_noop("Until when a colleague is absent was changed"),
     "review.assigned": gettext_noop("An item was given to somebody"),
     "review.claimed": gettext_noop("Somebody claimed the item"),
     "review.decided": gettext_noop("A person decided"),
