@@ -125,9 +125,12 @@ def send_due() -> None:
 
 def _ways() -> Mapping[str, Callable[[Mapping[str, str]], None]]:
     """Return the ways that are set, by the field that says that a cause was told so."""
-    ways = {"mailed_at": (_mail, settings.IEIM_ALERT_MAIL)}
-    ways["called_at"] = (_call, settings.IEIM_ALERT_WEBHOOK)
-    return {field: tell for field, (tell, is_set) in ways.items() if is_set}
+    ways: dict[str, Callable[[Mapping[str, str]], None]] = {}
+    if settings.IEIM_ALERT_MAIL:
+        ways["mailed_at"] = _mail
+    if settings.IEIM_ALERT_WEBHOOK:
+        ways["called_at"] = _call
+    return ways
 
 
 def _unsent(now: datetime) -> QuerySet[Alert]:

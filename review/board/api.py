@@ -42,8 +42,8 @@ class WorkerSerializer(serializers.Serializer[Any]):
 class TableSerializer(serializers.Serializer[Any]):
     """Open items by one of their facts."""
 
-    name = serializers.CharField(source="0")
-    bars = BarSerializer(many=True, source="1")
+    name = serializers.CharField()
+    bars = BarSerializer(many=True)
 
 
 class BoardSerializer(serializers.Serializer[Any]):

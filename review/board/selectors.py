@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -22,7 +23,7 @@ from review.deciding import locking
 from review.metrics.statistics import statistics_by_person
 from review.models import SIGN, Action, Decision, ReviewItem
 from review.queue import presenters
-from review.queue.filters import AGES, ItemFilter, held_by
+from review.queue.filters import AGES, SOON, ItemFilter, held_by
 from review.queue.selectors import COUNTED, listing
 from review.scope import visible
 from review.states import ReviewState
@@ -115,28 +116,23 @@ def board(user: User, now: datetime) -> dict[str, object]:
         )
         for chip in selects["age"]["choices"]
     ]
-    workers = _workers(user, now, filters, holders)
     return {
         "dangers": unseen_dangers(visible(user)),
         "overdue": Bar("", number(Q(due_at__lt=now)), filters.with_changes(overdue="1")),
-        "soon": Bar("", number(_soon(now)), filters.with_changes(soon="1")),
+        "soon": Bar(
+            "", number(Q(due_at__gte=now, due_at__lt=now + SOON)), filters.with_changes(soon="1")
+        ),
         "open": Bar("", number(Q()), filters.query),
         "tables": [
-            (selects["age"]["label"], ages),
+            {"name": selects["age"]["label"], "bars": ages},
             *(
-                (
-                    selects[name]["label"],
-                    [Bar(c.words, c.number, c.query) for c in selects[name]["choices"]],
-                )
+                # A chip has what a bar has.
+                {"name": selects[name]["label"], "bars": selects[name]["choices"]}
                 for name in _SHOWN
             ),
         ],
-        "people": workers,
+        "people": _workers(user, now, filters, holders),
     }
-
-
-def _soon(now: datetime) -> Q:
-    return Q(due_at__gte=now, due_at__lt=now + timedelta(hours=2))
 
 
 def _workers(
@@ -148,7 +144,7 @@ def _workers(
         created_at__gte=midnight, actor__in=members, item__in=visible(user)
     ).exclude(action=Action.UNDO)
     columns = decisions.order_by().values("actor_id", "action", "seconds")
-    rows = list(columns.annotate(total=Count("pk")))
+    rows: list[dict[str, Any]] = [*columns.annotate(total=Count("pk"))]
     by_person = statistics_by_person(rows)
     outcomes: dict[int, Counter[str]] = {}
     for row in rows:

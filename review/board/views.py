@@ -87,10 +87,10 @@ def absence(request: HttpRequest) -> HttpResponse:
             count = services.give_back(username=username, actor=user)
             messages.success(request, _given_back(count))
         else:
-            until = None if do == "end" else _day(request.POST.get("until", ""))
-            who = services.set_absence(username=username, until=until, actor=user)
+            day = None if do == "end" else _day(request.POST.get("until", ""))
+            who = services.set_absence(username=username, until=day, actor=user)
             is_absent = gettext("{name} is absent; nothing is assigned to them.")
-            text = is_absent if until else gettext("{name} is present.")
+            text = is_absent if day else gettext("{name} is present.")
             messages.success(request, text.format(name=who.display_name))
     except User.DoesNotExist as error:
         raise Http404 from error

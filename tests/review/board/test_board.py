@@ -40,7 +40,7 @@ def test_each_number_is_that_of_its_list_and_of_no_other_agency(
     people = {worker.user.username: worker for worker in board["people"]}
     assert people.keys() == {"eva", "lead"}
     assert people["eva"].held.number == 1
-    bars = [bar for _, table in board["tables"] for bar in table]
+    bars = [bar for table in board["tables"] for bar in table["bars"]]
     assert {bar.words for bar in bars} >= {"civil-registry", "German"}
     for bar in (*bars, board["overdue"], board["soon"], board["open"], people["eva"].held):
         assert length(lead, bar.query) == bar.number, bar
