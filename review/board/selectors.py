@@ -144,7 +144,7 @@ def _workers(
         created_at__gte=midnight, actor__in=members, item__in=visible(user)
     ).exclude(action=Action.UNDO)
     columns = decisions.order_by().values("actor_id", "action", "seconds")
-    rows: list[dict[str, Any]] = [*columns.annotate(total=Count("pk"))]
+    rows: list[dict[str, Any]] = [{**row} for row in columns.annotate(total=Count("pk"))]
     by_person = statistics_by_person(rows)
     outcomes: dict[int, Counter[str]] = {}
     for row in rows:
