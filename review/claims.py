@@ -20,6 +20,7 @@ from ieim.audit import services as audit
 from ieim.audit.canonical import instant
 from ieim.people.models import User
 from review import scope
+from review.board.models import Absence
 from review.crisis import is_crisis, of_refusal
 from review.deciding import locking, permitted, signing
 from review.deciding.locking import DECIDE, NO_CLAIM, SECOND, SUPERVISE
@@ -84,9 +85,14 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
     """Give the actor's claim back. Raises like :func:`claim`."""
     item = _locked(item_id, actor, DECIDE)
     _require_held(item, actor)
+    give_back(item, actor)
+    return item
+
+
+def give_back(item: ReviewItem, actor: User) -> None:
+    """End the claim on an item that the caller has locked."""
     locking.advance(item, state=signing.waiting_state(item), **NO_CLAIM)
     _audit(item, "review.released", actor)
-    return item
 
 
 @transaction.atomic
@@ -136,6 +142,10 @@ def assign(*, item_id: UUID, to: User, actor: User) -> ReviewItem:
     if not scope.sees(to, item):
         message = gettext("{name} does not work for an item’s agency.")
         raise ClaimRefused(message.format(name=to.display_name))
+    if absence := Absence.objects.filter(user=to, until__gt=timezone.now()).first():
+        day = date_format(timezone.localtime(absence.until), "j F Y")
+        message = gettext("{name} is absent until {day}. Choose somebody else.")
+        raise ClaimRefused(message.format(name=to.display_name, day=day))
     _assign(item, to=to, until=max(locking.claim_end(), item.due_at))
     _audit(item, "review.assigned", actor, to=to.get_username())
     return item

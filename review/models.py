@@ -20,6 +20,9 @@ from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.batches.models import Batch as Batch
 from review.batches.models import BatchEntry as BatchEntry
 from review.batches.models import EntryState as EntryState
+from review.board.models import Absence as Absence
+from review.board.models import Alert as Alert
+from review.board.models import SharedItem as SharedItem
 from review.colleagues.models import Note as Note
 from review.quality.models import Reading as Reading
 from review.replies import models as replies  # noqa: F401 - they belong to this app

@@ -7,6 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from review.batches import services as batches
+from review.board import alerts
 from review.deciding import services
 
 
@@ -20,3 +21,9 @@ def take_effect(item_id: str) -> None:
 def run_batch(batch_id: str) -> None:
     """Decide what is left of a batch; returns at once when there is nothing to do."""
     batches.run(batch_id=UUID(batch_id))
+
+
+@shared_task(name=alerts.SEND, ignore_result=True)
+def send_alerts() -> None:
+    """Send the alerts of the desk that are due; returns at once when there are none."""
+    alerts.send_due()

@@ -7,6 +7,7 @@ from django.urls import path
 from review import claims, talking
 from review import feedback as said_views
 from review.batches import views as batch_views
+from review.board import views as board_views
 from review.colleagues import views as colleagues_views
 from review.item import views
 from review.metrics import views as metrics_views
@@ -26,6 +27,10 @@ urlpatterns = [
     path("views/", queue_views.save_view, name="save_view"),
     path("next/", views.next_item, name="next"),
     *quality_views.urlpatterns,
+    path("board/", board_views.board, name="board"),
+    path("board/share/", board_views.share, name="share"),
+    path("board/alerts/", board_views.board_alerts, name="board_alerts"),
+    path("absence/", board_views.absence, name="absence"),
     path("feedback/", said_views.feedback_page, name="feedback"),
     path("feedback/item/", said_views.make_item_page, name="feedback_item"),
     path("metrics/", metrics_views.metrics, name="metrics"),

@@ -51,6 +51,7 @@ NEEDS: Final[Mapping[str, str]] = {
     "IEIM_SMTP_PASSWORD": "IEIM_SMTP_USER",
     "IEIM_PROXY_EXCEPT": "IEIM_PROXY_URL",
     "IEIM_OPERATOR_MAIL": "IEIM_SMTP_HOST",
+    "IEIM_ALERT_MAIL": "IEIM_SMTP_HOST",
 }
 """The variable without which another one is of no use."""
 
@@ -433,6 +434,16 @@ class Environment(BaseSettings):
     IEIM_OPERATOR_MAIL: variables.MailAddresses = Field([], examples=["operators@example.org"])
     """Who is told by e-mail when the model gives no answers, and when it does again: addresses,
     separated by commas. When it is not set, only the pages of staff say so."""
+
+    IEIM_ALERT_MAIL: variables.MailAddresses = Field([], examples=["leads@example.org"])
+    """Who is told by e-mail of danger that nobody has opened, of items that are due, and of many
+    that stop alike: addresses, separated by commas."""
+    IEIM_ALERT_WEBHOOK: str = Field("", examples=["desk"])
+    """The name of a webhook that is told the same."""
+    IEIM_ALERT_UNSEEN_MINUTES: int = Field(5, ge=1, le=24 * 60)
+    """After so many minutes nobody has opened it."""
+    IEIM_ALERT_DUE_MINUTES: int = Field(30, ge=1, le=24 * 60)
+    """So many minutes before an item is due."""
 
     IEIM_MCP: bool = True
     """Whether other assistants may read what is published by the Model Context Protocol, at /mcp.

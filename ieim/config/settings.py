@@ -200,6 +200,12 @@ IEIM_MAIL: dict[str, Any] = {
     "OPERATORS": env.IEIM_OPERATOR_MAIL,
 }
 
+# Who is told of the desk's alerts: addresses, and a webhook's name; and when, in minutes.
+IEIM_ALERT_MAIL = env.IEIM_ALERT_MAIL
+IEIM_ALERT_WEBHOOK = env.IEIM_ALERT_WEBHOOK
+IEIM_ALERT_UNSEEN_MINUTES = env.IEIM_ALERT_UNSEEN_MINUTES
+IEIM_ALERT_DUE_MINUTES = env.IEIM_ALERT_DUE_MINUTES
+
 # --- Watching it ----------------------------------------------------------------------------------
 
 # Who may read /metrics; empty where nobody may.

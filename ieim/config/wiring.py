@@ -16,6 +16,7 @@ from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
 from review import deciding, services
 from review.batches import services as batches
+from review.board import alerts
 from review.metrics import services as metrics
 from review.models import ReviewItem
 from review.quality import services as quality
@@ -54,5 +55,6 @@ def wire() -> None:
     sweeper.SWEEPS["decisions"] = lambda now, _: deciding.sweep(now=now)
     sweeper.SWEEPS["batches"] = lambda now, _: batches.sweep(now=now)
     sweeper.SWEEPS["outage_items"] = lambda _now, _: services.retry_after_outage()
+    sweeper.SWEEPS["desk"] = lambda now, _: alerts.sweep(now=now)
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
     sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)

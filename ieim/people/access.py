@@ -36,6 +36,7 @@ STAFF = "staff"
 """Every user who has logged in, whatever their role."""
 
 _SEE, _DECIDE = "review.view_reviewitem", "review.decide_reviewitem"
+_SUPERVISE = "review.supervise_reviewitem"
 _READ, _EDIT = "studio.view_service", "studio.change_service"
 _RELEASES, _TRY = "knowledge.view_release", "studio.add_goldenrun"
 _PROPOSE, _PUBLISH = "studio.add_proposal", "studio.publish_proposal"
@@ -101,7 +102,9 @@ ACCESS: Mapping[str, str] = {
     **_all("review", _DECIDE, "batch batch_status batch_undo"),
     **_all("review", _DECIDE, "replies insert translate"),
     "review:similar": _SEE,
-    "review:take_over": "review.supervise_reviewitem",
+    **_all("review", _SUPERVISE, "take_over board share"),
+    **_all("review", _DECIDE, "absence"),
+    **_all("review", _SEE, "board_alerts"),
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
     **_all("review", _DECIDE, "next_sample sample add_sample answers"),
     **_all("audit", "audit.view_auditevent", "events chain download"),
@@ -111,6 +114,8 @@ ACCESS: Mapping[str, str] = {
     "review_api:quality": "review.view_metrics",
     **_all("review_api", _DECIDE, "replies reply translation"),
     "review_api:similar": _SEE,
+    **_all("review_api", _SUPERVISE, "board share"),
+    "review_api:absence": _DECIDE,
     **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
     **_all("knowledge", _RELEASES, "differences releases release service proposal"),
     **_all("knowledge", _RELEASES, "proposals comment"),

@@ -40,6 +40,7 @@ from review.api.serializers import (
     decision_of,
     filters_of,
 )
+from review.board.api import Board
 from review.claims import ClaimRefused
 from review.deciding import Action, Conflict, Refused, locking
 from review.item.selectors import load, person_request
@@ -255,6 +256,9 @@ _ITEM = "items/<uuid:pk>/"
 urlpatterns = [
     path("", include("review.colleagues.api")),
     *quality.urlpatterns,
+    path("board/", Board.as_view({"get": "index"}), name="board"),
+    path("board/share/", Board.as_view({"post": "share", "delete": "undo"}), name="share"),
+    path("board/absence/", Board.as_view({"put": "absence"}), name="absence"),
     path("items/", Items.as_view({"get": "index"}), name="items"),
     path("groups/", Batches.as_view({"get": "groups"}), name="groups"),
     path("batches/", Batches.as_view({"post": "start"}), name="batches"),

@@ -88,6 +88,7 @@ KINDS: Mapping[str, str] = {
     "reply.feedback": gettext_noop("The citizen said something of the answer"),
     "reply.rated": gettext_noop("The citizen said whether the answer was useful"),
     "retention.applied": gettext_noop("What was over its time was erased"),
+    "review.absence": gettext_noop("Until when a colleague is absent was changed"),
     "review.assigned": gettext_noop("An item was given to somebody"),
     "review.batch_started": gettext_noop("Several items were decided together"),
     "review.batch_undone": gettext_noop("A decision on several items was taken back"),

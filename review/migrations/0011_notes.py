@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('people', '0004_delete_grant'),
-        ('review', '0009_shared_views'),
+        ('review', '0010_absence'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -19,8 +19,9 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet
 
 from conversations.models import Session, Turn
 from review import scope
-from review.models import REFUSED, ItemFlag, ReviewItem
+from review.models import REFUSED, Action, Decision, ItemFlag, ReviewItem
 from review.queue import fulltext
+from review.states import ReviewState
 
 Items: TypeAlias = QuerySet[ReviewItem]
 TABS = ("open", "mine", "second", "triage", "done")
@@ -30,6 +31,7 @@ AGES: Mapping[str, timedelta] = {
     "3-days": timedelta(days=3),
     "week": timedelta(days=7),
 }
+SOON = timedelta(hours=2)
 MAX_LENGTH = 200
 """Characters of one filter; an address must stay one that can be saved."""
 MAX_SEARCH_LENGTH = 100
@@ -103,6 +105,8 @@ class ItemFilter(FilterSet):
     age = _choice(AGES, NO_AGE, "Open for longer than this.", "older_than")
     overdue = _choice("1", NO_TICK, "Only what should have been decided by now.", "late")
     snoozed = _choice("1", NO_TICK, "Only what is put away until a time.", "put_away")
+    soon = _choice("1", NO_TICK, "Only what is due within two hours.", "due_soon")
+    person = _text("A user name: who has it now; in `done`, who decided on it.", method="of_person")
     held = _choice("1", NO_TICK, "In `open` also what colleagues work on.", "all_items")
 
     alike = _text("The `alike` of items: those that failed alike.", length=255)
@@ -187,6 +191,23 @@ class ItemFilter(FilterSet):
     def late(self, items: Items, name: str, value: str) -> Items:
         """Return the items that should have been decided by now."""
         return items.filter(due_at__lt=timezone.now())
+
+    def due_soon(self, items: Items, name: str, value: str) -> Items:
+        """Return the items that are to be decided within :data:`SOON`."""
+        now = timezone.now()
+        return items.filter(due_at__gte=now, due_at__lt=now + SOON)
+
+    def of_person(self, items: Items, name: str, username: str) -> Items:
+        """Return the items that somebody holds, or with *Done* those that they decided on."""
+        if self.data.get("tab") == "done":
+            decisions = Decision.objects.filter(item=OuterRef("pk"), actor__username=username)
+            return items.filter(Exists(decisions.exclude(action=Action.UNDO)))
+        return items.filter(held_by(Q(claimed_by__username=username), timezone.now()))
+
+
+def held_by(who: Q, now: datetime) -> Q:
+    """Return the condition on items that somebody holds now."""
+    return who & Q(state=ReviewState.CLAIMED, claimed_until__gt=now)
 
 
 def is_away(now: datetime) -> Q:

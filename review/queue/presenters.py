@@ -254,7 +254,14 @@ def selects(filters: ItemFilter, listed: Listing, release: Release | None) -> li
     ]
     ages = dict.fromkeys(AGES, 0)
     age = list(_choices(filters, "age", ages, lambda age: gettext(AGES[age])))
-    return [*facets, {"name": "age", "label": gettext("Waiting for"), "choices": age}]
+    soon = list(_choices(filters, "soon", {"1": 0}, lambda _: gettext("Within two hours")))
+    person = list(_choices(filters, "person", {}, str))
+    return [
+        *facets,
+        {"name": "age", "label": gettext("Waiting for"), "choices": age},
+        {"name": "soon", "label": gettext("Due"), "choices": soon},
+        {"name": "person", "label": gettext("Person"), "choices": person},
+    ]
 
 
 @dataclass(frozen=True, slots=True)

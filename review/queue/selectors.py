@@ -185,11 +185,11 @@ def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
             dated = items.filter(decided_at__isnull=False)
             return Listing((dated.filter(state=ReviewState.DECIDED),), done=True)
         case "triage":
-            unanswered = items.filter(_OF_TRIAGE)
+            unanswered = items.filter(OF_TRIAGE)
             states = (ReviewState.OPEN, ReviewState.CLAIMED)
             return Listing(tuple(unanswered.filter(state=state) for state in states))
         case _:
-            items = items.exclude(_OF_TRIAGE)
+            items = items.exclude(OF_TRIAGE)
             claimed = _claimed(items, second=False)
             if not values.get("held"):
                 claimed = claimed.filter(_not_of_others(user, now))
@@ -283,7 +283,7 @@ def _count(branches: Collection[QuerySet[ReviewItem]]) -> Count:
     return Count(sum(walk[0][3] for walk in walks if walk), tuple(crises[:COUNTED]))
 
 
-_OF_TRIAGE = Q(priority=Priority.LOW, rank__gt=REFUSED)
+OF_TRIAGE = Q(priority=Priority.LOW, rank__gt=REFUSED)
 """What only triage failed at, and shows no danger: nobody waits for it."""
 FACETS = ("stage", "reason", "urgency", "language")
 

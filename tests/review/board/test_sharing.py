@@ -1,0 +1,128 @@
+"""Sharing out: by load, to those present who may have an item; and taking it back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from threading import Barrier, Thread
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+from django.utils import timezone
+
+from ieim.people.models import User
+from ieim.people.roles import Role
+from review import claims
+from review.board import services
+from review.models import Action, Decision, ReviewItem
+from review.queue.services import NotDone
+from review.reading import record_read
+from tests.review.board.conftest import OURS, THEIRS, Make
+from tests.review.desk import take
+from tests.review.people import browser, person
+
+
+def holders() -> Counter[str]:
+    return Counter(
+        ReviewItem.objects.filter(state="claimed").values_list("claimed_by__username", flat=True)
+    )
+
+
+def test_what_is_due_first_goes_to_whoever_holds_least(
+    make: Make, lead: User, eva: User, max_: User
+) -> None:
+    for _ in range(3):
+        take(make(), lead)
+    late, first, second = make(minutes=900), make(minutes=10), make(minutes=20)
+    make(THEIRS)
+    services.share_out(number=2, actor=lead)
+    got = ReviewItem.objects.filter(pk__in=[first.pk, second.pk])
+    assert {item.claimed_by for item in got} == {eva}
+    assert ReviewItem.objects.get(pk=late.pk).state == "open"
+    assert holders() == {"lead": 3, "eva": 2}
+
+
+def test_who_is_absent_gets_nothing_and_gives_back_what_they_hold(
+    make: Make, lead: User, eva: User
+) -> None:
+    take(make(), eva)
+    item, http = make(), browser(lead)
+    until = timezone.localdate() + timedelta(days=2)
+    http.post(reverse("review:absence"), {"account": "eva", "do": "set", "until": until})
+    with pytest.raises(claims.ClaimRefused, match="absent until"):
+        claims.assign(item_id=item.pk, to=eva, actor=lead)
+    http.post(reverse("review:absence"), {"account": "eva", "do": "give_back"})
+    services.share_out(number=9, actor=lead)
+    assert holders() == {"lead": 2}
+    http.post(reverse("review:absence"), {"account": "eva", "do": "end"})
+    claims.assign(item_id=item.pk, to=eva, actor=lead)
+
+
+def test_nobody_sets_a_stranger_or_a_day_that_is_over(lead: User, eva: User, max_: User) -> None:
+    with pytest.raises(NotDone):
+        services.set_absence(username="eva", until=timezone.localdate(), actor=eva)
+    body = {"do": "set", "until": timezone.localdate() + timedelta(days=2)}
+    for actor, account in ((eva, "lead"), (lead, "max"), (lead, "nobody")):
+        response = browser(actor).post(reverse("review:absence"), {**body, "account": account})
+        assert response.status_code == 404
+    page = browser(eva).post(reverse("review:absence"), {"do": "set", "until": "0"}, follow=True)
+    assert "Enter a day" in page.content.decode()
+
+
+def test_a_second_opinion_does_not_go_to_its_author(make: Make, lead: User, eva: User) -> None:
+    item = make(needs_second=True)
+    Decision.objects.create(item=item, actor=eva, action=Action.APPROVE, reason="It fits.")
+    ReviewItem.objects.filter(pk=item.pk).update(state="second_opinion")
+    assert [to for _, to in services.plan(number=1, actor=lead)] == [lead]
+
+
+def test_taking_back_leaves_what_somebody_has_opened(make: Make, lead: User, eva: User) -> None:
+    services.set_absence(
+        username="lead", until=timezone.localdate() + timedelta(days=1), actor=lead
+    )
+    opened, untouched = make(), make()
+    services.share_out(number=2, actor=lead)
+    record_read(opened, eva)
+    assert services.undo_share(actor=lead) == 1
+    assert holders() == {"eva": 1}
+    assert ReviewItem.objects.get(pk=untouched.pk).state == "open"
+    assert services.undo_share(actor=lead) == 0
+
+
+def test_the_preview_says_who_gets_how_many_and_changes_nothing(
+    make: Make, lead: User, eva: User
+) -> None:
+    make()
+    make()
+    page = browser(lead).get(reverse("review:board"), {"number": "2"}).content.decode()
+    assert "<li>Eva : 1</li>" in page or "<li>Eva: 1</li>" in page
+    assert holders() == {}
+    page = browser(lead).get(reverse("review:board"), {"number": "none"}).content.decode()
+    assert "Share out 1 to 100 items." in page
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_leads_at_once_give_no_item_twice(make: Make, lead: User, eva: User) -> None:
+    other = person("other", Role.SUPERVISOR, OURS)
+    for _ in range(12):
+        make()
+    together, given = Barrier(2), []
+
+    def share(actor: User) -> None:
+        together.wait()
+        try:
+            given.append(services.share_out(number=12, actor=actor).total())
+        except NotDone:
+            given.append(0)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=share, args=(actor,)) for actor in (lead, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(given) == 12
+    assert set(ReviewItem.objects.values_list("version", flat=True)) == {2}
