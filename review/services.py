@@ -195,6 +195,8 @@ def _retry(item: ReviewItem) -> None:
         actor="system",
         payload={"item": str(item.pk), "turn": str(item.turn_id)},
     )
+    if (newer := outdated.askable_release(item.turn)) is not None:
+        resuming.renew_release(turn=item.turn, release_number=newer)
     resuming.resume(turn=item.turn)
 
 

@@ -17,7 +17,7 @@ from review.board import selectors
 from review.board.models import Absence, SharedItem
 from review.deciding import locking
 from review.models import ReviewItem
-from review.queue.filters import held_by
+from review.queue.filters import held_by, is_away
 from review.queue.selectors import OF_TRIAGE
 from review.queue.services import MAX_ITEMS, NotDone
 from review.states import ReviewState
@@ -77,7 +77,7 @@ def give_back(*, username: str, actor: User) -> int:
 
 def plan(*, number: int, actor: User) -> Plan:
     """Return who would get the free items that are due first: present people who may have each,
-    who holds least first.
+    of those who read its language who holds least first.
 
     Raises :class:`NotDone` for a number that is not within 1 and :data:`MAX_ITEMS`.
     """
@@ -86,8 +86,8 @@ def plan(*, number: int, actor: User) -> Plan:
     now = timezone.now()
     waiting = (ReviewState.OPEN, ReviewState.SECOND_OPINION)
     ran_out = Q(state=ReviewState.CLAIMED) & ~held_by(Q(), now)
-    free = scope.visible(actor).filter(Q(state__in=waiting) | ran_out).exclude(OF_TRIAGE)
-    items = list(free.select_related("turn").order_by("due_at", "pk")[:number])
+    free = scope.visible(actor).filter(Q(state__in=waiting) | ran_out, ~is_away(now))
+    items = list(free.exclude(OF_TRIAGE).select_related("turn").order_by("due_at", "pk")[:number])
     away = selectors.absences(now)
     people = [user for user in selectors.team(actor) if user.pk not in away]
     ids = [item.pk for item in items]
@@ -105,10 +105,15 @@ def plan(*, number: int, actor: User) -> Plan:
             if item.pk in sees[user.pk] and not claims.opinion_problem(item, user)
         ]
         if able:
-            to = min(able, key=lambda user: loads[user.pk])
+            to = min(able, key=lambda user: (not _reads(user, item.language), loads[user.pk]))
             loads[to.pk] += 1
             result.append((item, to))
     return result
+
+
+def _reads(user: User, language: str) -> bool:
+    """Whether somebody reads a language, as far as they have said which they read."""
+    return not (language and user.languages) or language in user.languages
 
 
 def share_out(*, number: int, actor: User) -> Counter[User]:

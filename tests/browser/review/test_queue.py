@@ -217,6 +217,7 @@ def test_every_step_goes_by_keyboard(login: Login) -> None:
 @pytest.mark.whole
 def test_shortcuts_can_be_switched_off(login: Login) -> None:
     page = login()
+    page.locator(".queue-more summary").click()
     page.get_by_role("button", name="Keyboard shortcuts").click()
     page.get_by_label("Use these shortcuts").uncheck()
     page.keyboard.press("Escape")
@@ -226,6 +227,7 @@ def test_shortcuts_can_be_switched_off(login: Login) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.locator(".queue-row__link").first).not_to_be_focused()
     # In a field the keys are letters.
+    page.locator(".queue-more summary").click()
     page.get_by_role("button", name="Keyboard shortcuts").click()
     page.get_by_label("Use these shortcuts").check()
     page.keyboard.press("Escape")

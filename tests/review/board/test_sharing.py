@@ -43,6 +43,22 @@ def test_what_is_due_first_goes_to_whoever_holds_least(
     assert holders() == {"lead": 3, "eva": 2}
 
 
+def test_a_language_goes_to_who_reads_it_and_what_is_put_away_stays(
+    make: Make, lead: User, eva: User
+) -> None:
+    User.objects.filter(pk=lead.pk).update(languages=["fr"])
+    User.objects.filter(pk=eva.pk).update(languages=["de"])
+    for _ in range(2):
+        take(make(), eva)
+    german, away = make(minutes=10), make(minutes=5)
+    ReviewItem.objects.filter(pk=german.pk).update(language="de")
+    later = timezone.now() + timedelta(hours=3)
+    ReviewItem.objects.filter(pk=away.pk).update(snoozed_at=timezone.now(), snoozed_until=later)
+    services.share_out(number=9, actor=lead)
+    assert ReviewItem.objects.get(pk=german.pk).claimed_by == eva
+    assert ReviewItem.objects.get(pk=away.pk).state == "open"
+
+
 def test_who_is_absent_gets_nothing_and_gives_back_what_they_hold(
     make: Make, lead: User, eva: User
 ) -> None:
