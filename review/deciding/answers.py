@@ -270,8 +270,9 @@ def approving(stage: Stage) -> Answer:
 
 def _not_approvable(stage: Stage, why: str) -> str:
     """Return why an answer cannot be approved, and what to do: triage is not asked again."""
-    can_ask = stage.contract in ANSWERING
-    return f"{why} {gettext('Correct it, or ask again.') if can_ask else gettext('Correct it.')}"
+    if stage.contract in ANSWERING:
+        return f"{why} " + gettext("Correct it, or ask again.")
+    return f"{why} " + gettext("Correct it.")
 
 
 def unknown_fields(stage: Stage) -> list[str]:

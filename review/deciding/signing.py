@@ -150,8 +150,9 @@ def proposal_of(item: ReviewItem) -> Decision | None:
 
 def last_proposal(item: ReviewItem) -> Decision | None:
     """Return the newest decision that waits, or has waited, for others; None for none."""
-    proposals = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
-    return proposals.select_related("actor").order_by("created_at", "id").last()
+    # In their order; a page has loaded them already.
+    proposals = [decision for decision in item.decisions.all() if decision.action in PROPOSALS]
+    return proposals[-1] if proposals else None
 
 
 def waiting_state(item: ReviewItem) -> ReviewState:

@@ -161,15 +161,22 @@ class Count:
     crises: tuple[Key, ...]
 
 
-def listing(user: User, filters: ItemFilter, now: datetime) -> Listing:
-    """Return the list that an address names, within what the user may see.
+def listing(
+    user: User,
+    filters: ItemFilter,
+    now: datetime,
+    *,
+    within: QuerySet[ReviewItem] | None = None,
+) -> Listing:
+    """Return the list that an address names, ``within`` what the user may see: for several lists
+    that is asked for once.
 
     A conversation's reference leads to all of its items, whatever list and filters are on.
     """
-    values = filters.values
+    values, within = filters.values, visible(user) if within is None else within
     if (session := session_of(values.get("q", ""))) is not None:
-        return Listing((visible(user).filter(turn__session=session),), session=session)
-    items = filters.filter_queryset(visible(user))
+        return Listing((within.filter(turn__session=session),), session=session)
+    items = filters.filter_queryset(within)
     if values["tab"] in ("open", "triage") and not values.get("snoozed"):
         items = items.filter(~is_away(now))
     match values["tab"]:
@@ -227,8 +234,9 @@ def keys_between(listed: Listing, *, after: str, until: str) -> list[UUID]:
 
 def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
     """Return how much there is in lists of work, in all of them where none is named."""
+    within = visible(user)
     return {
-        tab: _count(listing(user, ItemFilter({"tab": tab}), now).branches)
+        tab: _count(listing(user, ItemFilter({"tab": tab}), now, within=within).branches)
         for tab in tabs or ("open", "mine", "second", "triage")
     }
 

@@ -104,9 +104,10 @@ def translate(request: HttpRequest, pk: UUID) -> HttpResponse:
 def item_context(item: ReviewItem, user: User) -> dict[str, Any]:
     """Return what the item's page and its talk show: translation, and replies to insert."""
     is_read = {translating.reader_language(), *(user.languages or ())}
+    may_translate = item.turn.language not in is_read
     return {
-        "translation": translating.translation_of(item),
-        "may_translate": item.turn.language not in is_read,
+        "translation": translating.translation_of(item) if may_translate else None,
+        "may_translate": may_translate,
         "saved": [(reply, language_label(reply.language)) for reply in saved.for_item(user, item)],
     }
 

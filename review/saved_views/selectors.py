@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from ieim.people.models import EVERY_AGENCY, User
 from ieim.people.scope import agencies_of
 from ieim.studio.pages.presenters import Choice
+from review import scope
 from review.deciding.locking import SUPERVISE
 from review.models import SavedView
 from review.queue.filters import ItemFilter
@@ -51,9 +52,12 @@ def view_links(
 ) -> list[ViewLink]:
     """Return the views of a user, their own first, in two queries beside those of searches."""
     views = sorted(visible(user, agencies), key=lambda view: (view.owner_id != user.pk, view.name))
-    numbers = totals(
-        [listing(user, ItemFilter(QueryDict(view.query).dict()), now) for view in views]
-    )
+    within = scope.visible(user)
+    lists = [
+        listing(user, ItemFilter(QueryDict(view.query).dict()), now, within=within)
+        for view in views
+    ]
+    numbers = totals(lists)
     supervises = user.has_perm(SUPERVISE)
     return [
         ViewLink(

@@ -83,7 +83,9 @@ def test_it_opens_to_these_roles(name: str, roles: set[Role]) -> None:
 def test_changes_take_the_permission_to_change() -> None:
     people = "people:account"
     assert access.roles(people, "POST") == access.roles(people) == {Role.ADMINISTRATOR}
-    for name in access.CHANGES.keys() - {people}:
+    notes, deciding = "review_api:notes", {Role.CASEWORKER, Role.SUPERVISOR}
+    assert access.roles(notes, "POST") == deciding < access.roles(notes)
+    for name in access.CHANGES.keys() - {people, notes}:
         assert access.roles(name, "POST") == {Role.EDITOR}, name
         assert access.roles(name) == READING, name
 

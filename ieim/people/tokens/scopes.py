@@ -36,6 +36,10 @@ SCOPES: Mapping[str, Scope] = {
     "review:second": Scope(
         _("Give a second opinion on decisions"), frozenset({"review.second_reviewitem"})
     ),
+    "review:lead": Scope(
+        _("Read the board and the figures, share items out, and set absences"),
+        frozenset({"review.supervise_reviewitem", "review.view_metrics"}),
+    ),
     "knowledge:read": Scope(
         _("Read the draft, releases, proposals and notices"),
         frozenset(

@@ -62,7 +62,7 @@ def test_five_alike_are_one_row_and_four_are_not(client: Client) -> None:
 
 def test_an_open_page_has_no_news_of_what_its_groups_have(client: Client) -> None:
     stopped(6)
-    match = re.search(r'hx-get="([^"]+)"', client.get(QUEUE).content.decode())
+    match = re.search(r'id="queue-news" hx-get="([^"]+)"', client.get(QUEUE).content.decode())
     assert match is not None
     assert client.get(match[1].replace("&amp;", "&")).status_code == 204
 
