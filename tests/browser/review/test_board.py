@@ -1,0 +1,64 @@
+"""The lead's board in a real browser: danger, alerts, sharing out, and absence without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.office import Office, checked_at_both_widths, opened
+from tests.browser.steps import VISA
+
+pytestmark = pytest.mark.browser
+
+NOTIFICATION = """
+window.notices = [];
+window.Notification = class {
+  static permission = "default";
+  static async requestPermission() { return (Notification.permission = "granted"); }
+  constructor(title) { window.notices.push(title); }
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with opened(browser, tmp_path_factory.mktemp("office")) as office:
+        yield office
+
+
+def test_a_lead_sees_danger_and_shares_it_out(office: Office) -> None:
+    office.citizen(f"{VISA}, if not I will kill myself")
+    page = office.caseworker("supervisor")
+    page.add_init_script(NOTIFICATION)
+    page.goto("/review/board/")
+    expect(page.get_by_role("heading", name="Danger that nobody has opened")).to_be_visible()
+    page.get_by_role("button", name="Tell me of alerts on this computer").click()
+    page.wait_for_function("window.notices.includes('1 item is overdue or soon due.')")
+    page.locator("tbody summary").first.click()
+    checked_at_both_widths(page)
+
+    page.get_by_label("How many").fill("1")
+    page.get_by_role("button", name="See who would get them").click()
+    page.get_by_role("button", name="Share these out").click()
+    expect(page.get_by_text("Shared out:")).to_be_visible()
+    page.get_by_role("button", name="Take the last sharing out back").click()
+    expect(page.get_by_text("1 item was given back.")).to_be_visible()
+    office.leave()
+
+
+def test_absence_needs_no_script(office: Office) -> None:
+    page = office.caseworker(java_script_enabled=False)
+    page.goto("/review/absence/")
+    page.get_by_label("Back on").fill("2020-01-01")
+    page.get_by_role("button", name="Set as absent").click()
+    expect(page.get_by_text("Choose a day after today")).to_be_visible()
+    back_on = date.today() + timedelta(days=3)
+    page.get_by_label("Back on").fill(back_on.isoformat())
+    page.get_by_role("button", name="Set as absent").click()
+    expect(page.get_by_text(f"You are absent until {back_on:%-d %B %Y}")).to_be_visible()
+    page.get_by_role("button", name="Set as present").click()
+    expect(page.get_by_text("You are present.")).to_be_visible()
+    office.leave()
