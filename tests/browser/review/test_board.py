@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Browser, expect
 
 from tests.browser.office import Office, checked_at_both_widths, opened
@@ -55,7 +56,7 @@ def test_absence_needs_no_script(office: Office) -> None:
     page.get_by_label("Back on").fill("2020-01-01")
     page.get_by_role("button", name="Set as absent").click()
     expect(page.get_by_text("Choose a day after today")).to_be_visible()
-    back_on = date.today() + timedelta(days=3)
+    back_on = timezone.localdate() + timedelta(days=3)
     page.get_by_label("Back on").fill(back_on.isoformat())
     page.get_by_role("button", name="Set as absent").click()
     expect(page.get_by_text(f"You are absent until {back_on:%-d %B %Y}")).to_be_visible()
