@@ -1,6 +1,6 @@
 """Alerts: danger that nobody has seen, items that are due, and failures that are alike.
 
-Each cause is told once by e-mail and once by webhook, with counts and a link alone; open pages ask
+Each cause is sent once by e-mail and once by webhook, with counts and a link alone; open pages ask
 for the causes that their reader may see.
 """
 
@@ -39,6 +39,8 @@ logger = logging.getLogger(__name__)
 SEND = "review.tasks.send_alerts"
 EVERY = timedelta(minutes=1)
 """How often causes are looked for, and how soon what could not be sent is tried again."""
+DUE_EVERY = timedelta(minutes=30)
+"""Items that are due are sent together, so often at most."""
 ALIKE, WITHIN = 5, timedelta(minutes=10)
 """So many items that stopped alike, opened within this time, are a cause."""
 
@@ -87,14 +89,18 @@ def sentences(found: Iterable[str]) -> dict[str, str]:
 
 def sweep(*, now: datetime) -> None:
     """Note new causes, end those that are over, and queue what is to be sent; once a minute, and
-    only where somebody is told."""
+    only where they are sent."""
     if not _ways() or not cache.add("board.alerts", "1", timeout=EVERY.total_seconds()):
         return
     known = set(Alert.objects.values_list("cause", flat=True))
     found = causes(ReviewItem.objects.all(), now, known)
     Alert.objects.filter(cause__in=known.difference(found)).delete()
-    new = [Alert(cause=cause, began_at=now) for cause in found if cause not in known]
-    Alert.objects.bulk_create(new, ignore_conflicts=True)  # another process may note it too
+    new = [cause for cause in found if cause not in known]
+    due = [cause for cause in new if cause.startswith("due ")]
+    if due and not cache.add("board.alerts.due", "1", timeout=DUE_EVERY.total_seconds()):
+        new = [cause for cause in new if cause not in due]
+    alerts = [Alert(cause=cause, began_at=now) for cause in new]
+    Alert.objects.bulk_create(alerts, ignore_conflicts=True)  # another process may note it too
     if _unsent(now).exists():
         queue_after_commit(SEND, queue=QUEUE)
 
@@ -108,23 +114,23 @@ def send_due() -> None:
     mine = list(Alert.objects.filter(leased_until=lease))
     release_connection()
     retry_at = None
-    for field, tell in _ways().items():
-        untold = [alert for alert in mine if getattr(alert, field) is None]
-        if not untold:
+    for field, send in _ways().items():
+        pending = [alert for alert in mine if getattr(alert, field) is None]
+        if not pending:
             continue
         try:
-            tell(sentences(alert.cause for alert in untold))
+            send(sentences(alert.cause for alert in pending))
         except Exception as error:  # noqa: BLE001  # its words may hold an address
-            logger.warning("Alerts could not be told (%s)", type(error).__name__)
+            logger.warning("Alerts could not be sent (%s)", type(error).__name__)
             retry_at = timezone.now() + EVERY
         else:
-            told = Alert.objects.filter(pk__in=[alert.pk for alert in untold])
-            told.update(**{field: timezone.now()})
+            sent = Alert.objects.filter(pk__in=[alert.pk for alert in pending])
+            sent.update(**{field: timezone.now()})
     Alert.objects.filter(leased_until=lease).update(leased_until=retry_at)
 
 
 def _ways() -> Mapping[str, Callable[[Mapping[str, str]], None]]:
-    """Return the ways that are set, by the field that says that a cause was told so."""
+    """Return the ways that are set, by the field that says that a cause was sent so."""
     ways: dict[str, Callable[[Mapping[str, str]], None]] = {}
     if settings.IEIM_ALERT_MAIL:
         ways["mailed_at"] = _mail
@@ -134,10 +140,10 @@ def _ways() -> Mapping[str, Callable[[Mapping[str, str]], None]]:
 
 
 def _unsent(now: datetime) -> QuerySet[Alert]:
-    untold = Q(pk__in=[])
+    unsent = Q(pk__in=[])
     for field in _ways():
-        untold |= Q(**{field: None})
-    return Alert.objects.filter(untold, Q(leased_until=None) | Q(leased_until__lte=now))
+        unsent |= Q(**{field: None})
+    return Alert.objects.filter(unsent, Q(leased_until=None) | Q(leased_until__lte=now))
 
 
 def _mail(words: Mapping[str, str]) -> None:

@@ -2,12 +2,12 @@
 // once, however many pages are open.
 
 const button = document.querySelector("[data-alerts]");
-const TOLD = "ieim-alerts";
+const KEY = "ieim-alerts";
 const EVERY = 60_000;
 
-function told() {
+function noted() {
   try {
-    return JSON.parse(localStorage.getItem(TOLD)) ?? [];
+    return JSON.parse(localStorage.getItem(KEY)) ?? [];
   } catch {
     return []; // storage is blocked: the page that is open tells again after a reload
   }
@@ -17,11 +17,11 @@ async function look() {
   const response = await fetch(button.dataset.alerts, { redirect: "error" }).catch(() => null);
   if (!response?.ok) return; // the page itself says that the connection or the login is lost
   const { causes, sentences } = await response.json();
-  const known = new Set(told());
+  const known = new Set(noted());
   const kinds = new Set(causes.filter((each) => !known.has(each)).map((each) => each.split(" ")[0]));
   for (const kind of kinds) new Notification(sentences[kind], { tag: `ieim-${kind}` });
   try {
-    localStorage.setItem(TOLD, JSON.stringify(causes));
+    localStorage.setItem(KEY, JSON.stringify(causes));
   } catch {
     // as above
   }

@@ -193,8 +193,10 @@ def test_it_works_without_javascript(office: Office) -> None:
     expect(tourist).to_be_checked()
     page.get_by_role("button", name="See what happens").click()
     page.get_by_role("button", name="Confirm and stay here").click()
-    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
+    expect(page.get_by_text("It takes effect in some seconds.")).to_be_visible()
     expect_answer(citizen)
+    page.reload()
+    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
 
 
 @pytest.mark.whole

@@ -50,6 +50,7 @@ def sweep(monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: A
         with django_capture_on_commit_callbacks(execute=True):
             alerts.sweep(now=timezone.now())
 
+    cache.delete("board.alerts.due")
     monkeypatch.setattr(current_app, "send_task", send_task)
     return sweep
 
@@ -60,7 +61,7 @@ def open_for(item: ReviewItem, minutes: int) -> None:
     )
 
 
-def test_unseen_danger_is_told_once_and_anew_for_another(
+def test_unseen_danger_is_sent_once_and_anew_for_another(
     make: Make, office: PostOffice, sweep: Sweep
 ) -> None:
     danger = make(rank=CRISIS)
@@ -86,6 +87,16 @@ def test_a_cause_that_is_over_ends(make: Make, office: PostOffice, sweep: Sweep)
     ReviewItem.objects.update(state="decided", decided_at=timezone.now())
     sweep()
     assert not Alert.objects.exists()
+    assert len(office.inbox) == 1
+
+
+def test_what_is_due_is_sent_once_in_half_an_hour(
+    make: Make, office: PostOffice, sweep: Sweep
+) -> None:
+    for _ in range(2):
+        make(minutes=-1)
+        sweep()
+    assert Alert.objects.count() == 1
     assert len(office.inbox) == 1
 
 
@@ -129,7 +140,7 @@ def test_the_webhook_gets_a_signed_call_and_a_failure_is_tried_again(
     assert sent[1][1]["data"]["alerts"] == {"due": "1 item is overdue or soon due."}
 
 
-def test_a_page_is_told_only_of_what_its_reader_sees(make: Make, eva: User, max_: User) -> None:
+def test_a_page_is_given_only_what_its_reader_sees(make: Make, eva: User, max_: User) -> None:
     item = make(THEIRS, minutes=-1)
     address = reverse("review:board_alerts")
     assert browser(eva).get(address).json() == {"causes": [], "sentences": {}}
