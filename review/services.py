@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Any
 from uuid import UUID
 
@@ -47,14 +48,15 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     """
     turn = Turn.objects.get(pk=turn_id)
     facts = facets.of_turn(turn)
-    if stage in AWAITED - {REPLY}:
-        _give_way(turn)
+    before = _give_way(turn) if stage in AWAITED - {REPLY} else None
     undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED])
     item, opened = undecided.get_or_create(
         turn_id=turn_id,
         stage=stage,
         defaults={"parent": _parent_of(turn_id), "due_at": timezone.now()},
     )
+    if opened and before is not None:
+        _succeed(item, before)
     _refresh(item, turn, facts, codes)
     triage.request(turn_ids=[turn_id])
     if opened:
@@ -200,11 +202,12 @@ def _retry(item: ReviewItem) -> None:
     resuming.resume(turn=item.turn)
 
 
-def _give_way(turn: Turn) -> None:
+def _give_way(turn: Turn) -> ReviewItem | None:
     """End the item of a turn's weak sign, for which nothing waited: one for which the citizen waits
-    takes its place."""
+    takes its place. Return it as it was, None for none."""
     for item in _undecided_items(turn.pk):
         if item.stage == REPLY and Code.CITIZEN_DANGER in item.reasons:
+            before = copy(item)
             _close_undecided_item(item)
             audit.record(
                 chain=turn.session_id,
@@ -212,6 +215,18 @@ def _give_way(turn: Turn) -> None:
                 actor="system",
                 payload={"item": str(item.pk), "turn": str(turn.pk)},
             )
+            return before
+    return None
+
+
+def _succeed(item: ReviewItem, before: ReviewItem) -> None:
+    """Let an item have waited for as long as the one whose place it takes, and be with whom that
+    was."""
+    item.opened_at = before.opened_at
+    if before.holder(timezone.now()) is not None:
+        item.state = before.state
+        item.claimed_by, item.claimed_until = before.claimed_by, before.claimed_until
+    item.save(update_fields=["opened_at", "state", "claimed_by", "claimed_until"])
 
 
 def _undecided_items(turn_id: UUID) -> list[ReviewItem]:

@@ -7,7 +7,7 @@ models wrote turns what stands around it: see :func:`shown`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time
 
 from babel.dates import format_date, format_time
@@ -15,7 +15,7 @@ from django import template
 from django.conf import settings
 from django.template import Context
 from django.utils import timezone
-from django.utils.html import escape, format_html
+from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from conversations import page_languages, returning
@@ -97,16 +97,26 @@ Link = tuple[int, int, str]
 
 @register.filter
 def reachable(text: str) -> SafeString:
-    """Return ``text`` as :func:`shown`, its web and e-mail addresses and telephone numbers links.
+    """Return ``text`` as HTML, escaped, its web and e-mail addresses and telephone numbers links.
 
     Numbers and web addresses (http and https alone) are those that the gate sees as such
     (:mod:`ieim.pipeline.facts`), each in one line.
     """
+    return _linked(text, _links(text))
+
+
+def _links(text: str) -> list[Link]:
     links = [(f.start, f.end, f.text) for f in facts(text) if _WEB.fullmatch(f.text)]
     for link in (*((*m.span(), f"mailto:{m[0]}") for m in _MAIL.finditer(text)), *_numbers(text)):
         if all(link[1] <= other[0] or other[1] <= link[0] for other in links):
             links.append(link)
-    return _linked(text, sorted(links))
+    return sorted(links)
+
+
+@register.filter
+def shown_reachable(text: str) -> SafeString:
+    """Return ``text`` as :func:`reachable`, and its bidi controls as :func:`shown`."""
+    return _linked(text, _links(text), shown)
 
 
 @register.filter
@@ -140,15 +150,17 @@ def _numbers(text: str) -> Iterator[Link]:
     )
 
 
-def _linked(text: str, links: list[Link]) -> SafeString:
+def _linked(
+    text: str, links: list[Link], written: Callable[[str], str] = conditional_escape
+) -> SafeString:
     html, last = [], 0
     for start, end, address in links:
-        label = shown(re.sub(r"\s", _NO_BREAK, text[start:end]))
+        label = written(re.sub(r"\s", _NO_BREAK, text[start:end]))
         rel = mark_safe(' rel="noopener nofollow"') if _WEB.match(address) else ""
         link = format_html('<a class="govuk-link" href="{}"{}>{}</a>', address, rel, label)
-        html += [shown(text[last:start]), link]
+        html += [written(text[last:start]), link]
         last = end
-    html.append(shown(text[last:]))
+    html.append(written(text[last:]))
     return mark_safe("".join(html))  # noqa: S308  # each part is escaped
 
 

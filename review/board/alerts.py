@@ -1,4 +1,4 @@
-"""Alerts: danger that nobody has seen, items that are due, and failures that are alike.
+"""Alerts: danger that nobody works on, items that are due, and failures that are alike.
 
 Each cause is sent once by e-mail and once by webhook, with counts and a link alone; open pages ask
 for the causes that their reader may see.
@@ -29,7 +29,7 @@ from conversations.webhooks import sending as calls
 from conversations.webhooks import signing
 from ieim.people.post import hand_over
 from review.board.models import Alert
-from review.board.selectors import unseen_dangers
+from review.board.selectors import unattended_dangers
 from review.models import ReviewItem
 from review.queue.selectors import OF_TRIAGE
 from review.states import UNDECIDED, ReviewState
@@ -50,7 +50,7 @@ def causes(items: QuerySet[ReviewItem], now: datetime, known: Iterable[str] = ()
     until there is none of them any more."""
     waited = now - timedelta(minutes=settings.IEIM_ALERT_UNSEEN_MINUTES)
     soon = now + timedelta(minutes=settings.IEIM_ALERT_DUE_MINUTES)
-    dangers = unseen_dangers(items.filter(opened_at__lte=waited))
+    dangers = unattended_dangers(items.filter(opened_at__lte=waited), now)
     undecided = items.filter(state__in=UNDECIDED - {ReviewState.SENDING})
     due = undecided.filter(due_at__lte=soon).exclude(OF_TRIAGE).values_list("pk", flat=True)
     recent = items.filter(opened_at__gt=now - WITHIN).exclude(reason="").order_by()
@@ -69,8 +69,8 @@ def sentences(found: Iterable[str]) -> dict[str, str]:
     count = Counter(cause.partition(" ")[0] for cause in found)
     words = {
         "danger": ngettext(
-            "{number} message that shows danger has not been opened by anybody.",
-            "{number} messages that show danger have not been opened by anybody.",
+            "{number} message that shows danger waits, and nobody works on it.",
+            "{number} messages that show danger wait, and nobody works on them.",
             count["danger"],
         ),
         "due": ngettext(

@@ -26,13 +26,13 @@ from review.queue import presenters
 from review.queue.filters import AGES, SOON, ItemFilter, held_by
 from review.queue.selectors import COUNTED, listing
 from review.scope import visible
-from review.states import ReviewState
+from review.states import UNDECIDED, ReviewState
 
 ACTIVE = timedelta(minutes=10)
 HELD = {"held": "1"}
 """The filters of the list that the board counts: *Open* with what colleagues work on."""
 _SHOWN = ("agency", "reason", "language")
-_SEEN = (reading.READ, "review.claimed", "review.assigned", "review.taken_over")
+_SEEN = (reading.READ, "review.claimed", "review.taken_over")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +86,24 @@ def seen(items: Collection[ReviewItem], *, since: datetime | None = None) -> dic
     return by_item
 
 
-def unseen_dangers(items: QuerySet[ReviewItem]) -> list[ReviewItem]:
-    """Return the items in crisis that nobody has ever opened or claimed, the oldest first."""
-    free = items.filter(state=ReviewState.OPEN, rank__lte=SIGN)
-    waiting = list(free.select_related("turn__session").order_by("rank", "opened_at")[:COUNTED])
+def unattended_dangers(items: QuerySet[ReviewItem], now: datetime) -> list[ReviewItem]:
+    """Return the items in crisis that nobody works on, the oldest first: free ones, those that wait
+    for a second person, and those whose holder has not opened them yet."""
+    undecided = items.filter(state__in=UNDECIDED - {ReviewState.SENDING}, rank__lte=SIGN)
+    loaded = undecided.select_related("turn__session", "claimed_by")
+    waiting = list(loaded.order_by("rank", "opened_at")[:COUNTED])
     known = seen(waiting)
-    return [item for item in waiting if item.pk not in known]
+
+    def is_attended(item: ReviewItem) -> bool:
+        holder = item.holder(now)
+        return holder is not None and holder.actor in known.get(item.pk, ())
+
+    return [item for item in waiting if not is_attended(item)]
 
 
 def board(user: User, now: datetime) -> dict[str, object]:
-    """Return the board: the dangers that nobody has seen, totals, tables of bars, and people."""
+    """Return the board: the dangers that nobody works on, each with who has it, totals, tables of
+    bars, and people."""
     filters = ItemFilter(HELD)
     listed = listing(user, filters, now)
     release = knowledge.current_release()
@@ -117,7 +125,7 @@ def board(user: User, now: datetime) -> dict[str, object]:
         for chip in selects["age"]["choices"]
     ]
     return {
-        "dangers": unseen_dangers(visible(user)),
+        "dangers": [(item, item.holder(now)) for item in unattended_dangers(visible(user), now)],
         "overdue": Bar("", number(Q(due_at__lt=now)), filters.with_changes(overdue="1")),
         "soon": Bar(
             "", number(Q(due_at__gte=now, due_at__lt=now + SOON)), filters.with_changes(soon="1")
@@ -142,7 +150,7 @@ def _workers(
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     decisions = Decision.objects.filter(
         created_at__gte=midnight, actor__in=members, item__in=visible(user)
-    ).exclude(action=Action.UNDO)
+    ).exclude(Q(action=Action.UNDO) | Q(answers__action=Action.UNDO))
     columns = decisions.order_by().values("actor_id", "action", "seconds")
     rows: list[dict[str, Any]] = [{**row} for row in columns.annotate(total=Count("pk"))]
     by_person = statistics_by_person(rows)

@@ -19,6 +19,7 @@ from ieim.people.models import User
 from review import scope
 from review.board import alerts, selectors, services
 from review.board.models import SharedItem
+from review.crisis import is_crisis
 from review.queue.services import NotDone
 from review.queue.views import back
 
@@ -28,9 +29,12 @@ def board(request: HttpRequest) -> HttpResponse:
     """Show the board; with ``number`` also who would get so many items."""
     user, now = member(request), timezone.now()
     number, planned = request.GET.get("number", ""), Counter[User]()
+    crises = Counter[User]()
     if number:
         try:
-            planned.update(to for _, to in services.plan(number=_number(number), actor=user))
+            for item, to in services.plan(number=_number(number), actor=user):
+                planned[to] += 1
+                crises[to] += is_crisis(item)
         except NotDone as refused:
             messages.error(request, str(refused))
         else:
@@ -38,7 +42,7 @@ def board(request: HttpRequest) -> HttpResponse:
                 messages.warning(request, gettext("Nobody present may have one of these items."))
     context = {
         **selectors.board(user, now),
-        "planned": planned.most_common(),
+        "planned": [(who, count, crises[who]) for who, count in planned.most_common()],
         "number": number,
         "shared": SharedItem.objects.filter(by=user).count(),
         "today": timezone.localdate(),

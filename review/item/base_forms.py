@@ -72,13 +72,13 @@ class FormContext:
 
     @cached_property
     def release(self) -> Release:
-        """The turn's release, in its language."""
-        return languages.release_of(self.turn)
+        """The turn's release as it was written: what staff choose from has names that they read."""
+        return languages.written_release(self.turn)
 
     @cached_property
     def search(self) -> Shortlist:
-        """The search over the turn's release."""
-        return shortlist_for(self.release)
+        """The search over the turn's release, in the turn's language."""
+        return shortlist_for(languages.release_of(self.turn))
 
     @cached_property
     def ranking(self) -> Ranking:

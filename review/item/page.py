@@ -288,7 +288,7 @@ def _item_view(loaded: LoadedItem, user: User, dangers: Danger | None) -> dict[s
     stopped, empty where nothing can be read; ``closes``: dismissing it ends the question.
     """
     item, turn = loaded.item, loaded.item.turn
-    release = languages.release_of(turn)
+    release = languages.written_release(turn)
     stopped = loaded.stages.get(item.stage)
     attempts = [a for a in stopped.attempts.all() if a.round == stopped.round] if stopped else []
     answer: tuple[Statement, ...] = ()
@@ -469,7 +469,7 @@ def _signatures(loaded: LoadedItem, user: User, *, waits: bool) -> list[dict[str
     given. Empty for most items."""
     scope = agencies_of(user)
     signed = {signature.agency: signature for signature in loaded.item.sign_offs.all()}
-    release = languages.release_of(loaded.item.turn)
+    release = languages.written_release(loaded.item.turn)
     may_sign = waits and user.has_perm(DECIDE)
     return [
         {

@@ -63,10 +63,10 @@ class Office:
         while self.contexts:
             self.contexts.pop().close()
 
-    def open(self, page: Page, citizen: Page, step: str = "") -> None:
-        """Open the item of a citizen's question (of a step, where there are several)."""
-        page.goto("/review/")
-        row = page.locator(".queue-row", has_text=reference(citizen)).filter(has_text=step)
+    def open(self, page: Page, citizen: Page, *, tab: str = "open") -> None:
+        """Open the item of a citizen's question in a list."""
+        page.goto(f"/review/?tab={tab}")
+        row = page.locator(".queue-row", has_text=reference(citizen))
         row.get_by_role("link").click()
         expect(page.locator(".item__reason")).to_be_visible()
         page.wait_for_load_state()  # with its style sheet

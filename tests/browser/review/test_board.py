@@ -35,7 +35,7 @@ def test_a_lead_sees_danger_and_shares_it_out(office: Office) -> None:
     page = office.caseworker("supervisor")
     page.add_init_script(NOTIFICATION)
     page.goto("/review/board/")
-    expect(page.get_by_role("heading", name="Danger that nobody has opened")).to_be_visible()
+    expect(page.get_by_role("heading", name="Danger that nobody works on")).to_be_visible()
     page.get_by_role("button", name="Tell me of alerts on this computer").click()
     page.wait_for_function("window.notices.includes('1 item is overdue or soon due.')")
     page.locator("tbody summary").first.click()

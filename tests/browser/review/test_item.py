@@ -122,7 +122,7 @@ def test_it_takes_selected_words_of_the_message(office: Office) -> None:
     text = f"{VISA} before 3 March."
     citizen = office.citizen(text, category_select_v1=BAD, extract=[wrong("5 May")] * 2)
     page = office.caseworker()
-    office.open(page, citizen, "Facts in the message")
+    office.open(page, citizen, tab="triage")
     take(page)
     page.get_by_role("radio", name="Correct the step").check()
     expect(page.locator(".row__said")).to_contain_text("The model said: Date")

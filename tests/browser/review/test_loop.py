@@ -153,7 +153,7 @@ def test_each_step_is_corrected_with_its_own_form(office: Office, contract: str)
     text = BABY if several else FACTS
     citizen = office.citizen(text, held=contract not in TRIAGE, **{contract: BAD})
     page = office.caseworker()
-    office.open(page, citizen)
+    office.open(page, citizen, tab="triage" if contract in TRIAGE else "open")
     take(page)
     page.get_by_role("radio", name="Correct the step").check()
     FORMS[contract](page)

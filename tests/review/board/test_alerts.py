@@ -72,7 +72,7 @@ def test_unseen_danger_is_sent_once_and_anew_for_another(
     sweep()
     assert len(office.inbox) == 1
     text = office.newest().get_content()
-    assert "1 message that shows danger has not been opened by anybody." in text
+    assert "1 message that shows danger waits, and nobody works on it." in text
     assert "/review/board/" in text
     assert danger.turn.text not in text
     open_for(make(rank=CRISIS), 6)

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ieim.people.models import User
+from review import claims
 from review.board import selectors
 from review.models import CRISIS, Action, Decision
 from review.queue.filters import ItemFilter
@@ -62,13 +63,17 @@ def test_what_somebody_decided_today_is_in_their_list_of_done(
     assert length(lead, worker.done.query) == 1
 
 
-def test_danger_leaves_the_top_once_somebody_has_opened_it(
+def test_danger_leaves_the_top_once_its_holder_has_opened_it(
     make: Make, lead: User, eva: User
 ) -> None:
     item = make(THEIRS, rank=CRISIS, priority=1)
     page = browser(lead).get(reverse("review:board"))
     assert item.turn.session.reference in page.content.decode()
-    record_read(item, eva)
+    record_read(item, eva)  # who only looks at it does not work on it
+    assert selectors.board(lead, timezone.now())["dangers"] == [(item, None)]
+    claims.assign(item_id=item.pk, to=lead, actor=lead)
+    assert selectors.board(lead, timezone.now())["dangers"] == [(item, lead)]
+    record_read(item, lead)
     assert selectors.board(lead, timezone.now())["dangers"] == []
 
 

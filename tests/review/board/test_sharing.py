@@ -106,6 +106,13 @@ def test_taking_back_leaves_what_somebody_has_opened(make: Make, lead: User, eva
     assert services.undo_share(actor=lead) == 0
 
 
+def test_taking_back_has_what_the_lead_got_themselves(make: Make, lead: User) -> None:
+    make()
+    services.share_out(number=1, actor=lead)
+    assert services.undo_share(actor=lead) == 1
+    assert holders() == {}
+
+
 def test_the_preview_says_who_gets_how_many_and_changes_nothing(
     make: Make, lead: User, eva: User
 ) -> None:
