@@ -34,6 +34,7 @@ from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from ieim.studio.recall import services as sending
 from review import deciding, talking
+from review.colleagues.services import add_note
 from review.models import Action
 from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.embedders import Ideas
@@ -106,6 +107,7 @@ def _stopped(eva: User) -> None:
     turn = desk.ask(VISA, {"judgement_v1": BAD})
     dismissed = taken_and_decided(the_item(turn, "judgement_v1"), eva, Action.DISMISS)
     deciding.undo(decision_id=dismissed.pk, actor=eva, reason=REASON)
+    add_note(item_id=dismissed.item_id, actor=eva, text="They call again.")
 
 
 def _misquote(answer: dict[str, Any]) -> None:

@@ -67,6 +67,10 @@ class Office:
         """Open the item of a citizen's question in a list."""
         page.goto(f"/review/?tab={tab}")
         row = page.locator(".queue-row", has_text=reference(citizen))
+        new = page.get_by_role("link", name="Show it")  # where it came after the page
+        expect(row.or_(new).first).to_be_visible()
+        if not row.count():
+            new.click()
         row.get_by_role("link").click()
         expect(page.locator(".item__reason")).to_be_visible()
         page.wait_for_load_state()  # with its style sheet

@@ -254,6 +254,8 @@ def test_it_knows_every_column_of_a_turn() -> None:
             "resumed",
             "hold_waived",
             "said_safe_at",
+            "first_release",
+            "renewed_at",
         ),
     }
     columns = {field.name for field in Turn._meta.fields}

@@ -40,6 +40,12 @@ DIGESTS = dict.fromkeys(("request_sha256", "contract_sha256", "prompt_sha256"), 
 CALL = {**DIGESTS, "model": "m", "temperature": 0, "request_bytes": 1, "raw": b"", "duration_ms": 1}
 
 
+@pytest.fixture
+def past_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let yesterday be over, whatever the time is."""
+    monkeypatch.setattr(services, "AFTER_MIDNIGHT", timedelta())
+
+
 def period() -> Period:
     today = timezone.localdate()
     return Period(today - timedelta(days=DAYS), today)
@@ -164,6 +170,7 @@ def erase(turn: Turn) -> None:
     assert erase_session(session_id=turn.session_id) is not None
 
 
+@pytest.mark.usefixtures("past_midnight")
 @pytest.mark.parametrize(
     "change",
     [
