@@ -32,6 +32,8 @@ def test_an_answer_is_read_again_with_keys_alone(office: Office) -> None:
 
     reader = office.caseworker("colleague")
     reader.goto("/review/")
+    reader.locator(".queue-more summary").focus()
+    reader.keyboard.press("Enter")
     press(reader, "Read answers again")
     rows = reader.locator(".quality__row")
     expect(rows.first).to_have_class("panel quality__row quality__row--at")

@@ -16,6 +16,7 @@ def test_a_text_with_placeholders_is_kept_inserted_and_sent(office: Office) -> N
     citizen = office.citizen(category_select_v1=BAD)
     page = office.caseworker()
     page.goto("/review/")
+    page.locator(".queue-more summary").click()
     page.get_by_role("link", name="Texts", exact=True).click()
     page.get_by_label("Title").fill("What it costs")
     page.get_by_label("Text", exact=True).fill("{service.name}: {service.fee}")
