@@ -29,7 +29,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.reply.reply import in_language, render_several
 from ieim.pipeline.topology import AWAITED
-from review import claims, reading, scope
+from review import claims, labels, reading, scope
 from review.deciding import texts
 from review.deciding.locking import DECIDE, Refused
 from review.item.base_forms import ServicePicker
@@ -106,7 +106,9 @@ def talk_view(pk: UUID, user: User) -> dict[str, Any]:
 
 def entries(item: ReviewItem) -> Iterator[Entry]:
     """Yield what was said in the conversation of an item."""
-    turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
+    turns = Turn.objects.filter(session_id=item.turn.session_id).select_related(
+        "reply", "choice", "replaced__by"
+    )
     turns = turns.prefetch_related("corrections__notice")
     lines = people.lines(item.turn.session_id)
     release = cache(knowledge.release)  # one of a number is read once, however many turns it has
@@ -120,6 +122,8 @@ def entries(item: ReviewItem) -> Iterator[Entry]:
             who = "staff" if turn.reply.origin == "staff" else "assistant"
             reply = reply_view(turn.reply, turn, release(turn.release_number))
             yield Entry(who, "", turn.reply.created_at, answered=_answered(turn, reply))
+        if hasattr(turn, "replaced"):
+            yield Entry("note", gettext(labels.TURNED_AWAY), turn.replaced.by.created_at)
         for line in lines.get(turn.number, ()):
             if line.kind == "said":
                 yield Entry("staff", line.text, line.at, reply=line.reply)

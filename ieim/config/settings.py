@@ -462,6 +462,7 @@ SPECTACULAR_SETTINGS = {
         "RecordedAction": "review.api.serializers.RECORDED",
         "GapActionKind": "ieim.studio.api.serializers.GAP_ACTIONS",
         "DictionaryAction": "ieim.studio.api.serializers.DICTIONARY_ACTIONS",
+        "Score": "review.quality.api.SCORES",
         "FeedbackReason": "conversations.api.serializers.REASONS",
         "PersonRequestState": "conversations.api.serializers.REQUEST_STATES",
         "WebhookEvent": "conversations.api.serializers.EVENTS",

@@ -48,7 +48,7 @@ class BatchBodySerializer(DecideSerializer):
     )
 
 
-class EntrySerializer(serializers.Serializer[Any]):
+class BatchEntrySerializer(serializers.Serializer[Any]):
     """An item of a batch."""
 
     item = serializers.UUIDField(source="item_id")
@@ -62,7 +62,7 @@ class BatchSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     takes_effect_at = serializers.DateTimeField(help_text="Until then it can be taken back.")
     finished_at = serializers.DateTimeField(allow_null=True)
-    items = EntrySerializer(source="entries.all", many=True)
+    items = BatchEntrySerializer(source="entries.all", many=True)
 
 
 class Batches(KnowledgeViewSet):

@@ -202,11 +202,13 @@ class SaySerializer(ClosedSerializer):
     services = serializers.ListField(
         child=CitedSerializer(),
         default=list,
+        max_length=MAX_SOURCES,
         help_text="Services of the release that are sent with it as cards.",
     )
     seen = serializers.ListField(
         child=serializers.CharField(max_length=MAX_TEXT),
         default=list,
+        max_length=MAX_TEXT,
         help_text="Amounts and dates of the text, as written there, that no source gives and you "
         "have checked; 422 names others.",
     )

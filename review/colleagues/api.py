@@ -24,7 +24,7 @@ from review.deciding import locking
 WHO = ("citizen", "staff", "assistant", "note", "colleague", "decision")
 
 
-class NoteSerializer(serializers.Serializer[Any]):
+class ColleagueNoteSerializer(serializers.Serializer[Any]):
     """A note for colleagues."""
 
     id = serializers.UUIDField()
@@ -46,7 +46,7 @@ class MentionSerializer(serializers.Serializer[Any]):
     """That a note mentions you."""
 
     id = serializers.IntegerField(source="pk")
-    note = NoteSerializer()
+    note = ColleagueNoteSerializer()
     read_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -59,7 +59,7 @@ class SnoozeSerializer(ClosedSerializer):
     )
 
 
-class EntrySerializer(serializers.Serializer[Any]):
+class TimelineEntrySerializer(serializers.Serializer[Any]):
     """One thing that happened."""
 
     who = serializers.ChoiceField(choices=WHO)
@@ -100,19 +100,19 @@ class Colleagues(Items):
     @operation(
         "list_notes",
         "Read the notes on a conversation",
-        responses=_many(NoteSerializer),
+        responses=_many(ColleagueNoteSerializer),
         also=[404],
     )
     def notes(self, request: Request, pk: UUID) -> Response:
         items = selectors.items_beside(locking.find(pk, self.user), self.user)
-        return Response(NoteSerializer(selectors.notes(items), many=True).data)
+        return Response(ColleagueNoteSerializer(selectors.notes(items), many=True).data)
 
     @operation(
         "add_note",
         "Write a note for colleagues",
         description="No citizen sees it. It is erased with the conversation.",
         body=NewNoteSerializer,
-        answer=NoteSerializer,
+        answer=ColleagueNoteSerializer,
         status=201,
         also=[404, 422],
     )
@@ -120,7 +120,7 @@ class Colleagues(Items):
         locking.find(pk, self.user)  # An item of others is not found, whatever the body.
         text = self.validated(NewNoteSerializer)["text"]
         note = services.add_note(item_id=pk, actor=self.user, text=text)
-        return Response(NoteSerializer(note).data, status=201)
+        return Response(ColleagueNoteSerializer(note).data, status=201)
 
     @operation(
         "snooze_review_item",
@@ -139,13 +139,15 @@ class Colleagues(Items):
     @operation(
         "read_timeline",
         "Read a conversation in order",
-        responses=_many(EntrySerializer),
+        responses=_many(TimelineEntrySerializer),
         also=[404],
     )
     def timeline(self, request: Request, pk: UUID) -> Response:
         item = locking.find(pk, self.user)
         reading.record_read(item, self.user)
-        return Response(EntrySerializer(selectors.timeline(item, self.user), many=True).data)
+        return Response(
+            TimelineEntrySerializer(selectors.timeline(item, self.user), many=True).data
+        )
 
     @operation(
         "read_presence", "Read who has an item open", responses=_many(PresentSerializer), also=[404]

@@ -26,7 +26,9 @@ from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
 
-VERDICT = serializers.ChoiceField(choices=Score.values)
+SCORES = Score.values
+"""What the document has a name for, in ``ieim/config/settings.py``."""
+VERDICT = serializers.ChoiceField(choices=SCORES)
 
 
 class StatementSerializer(serializers.Serializer[Any]):

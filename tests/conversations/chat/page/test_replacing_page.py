@@ -222,7 +222,8 @@ def test_staff_see_that_the_first_answer_was_turned_away(talk: Turn, admin_clien
     item = ReviewItem.objects.exclude(stage="classify").get(turn=new)
     page = admin_client.get(f"/review/{item.pk}/").content.decode()
     assert f"the first answer, “{NAME}”, was about something else, and asked again." in page
-    assert page.count("this answer was about something else") == 1
+    timeline = admin_client.get(f"/review/{item.pk}/timeline/").content.decode()
+    assert timeline.count("this answer was about something else") == 1
 
 
 def test_staff_see_it_at_the_answer_itself(ask: Ask, admin_client: Client) -> None:

@@ -18,10 +18,11 @@ from tests.conversations.chat.page.test_views import TEMPLATES, page, send, visi
 
 WORDS_OF_OTHERS = {
     "turn.text", "row.text", "row.excerpt", "row.rejected", "item.turn.text", "segment.text",
-    "mark.name", "mark.quote", "hint.quote", "hint.words", "each.question", "each.answer",
+    "mark.name", "mark.quote", "hint.quote", "hint.words", "each.remark", "note.text",
     "line.text", "part.text", "part.label", "call.given", "call.said", "try.request",
     "try.refusal", "try.answer.before", "try.answer.after", "outcome.lead", "finding.path",
-    "finding.message",
+    "finding.message", "mention.note.text", "row.answer", "translation.text", "fault.text",
+    "reading.remark", "sample.item.turn.text",
 }  # fmt: skip
 """What templates call the words of citizens and models."""
 SIGN = re.compile(r'<bdi class="sign" [^>]*>.*?</bdi>')
@@ -66,7 +67,8 @@ def test_every_template_shows_the_words_of_others_so() -> None:
         if expression.partition("|")[0] in WORDS_OF_OTHERS
     ]
     assert {expression.partition("|")[0] for _, expression in printed} == WORDS_OF_OTHERS
-    assert [entry for entry in printed if not entry[1].endswith("|shown")] == []
+    shown_so = ("|shown", "|shown_reachable")
+    assert [entry for entry in printed if not entry[1].endswith(shown_so)] == []
 
 
 def rendered(reply: ReplyView) -> str:
