@@ -436,12 +436,12 @@ class Environment(BaseSettings):
     separated by commas. When it is not set, only the pages of staff say so."""
 
     IEIM_ALERT_MAIL: variables.MailAddresses = Field([], examples=["leads@example.org"])
-    """Who is told by e-mail of danger that nobody has opened, of items that are due, and of many
+    """Who is told by e-mail of danger that nobody works on, of items that are due, and of many
     that stop alike: addresses, separated by commas."""
     IEIM_ALERT_WEBHOOK: str = Field("", examples=["desk"])
     """The name of a webhook that is told the same."""
     IEIM_ALERT_UNSEEN_MINUTES: int = Field(5, ge=1, le=24 * 60)
-    """After so many minutes nobody has opened it."""
+    """After so many minutes nobody works on it."""
     IEIM_ALERT_DUE_MINUTES: int = Field(30, ge=1, le=24 * 60)
     """So many minutes before an item is due."""
 
