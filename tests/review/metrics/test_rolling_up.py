@@ -206,6 +206,7 @@ def test_a_late_change_counts_at_once_and_after_the_next_count(
     assert loaded() == after == counted()
 
 
+@pytest.mark.usefixtures("past_midnight")
 def test_what_is_counted_is_not_counted_again(turn: Turn) -> None:
     def tables() -> str:
         with CaptureQueriesContext(connection) as queries:
@@ -219,6 +220,7 @@ def test_what_is_counted_is_not_counted_again(turn: Turn) -> None:
     assert roll_up(timezone.now() + timedelta(minutes=20)) == 0
 
 
+@pytest.mark.usefixtures("past_midnight")
 def test_a_day_is_counted_again_only_after_a_while(turn: Turn) -> None:
     roll_up(timezone.now())
     change_agency(turn)
