@@ -40,7 +40,7 @@ MAX_ITEMS = 500
 TIME_TO_UNDO = timedelta(seconds=60)
 LEASE = timedelta(minutes=2)
 """A worker that has not decided an item for so long is gone."""
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 GONE = gettext_noop("An item is not there any more.")
 IN_CRISIS = gettext_noop("An item in crisis is not decided with others. Open it by itself.")
 UNREAD = gettext_noop(
@@ -143,7 +143,7 @@ def sweep(*, now: datetime) -> None:
     """Queue the batches that a worker or the broker has left, and delete old ones."""
     for pk in _unattended(now).values_list("pk", flat=True):
         queue_after_commit(RUN_BATCH, str(pk))
-    Batch.objects.filter(finished_at__lt=now - KEPT).delete()
+    Batch.objects.filter(finished_at__lt=now - RETENTION).delete()
 
 
 def _unattended(now: datetime) -> QuerySet[Batch]:

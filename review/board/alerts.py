@@ -28,6 +28,7 @@ from conversations.turns.moves import QUEUE
 from conversations.webhooks import sending as calls
 from conversations.webhooks import signing
 from ieim.people.post import hand_over
+from review.batches.alike import MIN_ALIKE
 from review.board.models import Alert
 from review.board.selectors import unattended_dangers
 from review.models import ReviewItem
@@ -41,8 +42,8 @@ EVERY = timedelta(minutes=1)
 """How often causes are looked for, and how soon what could not be sent is tried again."""
 DUE_EVERY = timedelta(minutes=30)
 """Items that are due are sent together, so often at most."""
-ALIKE, WITHIN = 5, timedelta(minutes=10)
-"""So many items that stopped alike, opened within this time, are a cause."""
+WITHIN = timedelta(minutes=10)
+""":data:`MIN_ALIKE` items of one step and reason, opened within this time, are a cause."""
 
 
 def causes(items: QuerySet[ReviewItem], now: datetime, known: Iterable[str] = ()) -> list[str]:
@@ -55,12 +56,12 @@ def causes(items: QuerySet[ReviewItem], now: datetime, known: Iterable[str] = ()
     due = undecided.filter(due_at__lte=soon).exclude(OF_TRIAGE).values_list("pk", flat=True)
     recent = items.filter(opened_at__gt=now - WITHIN).exclude(reason="").order_by()
     groups = recent.values_list("stage", "reason").annotate(total=Count("pk"))
-    kept = set(known)
+    ongoing = set(known)
     alike = {f"alike {stage} {reason}": total for stage, reason, total in groups}
     return [
         *(f"danger {item.pk.hex}" for item in dangers),
         *(f"due {pk.hex}" for pk in due),
-        *(cause for cause, total in alike.items() if total >= ALIKE or cause in kept),
+        *(cause for cause, total in alike.items() if total >= MIN_ALIKE or cause in ongoing),
     ]
 
 

@@ -101,6 +101,11 @@ def unattended_dangers(items: QuerySet[ReviewItem], now: datetime) -> list[Revie
     return [item for item in waiting if not is_attended(item)]
 
 
+def dangers(user: User, now: datetime) -> list[tuple[ReviewItem, User | None]]:
+    """Return the dangers within what a user sees that nobody works on, each with who has it."""
+    return [(item, item.holder(now)) for item in unattended_dangers(visible(user), now)]
+
+
 def board(user: User, now: datetime) -> dict[str, object]:
     """Return the board: the dangers that nobody works on, each with who has it, totals, tables of
     bars, and people."""
@@ -125,7 +130,7 @@ def board(user: User, now: datetime) -> dict[str, object]:
         for chip in selects["age"]["choices"]
     ]
     return {
-        "dangers": [(item, item.holder(now)) for item in unattended_dangers(visible(user), now)],
+        "dangers": dangers(user, now),
         "overdue": Bar("", number(Q(due_at__lt=now)), filters.with_changes(overdue="1")),
         "soon": Bar(
             "", number(Q(due_at__gte=now, due_at__lt=now + SOON)), filters.with_changes(soon="1")

@@ -26,8 +26,11 @@ from review.queue.views import back
 
 @require_safe
 def board(request: HttpRequest) -> HttpResponse:
-    """Show the board; with ``number`` also who would get so many items."""
+    """Show the board; with ``number`` also who would get so many items. For htmx the dangers."""
     user, now = member(request), timezone.now()
+    if request.headers.get("HX-Request") == "true":
+        part = {"dangers": selectors.dangers(user, now)}
+        return render(request, "review/board/_danger.html", part)
     number, planned = request.GET.get("number", ""), Counter[User]()
     crises = Counter[User]()
     if number:

@@ -240,5 +240,5 @@ def test_a_batch_goes_with_its_conversations_and_after_a_month(eva: User) -> Non
     services.run(batch_id=batch.pk)
     erasing.erase_session(session_id=items[0].turn.session_id)
     assert BatchEntry.objects.count() == 1
-    services.sweep(now=timezone.now() + services.KEPT + timedelta(days=1))
+    services.sweep(now=timezone.now() + services.RETENTION + timedelta(days=1))
     assert not Batch.objects.exists()

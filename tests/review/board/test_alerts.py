@@ -1,4 +1,4 @@
-"""Alerts: each cause is told once by each way, without a citizen's words, and ends."""
+"""Alerts: each cause is sent once by each way, without a citizen's words, and ends."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_five_that_stop_alike_are_one_cause(make: Make, office: PostOffice, swee
     sweep()
     open_for(items[0], 11)
     open_for(items[1], 11)
-    sweep()  # only four are left: it goes on, and is not told again when there are five
+    sweep()  # only four are left: it goes on, and is not sent again when there are five
     make()
     sweep()
     assert len(office.inbox) == 1

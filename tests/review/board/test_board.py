@@ -101,3 +101,11 @@ def test_a_program_of_the_console_reads_and_shares(make: Make, lead: User, eva: 
     assert http.post(share, {"number": 500}, json).status_code == 400
     people = {row["account"]: row for row in http.get(reverse("review_api:board")).json()["people"]}
     assert people["eva"]["absent_until"].startswith(until)
+
+
+def test_an_open_board_asks_for_the_dangers_alone(make: Make, lead: User) -> None:
+    item = make(THEIRS, rank=CRISIS, priority=1)
+    part = browser(lead).get(reverse("review:board"), HTTP_HX_REQUEST="true").content.decode()
+    assert item.turn.session.reference in part
+    assert "<html" not in part
+    assert "Who works" not in part

@@ -1,4 +1,4 @@
-"""Notes for colleagues: who is mentioned, who is told, and that no citizen ever sees them."""
+"""Notes for colleagues: mentions, the e-mail of one, and that no citizen ever sees a note."""
 
 from __future__ import annotations
 
