@@ -229,6 +229,14 @@ class Environment(BaseSettings):
     IEIM_LINK_CHECK: bool = True
     """Whether a worker opens every link of the knowledge each night, and when an editor asks for
     it: at most one request a second to a host. false where nothing may connect to the internet."""
+    IEIM_PAGE_HOSTS: Annotated[variables.Names, AfterValidator(variables.check_proxy_except)] = (
+        Field([], examples=["www.city.example,city.example"])
+    )
+    """The hosts whose pages editors may make entries from, and domains with everything below them,
+    by commas. When it is not set, only saved pages can be read."""
+    IEIM_PAGE_HEADINGS: str = ""
+    """A YAML file with the headings of pages that mean a field, in the form of
+    ieim/studio/webpages/headings.yaml, which it replaces."""
 
     # --- The model --------------------------------------------------------------------------------
 

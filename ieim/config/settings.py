@@ -214,6 +214,8 @@ IEIM_METRICS_TOKEN = env.IEIM_METRICS_TOKEN
 IEIM_WORKERS = env.IEIM_WORKERS
 IEIM_BACKED_UP = env.IEIM_BACKED_UP
 IEIM_LINK_CHECK = env.IEIM_LINK_CHECK
+IEIM_PAGE_HOSTS = env.IEIM_PAGE_HOSTS
+IEIM_PAGE_HEADINGS = env.IEIM_PAGE_HEADINGS
 # Where spans are sent; empty for nowhere. OpenTelemetry's SDK reads its variables by itself.
 IEIM_TRACES = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or env.OTEL_EXPORTER_OTLP_ENDPOINT
 # Whether the audit record is sealed beside this site, so that a seal that never came is missed.

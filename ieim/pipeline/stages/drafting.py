@@ -1,4 +1,4 @@
-"""What a model drafts for staff: example questions, plain language, and translations.
+"""What a model drafts for staff from an entry: questions, plain language, and translations.
 
 None of them is a stage of a turn. Staff read the texts, so the figures and names of a draft have
 to be those of its original; who may ask a question is checked where the draft's questions are.
@@ -13,6 +13,7 @@ from ieim.pipeline.facts import Fact, facts, figures, matches
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate.grounding import Name, currencies_of, named
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.stages import entry_drafting
 from ieim.pipeline.stages.base import Context, Output, Stage
 
 QUESTIONS, PLAIN, TRANSLATION = "draft_questions_v1", "draft_plain_v1", "draft_translation_v1"
@@ -114,5 +115,6 @@ DRAFTS: Mapping[str, Stage] = {
     QUESTIONS: _stage(QUESTIONS),
     PLAIN: _stage(PLAIN, semantics=_fields),
     TRANSLATION: _stage(TRANSLATION, semantics=_fields),
+    entry_drafting.ENTRY: entry_drafting.STAGE,
 }
 """Every contract of a draft by its id."""

@@ -17,6 +17,7 @@ from ieim.studio.models.draft import (
 from ieim.studio.models.drafting import DraftingRun
 from ieim.studio.models.fresh import ContentReview, LinkRun
 from ieim.studio.models.gaps import Gap, GapAction, GapGroup
+from ieim.studio.models.webpages import PageRun, WebPage
 from ieim.studio.models.work import (
     Change,
     ChangedEntry,
@@ -49,10 +50,12 @@ __all__ = [
     "HelpLine",
     "Label",
     "LinkRun",
+    "PageRun",
     "Proposal",
     "RiskExample",
     "Run",
     "Service",
     "Situation",
     "Translation",
+    "WebPage",
 ]

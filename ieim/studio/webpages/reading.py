@@ -1,0 +1,113 @@
+"""What a web page says: its main text, and what it says as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import extruct
+import py3langid
+import trafilatura
+from lxml.html import HtmlElement
+from trafilatura import load_html
+
+MAX_TEXT = 40_000
+"""Code points of a page's text; a longer one is no page about one thing."""
+LINKS = "\n\n# Links\n"
+"""What stands before the addresses of a page's links."""
+_LINK = re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\((<[^>\n]*>|[^()\s]*)\)")
+_EMPHASIS = re.compile(r"(?<!\\)(?:\*\*|__|~~|`)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
+_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+class Unreadable(Exception):
+    """Nothing can be read from a page; the message is a sentence that says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was read.
+
+    ``text`` has a block a paragraph: headings begin with ``#``, items of lists with ``- ``, rows of
+    tables with ``|``. Its links stand in their words, and with their addresses at its end.
+    ``language`` is ISO 639-1, "" where nothing says it. ``data`` is JSON-LD: what the page says of
+    itself by the standards.
+    """
+
+    title: str
+    language: str
+    text: str
+    data: tuple[Any, ...] = ()
+
+
+def read(body: bytes, address: str) -> Page:
+    """Return what a page in HTML says.
+
+    Raises:
+        Unreadable: it is none, has no text of its own, or more than :data:`MAX_TEXT`.
+    """
+    if body.lstrip()[:5] == b"%PDF-":
+        raise Unreadable("It is a PDF. Only web pages can be read: give the page that links to it.")
+    tree = load_html(body)
+    if tree is None:
+        raise Unreadable("It is no web page (HTML).")
+    data = tuple(_data(tree, address))
+    title = _line(tree.findtext(".//h1") or tree.findtext(".//title") or "")
+    declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
+    # It takes parts out of the tree, so it comes last.
+    markdown = trafilatura.extract(
+        tree,
+        url=address,
+        output_format="markdown",
+        include_comments=False,
+        include_links=True,
+        favor_recall=True,
+    )
+    if not markdown:
+        raise Unreadable("It has no text of its own: only menus, scripts or pictures.")
+    text = _plain(markdown)
+    if len(text) > MAX_TEXT:
+        raise Unreadable(f"It has more than {MAX_TEXT:,} characters of text: split it.")
+    language = declared[0].lower() if declared else py3langid.classify(text)[0]
+    return Page(title, language, text, data)
+
+
+def _plain(markdown: str) -> str:
+    """Return Markdown without emphasis and escapes, its links at the end."""
+    links: dict[str, None] = {}
+
+    def words(link: re.Match[str]) -> str:
+        text, address = link[1].strip(), link[2].strip("<>")
+        mail = address.removeprefix("mailto:")
+        if address.startswith(("http://", "https://")) and text != address:
+            links[f"- {text}: {address}"] = None
+        elif mail != address and mail not in text:
+            links[f"- {text}: {mail}"] = None
+        return text
+
+    text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _LINK.sub(words, markdown)))
+    return text.strip() + (LINKS + "\n".join(links) if links else "")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _data(tree: HtmlElement, address: str) -> Iterator[Any]:
+    """Yield what a page says of itself: its JSON-LD, and its microdata as JSON-LD."""
+    syntaxes = ["json-ld", "microdata"]
+    # What cannot be read of it is left out: the text says the same.
+    found = extruct.extract(tree, base_url=address, syntaxes=syntaxes, errors="ignore")
+    yield from found.get("json-ld", ())
+    yield from map(_as_json_ld, found.get("microdata", ()))
+
+
+def _as_json_ld(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return [_as_json_ld(part) for part in item] if isinstance(item, list) else item
+    properties = {name: _as_json_ld(value) for name, value in item.get("properties", {}).items()}
+    return {"@type": item.get("type", ""), **properties}
