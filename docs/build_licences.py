@@ -45,6 +45,7 @@ _NAMES = {
     "MIT License": "MIT",
     "Apache Software License": "Apache-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "W3C License": "W3C",
     "GNU Lesser General Public License v2 or later (LGPLv2+)": "LGPL-2.1-or-later",
 }
 """SPDX's names of what older metadata says."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import extruct
-import py3langid
 import trafilatura
 from lxml.html import HtmlElement
 from trafilatura import load_html
+
+from ieim.pipeline.message.language import detect
 
 MAX_TEXT = 40_000
 """Code points of a page's text; a longer one is no page about one thing."""
@@ -21,6 +22,8 @@ _LINK = re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\((<[^>\n]*>|[^()\s]*)\)")
 _EMPHASIS = re.compile(r"(?<!\\)(?:\*\*|__|~~|`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
+_SAMPLE = 2_000
+"""Code points of a text that its language is told by."""
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -72,7 +75,7 @@ def read(body: bytes, address: str) -> Page:
     text = _plain(markdown)
     if len(text) > MAX_TEXT:
         raise Unreadable(f"It has more than {MAX_TEXT:,} characters of text: split it.")
-    language = declared[0].lower() if declared else py3langid.classify(text)[0]
+    language = declared[0].lower() if declared else next(iter(detect(text[:_SAMPLE])), "")
     return Page(title, language, text, data)
 
 
