@@ -14,7 +14,7 @@ from django.conf import settings
 
 from ieim.studio.webpages.reading import LINKS, Page
 
-_TABLE = Path(__file__).with_name("headings.yaml")
+_TABLE = str(Path(__file__).with_name("headings.yaml"))
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +")
 _RULE = re.compile(r"[|\-: ]+")
@@ -79,7 +79,7 @@ def _field(heading: str) -> str:
     words = f" {_folded(heading)} "
     hits = [
         (len(phrase), name)
-        for name, phrases in _table().items()
+        for name, phrases in _table(settings.IEIM_PAGE_HEADINGS or _TABLE).items()
         for phrase in phrases
         if (f" {phrase} " in words if phrase.isascii() else phrase in words)
     ]
@@ -87,9 +87,8 @@ def _field(heading: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _table() -> Mapping[str, tuple[str, ...]]:
-    path = Path(settings.IEIM_PAGE_HEADINGS or _TABLE)
-    table = yaml.safe_load(path.read_text(encoding="utf-8"))
+def _table(path: str) -> Mapping[str, tuple[str, ...]]:
+    table = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     return {
         name: tuple(_folded(phrase) for phrases in languages.values() for phrase in phrases)
         for name, languages in table.items()

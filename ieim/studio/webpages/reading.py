@@ -11,6 +11,7 @@ import extruct
 import trafilatura
 from lxml.html import HtmlElement
 from trafilatura import load_html
+from trafilatura.settings import use_config
 
 from ieim.pipeline.message.language import detect
 
@@ -24,6 +25,9 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
 _SAMPLE = 2_000
 """Code points of a text that its language is told by."""
+# A short page keeps its structure too: below this size the library takes all words of a page.
+_CONFIG = use_config()
+_CONFIG.set("DEFAULT", "MIN_EXTRACTED_SIZE", "20")
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -69,6 +73,7 @@ def read(body: bytes, address: str) -> Page:
         include_comments=False,
         include_links=True,
         favor_recall=True,
+        config=_CONFIG,
     )
     if not markdown:
         raise Unreadable("It has no text of its own: only menus, scripts or pictures.")
