@@ -233,7 +233,12 @@ class ServicePicker(ActionForm):
         ]
         ranking = context.search.rank(Query(words or context.turn.text))
         hits = ranking.services(agencies=agencies, limit=MAX_MATCHES)
-        matches += [hit.item for hit in hits if hit.probability >= MIN_PROBABILITY or not words]
+        # The search is in the citizen's language: what staff read is the entry as it was written.
+        matches += [
+            services[hit.item.agency, hit.item.key]
+            for hit in hits
+            if hit.probability >= MIN_PROBABILITY or not words
+        ]
         offered = {(s["agencyId"], s["serviceKey"]) for s in context.call.get("service_index", [])}
         return [
             Option(

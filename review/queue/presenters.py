@@ -31,7 +31,7 @@ from review import finding_texts, labels
 from review.batches import alike
 from review.batches.rows import group_head, group_row
 from review.crisis import is_crisis, of_sign
-from review.deciding import locking
+from review.deciding import locking, signing
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.queue import selectors
@@ -218,7 +218,11 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
         words = gettext("Yours")
     else:
         words = gettext("Claimed by {name}").format(name=holder.display_name)
-    claimable = holder in (None, user) and item.state != ReviewState.SENDING.value
+    # Who decided it cannot be the second person.
+    waits = item.state == ReviewState.SECOND_OPINION.value
+    proposal = signing.last_proposal(item) if waits else None
+    is_own = proposal is not None and proposal.actor_id == user.pk
+    claimable = holder in (None, user) and item.state != ReviewState.SENDING.value and not is_own
     overdue, mine, reference = due < now, holder == user, item.turn.session.reference
     return Live(pk, words, holder is None, due, _due(due, now), overdue, mine, claimable, reference)
 

@@ -125,6 +125,8 @@ def _beyond(listed: Listing, key: Key, descending: bool) -> Iterator[Q]:
 
 
 PAGE_SIZE = 25
+SENT_WITHIN = timedelta(minutes=2)
+"""So long after its delay a decision has taken effect, where the workers run."""
 COUNTED = 100
 """So many items in crisis are counted."""
 
@@ -185,7 +187,9 @@ def listing(
             return Listing((user_claims.filter(state=ReviewState.CLAIMED),))
         case "second":
             waiting = items.filter(state=ReviewState.SECOND_OPINION)
-            sending = items.filter(state=ReviewState.SENDING)
+            # On its way within seconds; it is here only where it should have gone out by now.
+            late = now - SENT_WITHIN
+            sending = items.filter(state=ReviewState.SENDING, takes_effect_at__lte=late)
             return Listing((waiting, sending, _claimed(items, second=True)))
         case "done":
             # Named although every decided one has it: the index begins with those that have none.
@@ -321,10 +325,13 @@ def rows(ids: Iterable[UUID], user: User) -> tuple[ReviewItem, ...]:
 
 
 def _with_decisions(items: Iterable[ReviewItem]) -> tuple[ReviewItem, ...]:
-    """Return items, the decided ones with their records: one query, none where none is decided."""
+    """Return items, those that are decided, or wait for a second person, with their records: one
+    query, none where none is."""
     result = tuple(items)
     records = Prefetch("decisions", Decision.objects.select_related("actor"))
-    prefetch_related_objects([item for item in result if item.decided_at], records)
+    waiting = ReviewState.SECOND_OPINION.value
+    decided = [item for item in result if item.decided_at or item.state == waiting]
+    prefetch_related_objects(decided, records)
     return result
 
 
