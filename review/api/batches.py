@@ -21,7 +21,6 @@ from review.batches.models import Batch, EntryState
 from review.deciding import Action, Refused
 from review.queue.filters import ItemFilter
 from review.queue.selectors import listing
-from review.scope import visible
 
 
 class GroupSerializer(serializers.Serializer[Any]):
@@ -91,12 +90,10 @@ class Batches(KnowledgeViewSet):
     def start(self, request: Request) -> Response:
         body = BatchBodySerializer(data=request.data)
         action, reason, payload = decision_of(request, body)
-        chosen = body.validated_data["items"]
-        seen = set(visible(self.user).filter(pk__in=chosen).values_list("pk", flat=True))
         try:
             batch = services.start(
                 actor=self.user,
-                item_ids=[pk for pk in chosen if pk in seen],
+                item_ids=body.validated_data["items"],
                 action=action,
                 reason=reason,
                 payload=payload,

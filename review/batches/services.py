@@ -26,6 +26,7 @@ from review.claims import ClaimRefused
 from review.crisis import is_crisis, of_refusal
 from review.deciding import Action, Conflict, Decision, Refused, locking
 from review.models import ReviewItem
+from review.scope import visible
 from review.states import ReviewState
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def start(
     payload: Mapping[str, Any],
     has_read: bool = False,
 ) -> Batch:
-    """Begin to decide items in the background, in their order.
+    """Begin to decide items that the actor sees in the background, in their order.
 
     ``payload`` is as for :func:`review.deciding.decide`. ``has_read`` says that the actor has read
     the messages among them that a model refused to read. Nothing takes effect within
@@ -72,11 +73,12 @@ def start(
     """
     if action not in ACTIONS:
         raise Refused(gettext("This is decided item by item. Open the items."))
-    if not item_ids:
-        raise Refused(gettext("Choose at least one item."))
     if len(item_ids) > MAX_ITEMS:
         message = gettext("Choose at most {number} items at once.")
         raise Refused(message.format(number=MAX_ITEMS))
+    items = visible(actor).in_bulk(item_ids)
+    if not items:
+        raise Refused(gettext("Choose at least one item."))
     reason = locking.checked_reason(reason)
     with transaction.atomic():
         batch = Batch.objects.create(
@@ -89,7 +91,6 @@ def start(
             language=translation.get_language() or "",
             takes_effect_at=timezone.now() + TIME_TO_UNDO,
         )
-        items = ReviewItem.objects.in_bulk(item_ids)
         BatchEntry.objects.bulk_create(
             BatchEntry(batch=batch, item=items[pk]) for pk in dict.fromkeys(item_ids) if pk in items
         )

@@ -170,9 +170,5 @@ def _call(words: Mapping[str, str]) -> None:
         "data": {"alerts": dict(words), "link": link},
     }
     body = json.dumps(event).encode()
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": f"IEIM/{settings.IEIM_VERSION}",
-        **signing.headers(webhook, message=uuid4(), now=now, body=body),
-    }
+    headers = signing.headers(webhook, message=uuid4(), now=now, body=body)
     calls.send(webhook.url, private=webhook.private, headers=headers, body=body)
