@@ -21,7 +21,7 @@ from review import reading
 from review.board.models import Absence
 from review.deciding import locking
 from review.metrics.statistics import statistics_by_person
-from review.models import SIGN, Action, Decision, ReviewItem
+from review.models import SIGN, TAKEN_BACK, Action, Decision, ReviewItem
 from review.queue import presenters
 from review.queue.filters import AGES, SOON, ItemFilter, held_by
 from review.queue.selectors import COUNTED, listing
@@ -155,7 +155,7 @@ def _workers(
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     decisions = Decision.objects.filter(
         created_at__gte=midnight, actor__in=members, item__in=visible(user)
-    ).exclude(Q(action=Action.UNDO) | Q(answers__action=Action.UNDO))
+    ).exclude(TAKEN_BACK)
     columns = decisions.order_by().values("actor_id", "action", "seconds")
     rows: list[dict[str, Any]] = [{**row} for row in columns.annotate(total=Count("pk"))]
     by_person = statistics_by_person(rows)
