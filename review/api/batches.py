@@ -104,7 +104,7 @@ class Batches(KnowledgeViewSet):
 
     @operation("read_batch", "Read how far a batch is", answer=BatchSerializer, also=[404])
     def read(self, request: Request, batch: UUID) -> Response:
-        return Response(BatchSerializer(Batch.objects.get(pk=batch, actor=self.user.pk)).data)
+        return Response(BatchSerializer(services.within_reach(self.user).get(pk=batch)).data)
 
     @operation(
         "undo_batch",

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 
@@ -156,7 +156,7 @@ def _step(batch_id: UUID) -> bool:
     """Decide or take back the next item; return whether there may be another."""
     now = timezone.now()
     Batch.objects.filter(pk=batch_id).update(leased_until=now + LEASE)
-    batch = Batch.objects.select_related("actor").get(pk=batch_id)
+    batch = Batch.objects.select_related("actor", "undone_by").get(pk=batch_id)
     state = EntryState.PENDING if batch.undone_at is None else EntryState.DECIDED
     entry = batch.entries.filter(state=state).order_by("pk").first()
     if entry is None:
@@ -204,7 +204,7 @@ def _decide(batch: Batch, entry: BatchEntry) -> None:
 @transaction.atomic
 def _take_back(batch: Batch, entry: BatchEntry) -> None:
     """Undo a decision; its item is free again."""
-    actor = tokens.acting(batch.actor, batch.token)
+    actor = batch.undone_by or tokens.acting(batch.actor, batch.token)
     reason = gettext(labels.TAKEN_BACK)
     deciding.undo(decision_id=entry.decision_id, actor=actor, reason=reason)  # type: ignore[arg-type]  # it is decided
     with suppress(ClaimRefused, ReviewItem.DoesNotExist):
@@ -228,20 +228,38 @@ def undo(*, batch_id: UUID, actor: User) -> None:
     """Take a batch back, in the background; nothing more of it takes effect from now on.
 
     Raises:
-        Batch.DoesNotExist: for a batch of somebody else.
+        Batch.DoesNotExist: for a batch that is not :func:`within_reach`.
         Refused: it is too late.
     """
     now = timezone.now()
-    batch = Batch.objects.select_for_update().get(pk=batch_id, actor=actor.pk)
+    batch = within_reach(actor).select_for_update().get(pk=batch_id)
     if not can_undo(batch, now):
         raise Refused(gettext("It is too late: what was decided has taken effect."))
-    Batch.objects.filter(pk=batch_id).update(undone_at=now, finished_at=None)
+    by = None if actor.pk == batch.actor_id else actor.pk
+    Batch.objects.filter(pk=batch_id).update(undone_at=now, undone_by=by, finished_at=None)
     batch.entries.filter(state=EntryState.PENDING).update(state=EntryState.UNDONE)
     decided = batch.entries.filter(state=EntryState.DECIDED).values("item")
     sending = ReviewItem.objects.filter(pk__in=decided, state=ReviewState.SENDING)
     sending.update(takes_effect_at=now + timedelta(hours=1))
     _record("review.batch_undone", batch, actor)
     queue_after_commit(RUN_BATCH, str(batch_id))
+
+
+def within_reach(user: User) -> QuerySet[Batch]:
+    """Return the batches that somebody may see and take back: their own, and for a lead those of
+    which they see every item."""
+    if not user.has_perm(locking.SUPERVISE):
+        return Batch.objects.filter(actor=user.pk)
+    hidden = BatchEntry.objects.filter(batch=OuterRef("pk")).exclude(item__in=visible(user))
+    return Batch.objects.filter(Q(actor=user.pk) | Q(~Exists(hidden)))
+
+
+def batch_of(item: ReviewItem, user: User) -> Batch | None:
+    """Return the batch within reach that an item is waiting to be sent with; None for none."""
+    if item.state != ReviewState.SENDING:
+        return None
+    batches = within_reach(user).filter(entries__item=item, entries__state=EntryState.DECIDED)
+    return batches.order_by("created_at").last()
 
 
 def can_undo(batch: Batch, now: datetime) -> bool:

@@ -64,6 +64,8 @@ def prepare(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "pks": pks,
+        "items": () if plan else presenters.first_items(pks, user),
+        "others": max(len(pks) - presenters.SAMPLES, 0),
         "plan": plan,
         "samples": plan
         and presenters.samples(pks, user, plan.action, plan.payload, has_read=has_read),
@@ -113,7 +115,7 @@ def _repeated(request: HttpRequest) -> Plan | None:
 def status(request: HttpRequest, batch: UUID) -> HttpResponse:
     """Show how far a batch is; htmx gets the changing part."""
     user = member(request)
-    stored = get_object_or_404(Batch, pk=batch, actor=user)
+    stored = get_object_or_404(services.within_reach(user), pk=batch)
     context = {"progress": presenters.progress(stored, user, timezone.now())}
     is_part = request.headers.get("HX-Request") == "true"
     template = "_parts.html#progress" if is_part else "status.html"
