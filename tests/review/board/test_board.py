@@ -81,6 +81,20 @@ def test_danger_leaves_the_top_once_its_holder_has_opened_it(
     assert selectors.board(lead, timezone.now())["dangers"] == []
 
 
+def test_the_form_of_an_absence_says_what_is_held_in_crisis(
+    make: Make, lead: User, eva: User
+) -> None:
+    item = take(make(rank=CRISIS, priority=1), eva)
+    link = f'<a class="govuk-link" href="{reverse("review:item", args=[item.pk])}">'
+    for user, address in ((lead, "review:board"), (eva, "review:absence")):
+        page = browser(user).get(reverse(address)).content.decode()
+        assert f"In crisis, and held: {link}" in page
+        assert "enter a day after today" in page
+    assert (
+        "In crisis, and held" not in browser(lead).get(reverse("review:absence")).content.decode()
+    )
+
+
 def test_the_board_is_for_leads(eva: User, lead: User) -> None:
     assert browser(eva).get(reverse("review:board")).status_code == 403
     assert browser(lead).get(reverse("review:board")).status_code == 200
