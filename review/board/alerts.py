@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from conversations.mail import sending
@@ -27,7 +27,7 @@ from conversations.turns.executor import release_connection
 from conversations.turns.moves import QUEUE
 from conversations.webhooks import sending as calls
 from conversations.webhooks import signing
-from ieim.people.post import hand_over
+from ieim.people import post
 from review.batches.alike import MIN_ALIKE
 from review.board.models import Alert
 from review.board.selectors import unattended_dangers
@@ -148,17 +148,9 @@ def _unsent(now: datetime) -> QuerySet[Alert]:
 
 
 def _mail(words: Mapping[str, str]) -> None:
-    with translation.override(settings.LANGUAGE_CODE):
-        subject = gettext("{name}: items for a person need a look")
-        link = settings.IEIM_PUBLIC_URL + reverse("review:board")
-        end = gettext("A program sent this message. Nobody reads replies to it.")
-        message = sending.message(
-            subject.replace("{name}", sending.site_name()),
-            "\n\n".join((*words.values(), link, end)) + "\n",
-            to=settings.IEIM_ALERT_MAIL,
-            id=f"{uuid4().hex}.alert",
-        )
-    hand_over(message)
+    paragraphs = (*words.values(), settings.IEIM_PUBLIC_URL + reverse("review:board"))
+    subject = gettext("Items for a person need a look")
+    post.send(subject=subject, paragraphs=paragraphs, to=settings.IEIM_ALERT_MAIL)
 
 
 def _call(words: Mapping[str, str]) -> None:
