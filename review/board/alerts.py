@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext, ngettext
 
 from conversations.mail import sending
@@ -120,7 +120,8 @@ def send_due() -> None:
         if not pending:
             continue
         try:
-            send(sentences(alert.cause for alert in pending))
+            with translation.override(settings.LANGUAGE_CODE):
+                send(sentences(alert.cause for alert in pending))
         except Exception as error:  # noqa: BLE001  # its words may hold an address
             logger.warning("Alerts could not be sent (%s)", type(error).__name__)
             retry_at = timezone.now() + EVERY
