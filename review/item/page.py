@@ -26,6 +26,7 @@ from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, CLASSIFY, PERSON, REPLY
 from ieim.studio.labels import stage_label
 from review import claims, crisis, deciding, feedback, finding_texts, labels
+from review.batches.services import batch_of
 from review.deciding import Preview, Refused, actions, answers, outdated, permitted, signing
 from review.deciding.locking import DECIDE, SUPERVISE
 from review.item import message, stages
@@ -83,6 +84,7 @@ def context(
         "item": item,
         "danger": dangers,
         "view": _item_view(loaded, user, dangers),
+        "batch": batch_of(item, user),
         "second": compared,
         "sides": views(loaded, compared) if compared else (),
         "feedback": feedback.of_turn(item.turn),

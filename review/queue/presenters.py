@@ -35,7 +35,7 @@ from review.deciding import locking, signing
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.queue import selectors
-from review.queue.filters import ItemFilter
+from review.queue.filters import NO_AGENCY, ItemFilter
 from review.queue.selectors import Conversation, Count, Listing, encode
 from review.saved_views.selectors import audiences, view_links
 from review.states import ReviewState
@@ -240,8 +240,12 @@ def _outcome(item: ReviewItem) -> str:
 def selects(filters: ItemFilter, listed: Listing, release: Release | None) -> list[dict[str, Any]]:
     """Return the filters with the values that the list holds, and how many items have each."""
     held = selectors.facets(listed)
+    names = {NO_AGENCY: gettext("No agency yet")}
     words: dict[str, tuple[str, Callable[[str], str]]] = {
-        "agency": (gettext("Agency"), partial(labels.agency_name, release)),
+        "agency": (
+            gettext("Agency"),
+            lambda agency: names.get(agency) or labels.agency_name(release, agency),
+        ),
         "reason": (gettext("Reason"), finding_texts.sentence),
         "stage": (gettext("Stopped at"), stage_label),
         "urgency": (gettext("Urgency"), partial(labels.label_name, release, "urgencies")),
@@ -293,12 +297,12 @@ def _choices(
 
 
 def _due(moment: datetime, now: datetime) -> str:
-    if abs(moment - now) < MINUTE:
-        return gettext("due now")
     if moment < now:
-        return gettext("{time} overdue").format(time=timesince(moment, now, depth=1))
+        late = gettext("overdue") if now - moment < MINUTE else gettext("{time} overdue")
+        return late.format(time=timesince(moment, now, depth=1))
     if moment - now < HOUR:
-        return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
+        soonest = max(moment, now + MINUTE)
+        return gettext("due in {time}").format(time=timeuntil(soonest, now, depth=1))
     # The moment that the citizen sees: whole days until then would be less precise.
     local, today = localtime(moment), localtime(now).date()
     text = {

@@ -32,7 +32,7 @@ from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
 from review.models import REFUSED, SIGN, Decision, Priority, ReviewItem, SetMember
-from review.queue.filters import ItemFilter, is_away, session_of
+from review.queue.filters import NO_AGENCY, ItemFilter, is_away, session_of
 from review.scope import visible
 from review.states import UNDECIDED, ReviewState
 
@@ -303,7 +303,7 @@ FACETS = ("stage", "reason", "urgency", "language")
 def facets(listed: Listing) -> dict[str, Counter[str]]:
     """Return how many items of a list have which value, by the name of the filter."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in (*FACETS, "agency", "flag")}
-    sets: Counter[int] = Counter()
+    sets: Counter[int | None] = Counter()
     for branch in listed.branches:
         unordered = branch.order_by()
         for row in unordered.values(*FACETS, "agencies").annotate(total=models.Count("pk")):
@@ -313,7 +313,9 @@ def facets(listed: Listing) -> dict[str, Counter[str]]:
         flags = unordered.filter(flags__code__isnull=False).values_list("flags__code")
         for code, total in flags.annotate(total=models.Count("pk")):
             counts["flag"][code] += total
-    for member in SetMember.objects.filter(set__in=[pk for pk in sets if pk]):
+    if without := sets.pop(None, 0):
+        counts["agency"][NO_AGENCY] = without
+    for member in SetMember.objects.filter(set__in=list(sets)):
         counts["agency"][member.agency] += sets[member.set_id]
     return counts
 

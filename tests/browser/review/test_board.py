@@ -39,6 +39,10 @@ def test_a_lead_sees_danger_and_shares_it_out(office: Office) -> None:
     expect(page.get_by_role("main")).to_contain_text("1 item is overdue or soon due.")
     page.locator("tbody summary").first.click()
     checked_at_both_widths(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    box = page.get_by_role("button", name="Set as absent").first.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390, "reached without scrolling to the side"
 
     page.get_by_label("How many").fill("1")
     page.get_by_role("button", name="See who would get them").click()
