@@ -69,7 +69,6 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
         "choices": Score.choices,
         "remark": request.POST.get("remark", ""),
         "problem": problem,
-        "left": selectors.readable(user).count(),
     }
     return render(request, "review/quality/sample.html", context, status=422 if problem else 200)
 

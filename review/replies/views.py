@@ -55,13 +55,11 @@ def replies(request: HttpRequest) -> HttpResponse:
             return redirect("review:replies")
     languages, agencies = saved.choices(user)
     shown, names = saved.visible_replies(user), {**agency_names(), "": gettext("All agencies")}
-    unused = "unused" in request.GET
     context = {
         "rows": [
             (reply, names.get(reply.agency, reply.agency), language_label(reply.language))
-            for reply in (shown.filter(used=0) if unused else shown)
+            for reply in shown
         ],
-        "unused": unused,
         "key": pk,
         "typed": data if problem else edited,
         "languages": languages.items(),
