@@ -180,5 +180,7 @@ class Replies(KnowledgeViewSet):
     def translate(self, request: Request, pk: UUID) -> Response:
         item = locking.find(pk, self.user)
         reading.record_read(item, self.user)
-        translation = translating.translate(item=item, by=self.user)
+        translation = translating.translate(
+            of=item, turn=item.turn, text=item.turn.text, by=self.user
+        )
         return Response(MessageTranslationSerializer(translation).data)

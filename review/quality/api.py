@@ -20,11 +20,13 @@ from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from review import reading
+from review.api.replies import MessageTranslationSerializer
 from review.api.schema import operation
 from review.metrics.forms import MetricsForm
 from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
+from review.replies.translating import NoTranslation
 
 SCORES = Score.values
 """What the document has a name for, in ``ieim/config/settings.py``."""
@@ -90,7 +92,7 @@ class Samples(KnowledgeViewSet):
             (ReviewItem.DoesNotExist, Reading.DoesNotExist, Session.DoesNotExist),
             lambda _error: Http404(),
         ),
-        services.Refused: lambda error: NotDone(str(error)),
+        **dict.fromkeys((services.Refused, NoTranslation), lambda error: NotDone(str(error))),
     }
 
     @operation(
@@ -125,6 +127,17 @@ class Samples(KnowledgeViewSet):
         done, item = services.score(reading_id=sample, reader=self.user, **body)
         answer = {"verdict": done.verdict, "item": item and item.pk}
         return Response(ScoredSerializer(answer).data)
+
+    @operation(
+        "translate_sample",
+        "Have the question and the answer translated by the model",
+        description="Into the language of `Accept-Language`; once is enough. It may be wrong.",
+        answer=MessageTranslationSerializer,
+        also=[*WRITING, 404, 422],
+    )
+    def translate(self, request: Request, sample: UUID) -> Response:
+        translation = services.translate(reading_id=sample, reader=self.user)
+        return Response(MessageTranslationSerializer(translation).data)
 
     @operation(
         "skip_sample",
@@ -176,6 +189,11 @@ _SAMPLE: dict[str, Any] = {"get": "read", "post": "score", "delete": "skip"}
 urlpatterns = [
     path("samples/next/", Samples.as_view({"post": "take"}), name="next_sample"),
     path("samples/<uuid:sample>/", Samples.as_view(_SAMPLE), name="sample"),
+    path(
+        "samples/<uuid:sample>/translation/",
+        Samples.as_view({"post": "translate"}),
+        name="sample_translation",
+    ),
     path("items/<uuid:pk>/sample/", Samples.as_view({"post": "add"}), name="add_sample"),
     path("answers/", Samples.as_view({"get": "answers"}), name="answers"),
     path("quality/", Samples.as_view({"get": "quality"}), name="quality"),

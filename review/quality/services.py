@@ -28,6 +28,8 @@ from review.metrics.services import AFTER_MIDNIGHT
 from review.models import Reading, ReviewItem
 from review.quality import selectors
 from review.quality.models import SKIPPED, Cause, Score
+from review.replies import translating
+from review.replies.models import MessageTranslation
 
 LOW_SCORE = 0.7
 """Below this score of its service an answer is flagged."""
@@ -120,6 +122,21 @@ def take_next(*, reader: User) -> Reading | None:
         reading.reader, reading.taken_at = reader, timezone.now()
         reading.save(update_fields=["reader", "taken_at"])
     return reading
+
+
+def translate(*, reading_id: UUID, reader: User) -> MessageTranslation:
+    """Have the question and the answer of a reading translated: what a reader does not understand
+    they cannot score.
+
+    Raises:
+        NoTranslation: there is none; the message says why.
+        Reading.DoesNotExist: a reading that is not the reader's, or not any more.
+        Session.DoesNotExist: a conversation that was erased meanwhile.
+    """
+    reading = selectors.taken(reading_id, reader)
+    reply = reading.reply
+    text = "\n".join([reply.turn.text, *(s.text for s in selectors.statements(reply))])
+    return translating.translate(of=reading, turn=reply.turn, text=text, by=reader)
 
 
 @transaction.atomic

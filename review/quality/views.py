@@ -22,6 +22,8 @@ from review.metrics.forms import last_days
 from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
+from review.replies import translating
+from review.replies.translating import NoTranslation
 
 PAGE, OWN_DAYS = 50, 90
 
@@ -48,7 +50,9 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
         reading = selectors.taken(sample, user)
         statements = selectors.statements(reading.reply)
         scores = [request.POST.get(f"score-{n}", "") for n in range(len(statements))]
-        if request.method == "POST":
+        if "translate" in request.POST:
+            services.translate(reading_id=sample, reader=user)  # What is chosen stays on the page.
+        elif request.method == "POST":
             given = None if "skip" in request.POST else scores
             remark = request.POST.get("remark", "").replace("\r\n", "\n")
             item = services.score(reading_id=sample, reader=user, scores=given, remark=remark)[1]
@@ -59,7 +63,7 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
             return next_sample(request)
     except (Reading.DoesNotExist, Session.DoesNotExist) as error:
         raise Http404 from error
-    except services.Refused as refused:
+    except (services.Refused, NoTranslation) as refused:
         problem = str(refused)
     record_listed(reading_events.SAMPLE_READ, "readings", [sample], user)
     context = {
@@ -69,6 +73,8 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
         "choices": Score.choices,
         "remark": request.POST.get("remark", ""),
         "problem": problem,
+        "translation": translating.translation_of(reading),
+        "may_translate": translating.is_foreign(reading.reply.turn, user),
     }
     return render(request, "review/quality/sample.html", context, status=422 if problem else 200)
 
