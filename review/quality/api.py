@@ -42,6 +42,16 @@ class StatementSerializer(serializers.Serializer[Any]):
     language = serializers.CharField()
 
 
+class WaitingSerializer(serializers.Serializer[Any]):
+    """What waits to be read again, and what was drawn last."""
+
+    left = serializers.IntegerField(help_text="Answers that you can take now.")
+    day = serializers.DateField(allow_null=True, help_text="Whose answers were drawn from last.")
+    drawn = serializers.IntegerField(help_text="Of that day.")
+    read = serializers.IntegerField(help_text="Of these.")
+    next = serializers.DateTimeField(allow_null=True, help_text="The next draw; null for none.")
+
+
 class SampleSerializer(serializers.Serializer[Any]):
     """An answer to read: nothing says who decided it, or what others found."""
 
@@ -106,6 +116,27 @@ class Samples(KnowledgeViewSet):
     def take(self, request: Request) -> Response:
         taken = services.take_next(reader=self.user)
         return Response(status=204) if taken is None else self.read(request, taken.pk)
+
+    @operation(
+        "read_samples",
+        "Read how many answers wait to be read again",
+        description="Of the last day that was drawn from, without those that you had a part in.",
+        answer=WaitingSerializer,
+    )
+    def waiting(self, request: Request) -> Response:
+        return Response(WaitingSerializer(selectors.waiting(self.user, timezone.now())).data)
+
+    @operation(
+        "draw_samples",
+        "Draw ten answers of the last week",
+        description="Of your agencies; they count as put in by hand.",
+        answer=WaitingSerializer,
+        also=WRITING,
+    )
+    def draw(self, request: Request) -> Response:
+        services.draw_by_hand(by=self.user)
+        answer: Response = self.waiting(request)
+        return answer
 
     @operation("read_sample", "Read an answer that you have taken", SampleSerializer, also=[404])
     def read(self, request: Request, sample: UUID) -> Response:
@@ -187,6 +218,8 @@ class Samples(KnowledgeViewSet):
 
 _SAMPLE: dict[str, Any] = {"get": "read", "post": "score", "delete": "skip"}
 urlpatterns = [
+    path("samples/", Samples.as_view({"get": "waiting"}), name="samples"),
+    path("samples/draw/", Samples.as_view({"post": "draw"}), name="draw_samples"),
     path("samples/next/", Samples.as_view({"post": "take"}), name="next_sample"),
     path("samples/<uuid:sample>/", Samples.as_view(_SAMPLE), name="sample"),
     path(

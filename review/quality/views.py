@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import selectors as conversations
@@ -30,13 +30,27 @@ PAGE, OWN_DAYS = 50, 90
 
 @require_POST
 def next_sample(request: HttpRequest) -> HttpResponse:
-    """Take the next answer and redirect to it, or to the queue where nothing waits."""
+    """Take the next answer and redirect to it, or to the page that says why nothing waits."""
     reading = services.take_next(reader=member(request))
-    if reading is None:
-        messages.success(request, gettext("No answer waits to be read again."))
-    response = redirect("review:sample", reading.pk) if reading else redirect("review:queue")
+    response = redirect("review:sample", reading.pk) if reading else redirect("review:samples")
     response.status_code = 303
     return response
+
+
+@require_safe
+def samples(request: HttpRequest) -> HttpResponse:
+    """Show how many answers wait for the reader, why none does, and when the next draw is."""
+    context = selectors.waiting(member(request), timezone.now())
+    return render(request, "review/quality/samples.html", context)
+
+
+@require_POST
+def draw(request: HttpRequest) -> HttpResponse:
+    """Draw some answers at once, and show what waits now."""
+    number = services.draw_by_hand(by=member(request))
+    message = ngettext("{number} answer was drawn.", "{number} answers were drawn.", number)
+    messages.success(request, message.format(number=number))
+    return redirect("review:samples")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -107,6 +121,8 @@ def answers(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [
+    path("samples/", samples, name="samples"),
+    path("samples/draw/", draw, name="draw_samples"),
     path("samples/next/", next_sample, name="next_sample"),
     path("samples/<uuid:sample>/", sample, name="sample"),
     path("<uuid:pk>/sample/", add_sample, name="add_sample"),

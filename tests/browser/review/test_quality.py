@@ -45,6 +45,7 @@ def test_an_answer_is_read_again_with_keys_alone(office: Office) -> None:
     expect(reader.get_by_role("radio", name="Right", checked=True)).to_have_count(rows.count() - 1)
     reader.keyboard.press("Enter")
     expect(reader.get_by_text("No answer waits to be read again.")).to_be_visible()
+    checked_at_both_widths(reader)
 
     page.goto("/review/answers/")
     expect(page.get_by_role("cell").filter(has_text="Incomplete")).to_be_visible()
