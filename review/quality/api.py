@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 from django.urls import path
 from django.utils import timezone
@@ -15,7 +16,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.bodies import ClosedSerializer, LimitedTextField
-from conversations.models import Session
 from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
@@ -23,7 +23,6 @@ from review import reading
 from review.api.replies import MessageTranslationSerializer
 from review.api.schema import operation
 from review.metrics.forms import MetricsForm
-from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
 from review.replies.translating import NoTranslation
@@ -98,11 +97,9 @@ class Samples(KnowledgeViewSet):
     """Answers that are read again, and what comes of it."""
 
     problems = {
-        **dict.fromkeys(
-            (ReviewItem.DoesNotExist, Reading.DoesNotExist, Session.DoesNotExist),
-            lambda _error: Http404(),
-        ),
-        **dict.fromkeys((services.Refused, NoTranslation), lambda error: NotDone(str(error))),
+        ObjectDoesNotExist: lambda _error: Http404(),
+        services.Refused: lambda error: NotDone(str(error)),
+        NoTranslation: lambda error: NotDone(str(error)),
     }
 
     @operation(

@@ -9,8 +9,9 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Sum
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 
+from conversations import page_languages
 from conversations.models import Turn
 from conversations.turns import languages
 from conversations.turns.locking import locked_session
@@ -30,19 +31,14 @@ class NoTranslation(Exception):
     """There is no translation; the message says why and what to do."""
 
 
-def reader_language() -> str:
-    """Return the language of the reader's pages (ISO 639-1)."""
-    return (get_language() or languages.written_in()).partition("-")[0]
-
-
 def is_foreign(turn: Turn, user: User) -> bool:
     """Whether a message is in a language that a user does not read."""
-    return turn.language not in {reader_language(), *(user.languages or ())}
+    return turn.language not in {page_languages.current(), *(user.languages or ())}
 
 
 def translation_of(of: ReviewItem | Reading) -> MessageTranslation | None:
     """Return the translation for an item or a reading into the reader's language, or None."""
-    rows = of.translations.filter(language=reader_language()).exclude(text="")
+    rows = of.translations.filter(language=page_languages.current()).exclude(text="")
     return rows.order_by("-pk").first()
 
 
@@ -65,7 +61,7 @@ def translate(*, of: ReviewItem | Reading, turn: Turn, text: str, by: User) -> M
             " reads the language, or whoever runs this site for a model."
         )
         raise NoTranslation(message)
-    redacted, language = prepare(text), reader_language()
+    redacted, language = prepare(text), page_languages.current()
     lines = [line for line in redacted.text.splitlines() if any(map(str.isalnum, line))]
     if not lines:
         raise NoTranslation(gettext("The message has no words to translate."))
