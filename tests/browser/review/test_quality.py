@@ -52,5 +52,5 @@ def test_an_answer_is_read_again_with_keys_alone(office: Office) -> None:
     checked_at_both_widths(page)
     lead = office.caseworker("supervisor")
     lead.goto("/review/metrics/")
-    expect(lead.get_by_role("table", name="Why it was read")).to_be_visible()
+    expect(lead.get_by_role("table", name="Who decided")).to_be_visible()
     checked_at_both_widths(lead)
