@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect, render, resolve_url
 from django.urls import path
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -22,6 +22,7 @@ from review.metrics.forms import last_days
 from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
+from review.queue.views import back
 from review.replies import translating
 from review.replies.translating import NoTranslation
 
@@ -32,9 +33,8 @@ PAGE, OWN_DAYS = 50, 90
 def next_sample(request: HttpRequest) -> HttpResponse:
     """Take the next answer and redirect to it, or to the page that says why nothing waits."""
     reading = services.take_next(reader=member(request))
-    response = redirect("review:sample", reading.pk) if reading else redirect("review:samples")
-    response.status_code = 303
-    return response
+    address = resolve_url("review:sample", reading.pk) if reading else resolve_url("review:samples")
+    return back(request, otherwise=address)
 
 
 @require_safe
@@ -47,9 +47,11 @@ def samples(request: HttpRequest) -> HttpResponse:
 @require_POST
 def draw(request: HttpRequest) -> HttpResponse:
     """Draw some answers at once, and show what waits now."""
-    number = services.draw_by_hand(by=member(request))
-    message = ngettext("{number} answer was drawn.", "{number} answers were drawn.", number)
-    messages.success(request, message.format(number=number))
+    if number := services.draw_by_hand(by=member(request)):
+        message = ngettext("{number} answer was drawn.", "{number} answers were drawn.", number)
+        messages.success(request, message.format(number=number))
+    else:
+        messages.warning(request, gettext("No answer of the last seven days is left to draw."))
     return redirect("review:samples")
 
 

@@ -64,6 +64,7 @@ function show() {
 function turn(value) {
   note(value);
   show();
+  box.querySelector("button:not([hidden])").focus(); // the one that was pressed may be gone
 }
 
 if (box && "Notification" in window) {
