@@ -176,7 +176,8 @@ def queue_row(
     """Return an item of :func:`review.queue.selectors.page` as a row for ``user``.
 
     In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others; with ``sign`` it is
-    only a sign of one, for which nothing waits. ``left`` says why it was not decided with others.
+    only a sign of one, for which nothing waits. ``left`` says why it was not decided with others,
+    ``sent_back`` that a second person did not agree.
     """
     flags = [flag.code for flag in item.flags.all()]
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
@@ -198,6 +199,8 @@ def queue_row(
         "sign": of_sign(item),
         "state": item.state,
         "snoozed": item.snoozed_until,
+        # The page's query adds the last action.
+        "sent_back": item.last_action == Action.DISAGREE,  # type: ignore[attr-defined]
         "left": next((entry.problem for entry in entries if entry.problem), ""),
         "waits": "" if item.decided_at else timesince(item.opened_at, now, depth=1),
         "live": live(item, item.pk, user, now),

@@ -215,7 +215,9 @@ def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE
     page_keys = page_keys[:size]
     if backwards:
         page_keys.reverse()
+    records = Decision.objects.filter(item=OuterRef("pk")).order_by("-created_at", "-id")
     items = ReviewItem.objects.select_related("turn__session", "claimed_by", "agencies")
+    items = items.annotate(last_action=Subquery(records.values("action")[:1]))
     by_id = items.prefetch_related("flags", "batch_entries").in_bulk([pk for *_, pk in page_keys])
     has_previous, has_next = (has_more, True) if backwards else (bool(after), has_more)
     return Page(

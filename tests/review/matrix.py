@@ -192,7 +192,9 @@ KINDS: Mapping[str, Kind] = {
     **{f"editor:delete_{name}": Kind.DELETED for name in ("category", "service")},
     **{f"dictionary:{name}": Kind.SERVICE for name in ("home", "merge", "split")},
     "knowledge_api:dictionary_changes": Kind.SERVICE,
-    **{f"{space}:sample": Kind.PUBLIC for space in ("review", "review_api")},
+    **dict.fromkeys(
+        ("review:sample", "review_api:sample", "review_api:sample_translation"), Kind.PUBLIC
+    ),
     **{f"review:batch_{name}": Kind.PUBLIC for name in ("status", "undo")},
     "review_api:batch": Kind.PUBLIC,
     "review_api:view": Kind.PUBLIC,  # one's own, or none

@@ -62,7 +62,8 @@ def test_alike_failures_take_five_clicks(office: Office) -> None:
     click("button", "See what happens")
     checked_at_both_widths(page)
     click("button", f"Do this with {QUESTIONS} items")
-    expect(page.get_by_role("heading", level=1)).to_have_text(f"Send this service: {QUESTIONS} items")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(f"Send this service: {QUESTIONS} items")
     expect(page.get_by_text("Until then you can take it back.")).to_be_visible(timeout=50_000)
     checked_at_both_widths(page)
     assert clicks == CLICKS
