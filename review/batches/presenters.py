@@ -40,7 +40,8 @@ def batch_form(pk: UUID, user: User, data: QueryDict | None) -> DecisionForm:
     offered: dict[Action, str] = {
         action: "" for action in services.ACTIONS if action is not Action.OVERRIDE
     }
-    return DecisionForm(FormContext("", loaded.item.turn, loaded.stages), data, offered)
+    context = FormContext("", loaded.item.turn, loaded.stages, preselects=False)
+    return DecisionForm(context, data, offered)
 
 
 def first_items(pks: Sequence[UUID], user: User) -> list[ReviewItem]:

@@ -46,12 +46,11 @@ def group_head(
     release: Release | None,
     now: datetime,
 ) -> dict[str, Any] | None:
-    """Return the group that a list is of, with how many can be decided together (``others``); None
-    where none is open."""
+    """Return the group that a list is of, ``number`` being how many can be decided together, with
+    those that the user has; None where none is open."""
     key = filters.values["alike"]
     groups = alike.groups(items, now, least=1) if key else []
     if not groups:
         return None
-    others = alike.members(user, filters, key).count()
-    row = group_row(groups[0], filters, release, now)
-    return {**row, "others": others}
+    number = alike.members(user, filters, key).count()
+    return {**group_row(groups[0], filters, release, now), "number": number}

@@ -61,14 +61,17 @@ def prepare(request: HttpRequest) -> HttpResponse:
             problems = [Problem(refused.message)]
         else:
             return _see(batch.pk)
+    samples = list(
+        presenters.samples(pks, user, plan.action, plan.payload, has_read=has_read) if plan else ()
+    )
     context = {
         "form": form,
         "pks": pks,
         "items": () if plan else presenters.first_items(pks, user),
         "others": max(len(pks) - presenters.SAMPLES, 0),
         "plan": plan,
-        "samples": plan
-        and presenters.samples(pks, user, plan.action, plan.payload, has_read=has_read),
+        "samples": samples,
+        "does_something": len(pks) > len(samples) or not all(s["problem"] for s in samples),
         "like": data.get("like", ""),
         "list": data.get("list", ""),
         "has_read": has_read,

@@ -63,12 +63,14 @@ class FormContext:
     """A turn, its release, and the model's last answer to the stage ``contract``.
 
     ``earlier`` is the reply in somebody's words that waits for others or was sent back.
+    ``preselects``: the best answer is chosen beforehand, which it is not for several messages.
     """
 
     contract: str
     turn: Turn
     stages: Mapping[str, Stage]
     earlier: Reply | None = None
+    preselects: bool = True
 
     @cached_property
     def release(self) -> Release:

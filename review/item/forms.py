@@ -99,9 +99,10 @@ class ServeForm(ServicePicker):
 
     @cached_property
     def options(self) -> list[Option]:
-        """The best answer first; one is always chosen."""
+        """The best answer first, which is chosen before anybody has chosen."""
         options = super().options if self.words else super().options[:ALTERNATIVES]
-        if options and not any(option.checked for option in options):
+        is_chosen = any(option.checked for option in options)
+        if options and self.context.preselects and not is_chosen:
             options = [replace(options[0], checked=True), *options[1:]]
         return options
 

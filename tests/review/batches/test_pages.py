@@ -52,7 +52,7 @@ def test_chosen_items_are_previewed_and_decided_and_taken_back(client: Client) -
     items = stopped(6)
     form = {"action": "ask", "ask-text": "Which visa is it?", "reason": "It is unclear."}
     page = text_of(send(client, items))
-    assert "Choose what to do with all of them." in page
+    assert "All of them get the same." in page
     assert (page.count(VISA), page.count("and 1 more")) == (5, 1)
     page = text_of(send(client, items, **form, look="yes"))
     assert page.count("Which visa is it?") == 5, "of the first five"
@@ -108,6 +108,8 @@ def test_what_is_wrong_is_said_and_nothing_begins(client: Client, eva: User) -> 
     for form, problem in (
         ({"look": "yes"}, "Choose what to do."),
         ({"action": "ask", "look": "yes", "reason": "It is."}, "Write what you want to know"),
+        # No answer to the first message is taken for that to all.
+        ({"action": "service", "look": "yes", "reason": "It is."}, "Choose the service"),
         ({"action": "retry", "confirm": "yes", "reason": "a"}, "at least 3 letters"),
         ({"action": "write", "confirm": "yes", "reason": "It is."}, "Choose what to do."),
     ):
