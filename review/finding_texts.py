@@ -136,7 +136,9 @@ def explain(finding: Mapping[str, Any], raw: str) -> str:
     """Return a finding on the answer ``raw`` as a sentence for caseworkers, with what is wrong."""
     code, path, message = finding["code"], finding["path"], finding["message"]
     output = strict_json.parse(raw)[0]
-    value = raw.strip() if output is None else resolve(output, path)
+    # Of an answer that is no JSON, what was meant to be some says nothing to a person.
+    said = "" if raw.lstrip().startswith(("{", "[", "`")) else raw.strip()
+    value = said if output is None else resolve(output, path)
     field = path.rpartition("/")[2]
     if code == Code.SCHEMA:
         if message == UNKNOWN_FIELD:

@@ -180,8 +180,8 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         gettext_noop("It is the nearest that there is."),
     ),
     Action.WRITE: (
-        gettext_noop("The service list does not say it."),
         gettext_noop("It takes a person’s words."),
+        gettext_noop("The service list does not say it."),
         gettext_noop("It asks for several things."),
     ),
     Action.ASK: (gettext_noop("The message is unclear."), gettext_noop("A fact is missing.")),
@@ -190,23 +190,42 @@ REASONS: Mapping[str, tuple[str, ...]] = {
         gettext_noop("They know more of it."),
     ),
     Action.RETRY: (
-        gettext_noop("The model was away or cut off."),
         gettext_noop("It may succeed this time."),
+        gettext_noop("The model was away or cut off."),
     ),
     Action.OVERRIDE: (
+        gettext_noop("This is what the message says."),
         gettext_noop("The model chose wrongly."),
         gettext_noop("It misread the message."),
         gettext_noop("The service list is unclear."),
     ),
     Action.DONE: (gettext_noop("The citizen has what they need."),),
     Action.DISMISS: (
+        gettext_noop("I have read it: nothing is left to do."),
         gettext_noop("It asks for nothing."),
         gettext_noop("It was asked twice."),
         gettext_noop("It has been answered elsewhere."),
         gettext_noop("It is abuse."),
     ),
 }
-"""By action: the usual reasons, in the order in which they are offered."""
+"""By action: the usual reasons, in the order in which they are offered; the first, which is taken
+where nobody picks another, says no more than the action itself."""
+
+KEYS: Mapping[str, str] = {
+    Action.AGREE: "1",
+    Action.APPROVE: "1",
+    Action.SERVICE: "2",
+    Action.WRITE: "3",
+    Action.ASK: "4",
+    Action.RETRY: "5",
+    Action.OVERRIDE: "6",
+    Action.HAND_OVER: "7",
+    Action.DISAGREE: "8",
+    Action.DISMISS: "8",
+    Action.DONE: "9",
+}
+"""The key of an action, the same on every item. Of two that share one only the first of a page has
+it."""
 
 CAREFUL_ORDER: tuple[str, ...] = (
     Action.WRITE,

@@ -285,6 +285,10 @@ class Decision(models.Model):
         super().save(*args, **{**kwargs, "force_insert": True})
 
 
+TAKEN_BACK = models.Q(action=Action.UNDO) | models.Q(answers__action=Action.UNDO)
+"""What figures leave out: the records of takings back, and the decisions that were taken back."""
+
+
 class SignOff(models.Model):
     """An agency's signature under a reply that several agencies answer, and why.
 

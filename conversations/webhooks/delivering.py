@@ -9,7 +9,6 @@ import threading
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
@@ -75,11 +74,7 @@ def _send(delivery: Delivery) -> str:
         "data": {"session": str(delivery.turn.session_id), "turn": str(delivery.turn_id)},
     }
     body = json.dumps(event).encode()
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": f"IEIM/{settings.IEIM_VERSION}",
-        **signing.headers(webhook, message=delivery.pk, now=now, body=body),
-    }
+    headers = signing.headers(webhook, message=delivery.pk, now=now, body=body)
     try:
         sending.send(webhook.url, private=webhook.private, headers=headers, body=body)
     except sending.DeliveryError as error:

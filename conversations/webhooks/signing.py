@@ -30,7 +30,7 @@ def secret(webhook: Webhook, generation: int | None = None, key: str | None = No
 
 
 def headers(webhook: Webhook, *, message: UUID, now: datetime, body: bytes) -> dict[str, str]:
-    """Return the headers of a message, with a signature by each secret that is valid ``now``.
+    """Return the headers of a message in JSON, signed by each secret that is valid ``now``.
 
     Those of the site's previous keys are valid too, because receivers may still have them.
     """
@@ -42,6 +42,8 @@ def headers(webhook: Webhook, *, message: UUID, now: datetime, body: bytes) -> d
     timestamp = str(int(now.timestamp()))
     signed = f"{message}.{timestamp}.".encode() + body
     return {
+        "Content-Type": "application/json",
+        "User-Agent": f"IEIM/{settings.IEIM_VERSION}",
         "webhook-id": str(message),
         "webhook-timestamp": timestamp,
         "webhook-signature": " ".join(_signature(secret, signed) for secret in secrets),

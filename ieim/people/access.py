@@ -106,11 +106,15 @@ ACCESS: Mapping[str, str] = {
     **_all("review", _DECIDE, "absence"),
     **_all("review", _SEE, "board_alerts"),
     **_all("review", "review.view_metrics", "metrics metrics_csv"),
-    **_all("review", _DECIDE, "next_sample sample add_sample answers"),
+    **_all("review", _DECIDE, "samples next_sample sample add_sample answers"),
+    "review:draw_samples": _SUPERVISE,
     **_all("audit", "audit.view_auditevent", "events chain download"),
     **_all("review_api", _SEE, "items item views view notes mentions timeline presence groups"),
     **_all("review_api", _DECIDE, "claim release decide talk messages snooze batches batch"),
-    **_all("review_api", _DECIDE, "next_sample sample add_sample answers"),
+    **_all(
+        "review_api", _DECIDE, "samples next_sample sample sample_translation add_sample answers"
+    ),
+    "review_api:draw_samples": _SUPERVISE,
     "review_api:quality": "review.view_metrics",
     **_all("review_api", _DECIDE, "replies reply translation"),
     "review_api:similar": _SEE,

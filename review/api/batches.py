@@ -21,7 +21,6 @@ from review.batches.models import Batch, EntryState
 from review.deciding import Action, Refused
 from review.queue.filters import ItemFilter
 from review.queue.selectors import listing
-from review.scope import visible
 
 
 class GroupSerializer(serializers.Serializer[Any]):
@@ -91,12 +90,10 @@ class Batches(KnowledgeViewSet):
     def start(self, request: Request) -> Response:
         body = BatchBodySerializer(data=request.data)
         action, reason, payload = decision_of(request, body)
-        chosen = body.validated_data["items"]
-        seen = set(visible(self.user).filter(pk__in=chosen).values_list("pk", flat=True))
         try:
             batch = services.start(
                 actor=self.user,
-                item_ids=[pk for pk in chosen if pk in seen],
+                item_ids=body.validated_data["items"],
                 action=action,
                 reason=reason,
                 payload=payload,
@@ -107,7 +104,7 @@ class Batches(KnowledgeViewSet):
 
     @operation("read_batch", "Read how far a batch is", answer=BatchSerializer, also=[404])
     def read(self, request: Request, batch: UUID) -> Response:
-        return Response(BatchSerializer(Batch.objects.get(pk=batch, actor=self.user.pk)).data)
+        return Response(BatchSerializer(services.within_reach(self.user).get(pk=batch)).data)
 
     @operation(
         "undo_batch",

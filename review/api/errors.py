@@ -5,7 +5,7 @@ from __future__ import annotations
 from ieim.studio.api import staff
 from ieim.studio.api.schema import NotDone
 from review import finding_texts
-from review.deciding import Action, Outdated, Refused, Unchosen, Unconfirmed
+from review.deciding import Action, Outdated, Refused, Unchosen, Unconfirmed, Unsourced
 
 UNCONFIRMED = "crisis-unconfirmed"
 """The problem of an approval in a crisis whose payload does not say ``confirmed``."""
@@ -13,6 +13,8 @@ UNCHOSEN = "refused-unconfirmed"
 """That of an approval of what the citizen was offered and did not want."""
 OUTDATED = "service-changed-unconfirmed"
 """That of a reply with a service that was withdrawn or changed since."""
+UNSOURCED = "text-unconfirmed"
+"""That of a written reply that states what none of its sources does."""
 
 
 class Changed(staff.Changed):
@@ -47,3 +49,5 @@ class NotDecided(NotDone):
             self.slug = UNCHOSEN if isinstance(refused, Unchosen) else UNCONFIRMED
         if isinstance(refused, Outdated):
             self.slug = OUTDATED
+        if isinstance(refused, Unsourced):
+            self.slug = UNSOURCED

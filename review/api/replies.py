@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
@@ -12,13 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.bodies import ClosedSerializer, LimitedTextField
-from conversations.models import Session
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from review import reading
 from review.api.schema import operation
 from review.deciding import locking
-from review.models import ReviewItem
 from review.replies import saved, similar, translating
 from review.replies.models import LONGEST_TEXT, MessageTranslation, SavedReply
 from review.replies.saved import ReplyError
@@ -91,9 +90,7 @@ class Replies(KnowledgeViewSet):
     """Saved replies, and what belongs to an item of texts."""
 
     problems = {
-        ReviewItem.DoesNotExist: lambda _error: Http404(),
-        SavedReply.DoesNotExist: lambda _error: Http404(),
-        Session.DoesNotExist: lambda _error: Http404(),
+        ObjectDoesNotExist: lambda _error: Http404(),
         ReplyError: lambda error: NotDone(str(error)),
         NoTranslation: lambda error: NotDone(str(error)),
     }
@@ -180,5 +177,7 @@ class Replies(KnowledgeViewSet):
     def translate(self, request: Request, pk: UUID) -> Response:
         item = locking.find(pk, self.user)
         reading.record_read(item, self.user)
-        translation = translating.translate(item=item, by=self.user)
+        translation = translating.translate(
+            of=item, turn=item.turn, text=item.turn.text, by=self.user
+        )
         return Response(MessageTranslationSerializer(translation).data)

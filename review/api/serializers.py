@@ -142,7 +142,9 @@ class PayloadSerializer(ClosedSerializer):
             "`urn:ieim:problem:crisis-unconfirmed`, or `urn:ieim:problem:refused-unconfirmed`. "
             "`approve`, `override`, `write`: true where a service that would be sent was withdrawn "
             "or changed since; without it the problem is "
-            "`urn:ieim:problem:service-changed-unconfirmed`."
+            "`urn:ieim:problem:service-changed-unconfirmed`. `write`, and `override` of the common "
+            "answer: true where the text states what none of its sources does; without it the "
+            "problem is `urn:ieim:problem:text-unconfirmed`."
         ),
     )
     # Taken as it is: the gate judges it.

@@ -127,14 +127,6 @@ def decision_of(user: User, pk: str) -> Decision | None:
         return None
 
 
-def last_decision(user: User, key: str, since: datetime) -> Decision | None:
-    """Return what the user has decided last of a group and not taken back; None for nothing."""
-    decisions = Decision.objects.select_related("item__turn__session").order_by("created_at")
-    return decisions.filter(
-        actor=user.pk, item__alike=key, created_at__gt=since, answers=None, about=None
-    ).last()
-
-
 def _groupable(items: QuerySet[ReviewItem]) -> QuerySet[ReviewItem]:
     """Leave out what is in crisis, and what a model refused to read: it is looked at singly."""
     return items.filter(state=ReviewState.OPEN, alike__isnull=False, rank__gt=REFUSED)

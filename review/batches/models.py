@@ -18,7 +18,8 @@ class Batch(models.Model):
     are emptied once nothing is left to do. ``has_read`` says that the author has read the messages
     that a model refused to read, ``token`` is the prefix of a program's token. Reasons why an item
     is left out are in ``language``. Nothing takes effect before ``takes_effect_at``. Since
-    ``undone_at`` the batch is taken back. A worker has it until ``leased_until``.
+    ``undone_at`` the batch is taken back, by the lead ``undone_by`` or else by its author. A worker
+    has it until ``leased_until``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -34,6 +35,9 @@ class Batch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     takes_effect_at = models.DateTimeField()
     undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     finished_at = models.DateTimeField(null=True)
     leased_until = models.DateTimeField(null=True)
 

@@ -9,22 +9,29 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from conversations.models import Turn
+from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.people.models import User
+from ieim.people.reading import record_listed
 from review import deciding, reading
 from review.batches import services
-from review.batches.models import Batch, EntryState
+from review.batches.models import Batch, BatchEntry, EntryState
 from review.deciding import Action, Refused, outdated
 from review.item import selectors
 from review.item.base_forms import FormContext
 from review.item.citizen import citizens_view, finished_turn
 from review.item.forms import DecisionForm
+from review.metrics.selectors import WITHOUT_A_PERSON
+from review.models import ReviewItem
 from review.scope import visible
 from review.states import ReviewState
 
 SAMPLES = 5
-"""So many items of a batch are shown as their citizens will see them."""
+"""So many items of a batch are shown: their messages, then what their citizens will see."""
+READ_NOW = _("Being read again")
 
 
 def batch_form(pk: UUID, user: User, data: QueryDict | None) -> DecisionForm:
@@ -33,7 +40,15 @@ def batch_form(pk: UUID, user: User, data: QueryDict | None) -> DecisionForm:
     offered: dict[Action, str] = {
         action: "" for action in services.ACTIONS if action is not Action.OVERRIDE
     }
-    return DecisionForm(FormContext("", loaded.item.turn, loaded.stages), data, offered)
+    context = FormContext("", loaded.item.turn, loaded.stages, preselects=False)
+    return DecisionForm(context, data, offered)
+
+
+def first_items(pks: Sequence[UUID], user: User) -> list[ReviewItem]:
+    """Return the first items of a batch, whose messages are shown while the user chooses."""
+    items = ReviewItem.objects.select_related("turn__session").in_bulk(pks[:SAMPLES])
+    record_listed(reading.LISTED, "items", items, user)
+    return [items[pk] for pk in pks if pk in items]
 
 
 def samples(
@@ -62,6 +77,7 @@ def progress(batch: Batch, user: User, now: datetime) -> dict[str, Any]:
     numbers = {row["state"]: row["number"] for row in rows}
     left = batch.entries.filter(~Q(problem="")).select_related("item__turn__session")
     sending = batch.entries.filter(item__state=ReviewState.SENDING).count()
+    asked = _asked_again(batch) if batch.action == Action.RETRY else {}
     total = sum(numbers.values())
     is_over = batch.finished_at is not None
     title = ngettext("{action}: {number} item", "{action}: {number} items", total)
@@ -71,11 +87,28 @@ def progress(batch: Batch, user: User, now: datetime) -> dict[str, Any]:
         "total": total,
         "done": total - numbers.get(EntryState.PENDING, 0),
         "counts": [
-            (state.label, numbers[state]) for state in EntryState if numbers.get(state.value)
+            *((state.label, numbers[state]) for state in EntryState if numbers.get(state.value)),
+            *asked.items(),
         ],
         "left": list(left.filter(item__in=visible(user))),
         "sending": sending,
         "is_over": is_over,
         "can_undo": services.can_undo(batch, now),
-        "polls": not is_over or sending > 0 or now < batch.takes_effect_at,
+        "polls": not is_over or sending > 0 or now < batch.takes_effect_at or READ_NOW in asked,
     }
+
+
+def _asked_again(batch: Batch) -> dict[Any, int]:
+    """Return what has become of the questions that the model was asked again, in words, with their
+    numbers; without those that are 0."""
+    decided = BatchEntry.objects.filter(
+        batch=batch, state=EntryState.DECIDED, item__state=ReviewState.DECIDED
+    )
+    turns = Turn.objects.filter(pk__in=decided.values("item__turn"))
+    alone = Q(reply__origin__in=WITHOUT_A_PERSON) | Q(state=TurnState.ASKING)
+    numbers = {
+        _("Answered by the assistant"): turns.filter(alone).count(),
+        _("With a person again"): turns.filter(state=TurnState.NEEDS_REVIEW).count(),
+        READ_NOW: turns.filter(state__in=PENDING_TURN_STATES).count(),
+    }
+    return {words: number for words, number in numbers.items() if number}

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.studio.labels import stage_label
-from review import finding_texts, labels
+from review import finding_texts
 from review.batches import alike
 from review.batches.alike import Group
 from review.models import ReviewItem
@@ -46,14 +46,11 @@ def group_head(
     release: Release | None,
     now: datetime,
 ) -> dict[str, Any] | None:
-    """Return the group that a list is of, with the user's last decision on one of its items
-    (``last``), and how many can be decided together (``others``); None where none is open."""
+    """Return the group that a list is of, ``number`` being how many can be decided together, with
+    those that the user has; None where none is open."""
     key = filters.values["alike"]
     groups = alike.groups(items, now, least=1) if key else []
     if not groups:
         return None
-    last = alike.last_decision(user, key, now - alike.HOUR)
-    done = gettext(labels.ACTIONS_DONE[last.action]).lower() if last else ""
-    others = alike.members(user, filters, key).count()
-    row = group_row(groups[0], filters, release, now)
-    return {**row, "last": last, "done": done, "others": others}
+    number = alike.members(user, filters, key).count()
+    return {**group_row(groups[0], filters, release, now), "number": number}

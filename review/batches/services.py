@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 
@@ -26,6 +26,7 @@ from review.claims import ClaimRefused
 from review.crisis import is_crisis, of_refusal
 from review.deciding import Action, Conflict, Decision, Refused, locking
 from review.models import ReviewItem
+from review.scope import visible
 from review.states import ReviewState
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def start(
     payload: Mapping[str, Any],
     has_read: bool = False,
 ) -> Batch:
-    """Begin to decide items in the background, in their order.
+    """Begin to decide items that the actor sees in the background, in their order.
 
     ``payload`` is as for :func:`review.deciding.decide`. ``has_read`` says that the actor has read
     the messages among them that a model refused to read. Nothing takes effect within
@@ -72,11 +73,12 @@ def start(
     """
     if action not in ACTIONS:
         raise Refused(gettext("This is decided item by item. Open the items."))
-    if not item_ids:
-        raise Refused(gettext("Choose at least one item."))
     if len(item_ids) > MAX_ITEMS:
         message = gettext("Choose at most {number} items at once.")
         raise Refused(message.format(number=MAX_ITEMS))
+    items = visible(actor).in_bulk(item_ids)
+    if not items:
+        raise Refused(gettext("Choose at least one item."))
     reason = locking.checked_reason(reason)
     with transaction.atomic():
         batch = Batch.objects.create(
@@ -89,7 +91,6 @@ def start(
             language=translation.get_language() or "",
             takes_effect_at=timezone.now() + TIME_TO_UNDO,
         )
-        items = ReviewItem.objects.in_bulk(item_ids)
         BatchEntry.objects.bulk_create(
             BatchEntry(batch=batch, item=items[pk]) for pk in dict.fromkeys(item_ids) if pk in items
         )
@@ -155,7 +156,7 @@ def _step(batch_id: UUID) -> bool:
     """Decide or take back the next item; return whether there may be another."""
     now = timezone.now()
     Batch.objects.filter(pk=batch_id).update(leased_until=now + LEASE)
-    batch = Batch.objects.select_related("actor").get(pk=batch_id)
+    batch = Batch.objects.select_related("actor", "undone_by").get(pk=batch_id)
     state = EntryState.PENDING if batch.undone_at is None else EntryState.DECIDED
     entry = batch.entries.filter(state=state).order_by("pk").first()
     if entry is None:
@@ -203,7 +204,7 @@ def _decide(batch: Batch, entry: BatchEntry) -> None:
 @transaction.atomic
 def _take_back(batch: Batch, entry: BatchEntry) -> None:
     """Undo a decision; its item is free again."""
-    actor = tokens.acting(batch.actor, batch.token)
+    actor = batch.undone_by or tokens.acting(batch.actor, batch.token)
     reason = gettext(labels.TAKEN_BACK)
     deciding.undo(decision_id=entry.decision_id, actor=actor, reason=reason)  # type: ignore[arg-type]  # it is decided
     with suppress(ClaimRefused, ReviewItem.DoesNotExist):
@@ -227,20 +228,38 @@ def undo(*, batch_id: UUID, actor: User) -> None:
     """Take a batch back, in the background; nothing more of it takes effect from now on.
 
     Raises:
-        Batch.DoesNotExist: for a batch of somebody else.
+        Batch.DoesNotExist: for a batch that is not :func:`within_reach`.
         Refused: it is too late.
     """
     now = timezone.now()
-    batch = Batch.objects.select_for_update().get(pk=batch_id, actor=actor.pk)
+    batch = within_reach(actor).select_for_update().get(pk=batch_id)
     if not can_undo(batch, now):
         raise Refused(gettext("It is too late: what was decided has taken effect."))
-    Batch.objects.filter(pk=batch_id).update(undone_at=now, finished_at=None)
+    by = None if actor.pk == batch.actor_id else actor.pk
+    Batch.objects.filter(pk=batch_id).update(undone_at=now, undone_by=by, finished_at=None)
     batch.entries.filter(state=EntryState.PENDING).update(state=EntryState.UNDONE)
     decided = batch.entries.filter(state=EntryState.DECIDED).values("item")
     sending = ReviewItem.objects.filter(pk__in=decided, state=ReviewState.SENDING)
     sending.update(takes_effect_at=now + timedelta(hours=1))
     _record("review.batch_undone", batch, actor)
     queue_after_commit(RUN_BATCH, str(batch_id))
+
+
+def within_reach(user: User) -> QuerySet[Batch]:
+    """Return the batches that somebody may see and take back: their own, and for a lead those of
+    which they see every item."""
+    if not user.has_perm(locking.SUPERVISE):
+        return Batch.objects.filter(actor=user.pk)
+    hidden = BatchEntry.objects.filter(batch=OuterRef("pk")).exclude(item__in=visible(user))
+    return Batch.objects.filter(Q(actor=user.pk) | Q(~Exists(hidden)))
+
+
+def batch_of(item: ReviewItem, user: User) -> Batch | None:
+    """Return the batch within reach that an item is waiting to be sent with; None for none."""
+    if item.state != ReviewState.SENDING:
+        return None
+    batches = within_reach(user).filter(entries__item=item, entries__state=EntryState.DECIDED)
+    return batches.order_by("created_at").last()
 
 
 def can_undo(batch: Batch, now: datetime) -> bool:

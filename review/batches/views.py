@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
@@ -59,13 +60,18 @@ def prepare(request: HttpRequest) -> HttpResponse:
         except Refused as refused:
             problems = [Problem(refused.message)]
         else:
-            return _see(batch)
+            return _see(batch.pk)
+    samples = list(
+        presenters.samples(pks, user, plan.action, plan.payload, has_read=has_read) if plan else ()
+    )
     context = {
         "form": form,
         "pks": pks,
+        "items": () if plan else presenters.first_items(pks, user),
+        "others": max(len(pks) - presenters.SAMPLES, 0),
         "plan": plan,
-        "samples": plan
-        and presenters.samples(pks, user, plan.action, plan.payload, has_read=has_read),
+        "samples": samples,
+        "does_something": len(pks) > len(samples) or not all(s["problem"] for s in samples),
         "like": data.get("like", ""),
         "list": data.get("list", ""),
         "has_read": has_read,
@@ -112,7 +118,7 @@ def _repeated(request: HttpRequest) -> Plan | None:
 def status(request: HttpRequest, batch: UUID) -> HttpResponse:
     """Show how far a batch is; htmx gets the changing part."""
     user = member(request)
-    stored = get_object_or_404(Batch, pk=batch, actor=user)
+    stored = get_object_or_404(services.within_reach(user), pk=batch)
     context = {"progress": presenters.progress(stored, user, timezone.now())}
     is_part = request.headers.get("HX-Request") == "true"
     template = "_parts.html#progress" if is_part else "status.html"
@@ -128,10 +134,8 @@ def undo(request: HttpRequest, batch: UUID) -> HttpResponse:
         raise Http404 from error
     except Refused as refused:
         messages.error(request, refused.message)
-    return _see(Batch(pk=batch))
+    return _see(batch)
 
 
-def _see(batch: Batch) -> HttpResponse:
-    response = redirect("review:batch_status", batch=batch.pk)
-    response.status_code = 303
-    return response
+def _see(batch: UUID) -> HttpResponse:
+    return HttpResponseRedirect(reverse("review:batch_status", args=[batch]), status=303)

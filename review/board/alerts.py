@@ -27,7 +27,7 @@ from conversations.turns.executor import release_connection
 from conversations.turns.moves import QUEUE
 from conversations.webhooks import sending as calls
 from conversations.webhooks import signing
-from ieim.people.post import hand_over
+from ieim.people import post
 from review.batches.alike import MIN_ALIKE
 from review.board.models import Alert
 from review.board.selectors import unattended_dangers
@@ -120,7 +120,8 @@ def send_due() -> None:
         if not pending:
             continue
         try:
-            send(sentences(alert.cause for alert in pending))
+            with translation.override(settings.LANGUAGE_CODE):
+                send(sentences(alert.cause for alert in pending))
         except Exception as error:  # noqa: BLE001  # its words may hold an address
             logger.warning("Alerts could not be sent (%s)", type(error).__name__)
             retry_at = timezone.now() + EVERY
@@ -148,17 +149,9 @@ def _unsent(now: datetime) -> QuerySet[Alert]:
 
 
 def _mail(words: Mapping[str, str]) -> None:
-    with translation.override(settings.LANGUAGE_CODE):
-        subject = gettext("{name}: items for a person need a look")
-        link = settings.IEIM_PUBLIC_URL + reverse("review:board")
-        end = gettext("A program sent this message. Nobody reads replies to it.")
-        message = sending.message(
-            subject.replace("{name}", sending.site_name()),
-            "\n\n".join((*words.values(), link, end)) + "\n",
-            to=settings.IEIM_ALERT_MAIL,
-            id=f"{uuid4().hex}.alert",
-        )
-    hand_over(message)
+    paragraphs = (*words.values(), settings.IEIM_PUBLIC_URL + reverse("review:board"))
+    subject = gettext("Items for a person need a look")
+    post.send(subject=subject, paragraphs=paragraphs, to=settings.IEIM_ALERT_MAIL)
 
 
 def _call(words: Mapping[str, str]) -> None:
@@ -170,9 +163,5 @@ def _call(words: Mapping[str, str]) -> None:
         "data": {"alerts": dict(words), "link": link},
     }
     body = json.dumps(event).encode()
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": f"IEIM/{settings.IEIM_VERSION}",
-        **signing.headers(webhook, message=uuid4(), now=now, body=body),
-    }
+    headers = signing.headers(webhook, message=uuid4(), now=now, body=body)
     calls.send(webhook.url, private=webhook.private, headers=headers, body=body)

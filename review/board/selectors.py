@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from review import reading
 from review.board.models import Absence
 from review.deciding import locking
 from review.metrics.statistics import statistics_by_person
-from review.models import SIGN, Action, Decision, ReviewItem
+from review.models import SIGN, TAKEN_BACK, Action, Decision, ReviewItem
 from review.queue import presenters
 from review.queue.filters import AGES, SOON, ItemFilter, held_by
 from review.queue.selectors import COUNTED, listing
@@ -47,13 +47,14 @@ class Bar:
 @dataclass(frozen=True, slots=True)
 class Worker:
     """A colleague: until when they are absent (None when present), whether they did something
-    within :data:`ACTIVE`, how many items they hold, and their decisions of today
-    (``median`` seconds)."""
+    within :data:`ACTIVE`, how many items they hold and which of them in crisis, and their decisions
+    of today (``median`` seconds)."""
 
     user: User
     absent_until: datetime | None
     active: bool
     held: Bar
+    crises: Sequence[ReviewItem]
     done: Bar
     median: float | None
     outcomes: tuple[tuple[str, int], ...]
@@ -106,6 +107,16 @@ def dangers(user: User, now: datetime) -> list[tuple[ReviewItem, User | None]]:
     return [(item, item.holder(now)) for item in unattended_dangers(visible(user), now)]
 
 
+def crises_held(user: User, now: datetime) -> dict[int, list[ReviewItem]]:
+    """Return the items in crisis within what a user sees that somebody holds, by who holds them."""
+    held = visible(user).filter(held_by(Q(), now), rank__lte=SIGN)
+    by_holder: dict[int, list[ReviewItem]] = {}
+    for item in held.select_related("turn__session", "claimed_by").order_by("rank", "due_at"):
+        if item.claimed_by is not None:
+            by_holder.setdefault(item.claimed_by.pk, []).append(item)
+    return by_holder
+
+
 def board(user: User, now: datetime) -> dict[str, object]:
     """Return the board: the dangers that nobody works on, each with who has it, totals, tables of
     bars, and people."""
@@ -151,11 +162,11 @@ def board(user: User, now: datetime) -> dict[str, object]:
 def _workers(
     user: User, now: datetime, filters: ItemFilter, holders: Mapping[str, int]
 ) -> list[Worker]:
-    members, away = team(user), absences(now)
+    members, away, crises = team(user), absences(now), crises_held(user, now)
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     decisions = Decision.objects.filter(
         created_at__gte=midnight, actor__in=members, item__in=visible(user)
-    ).exclude(Q(action=Action.UNDO) | Q(answers__action=Action.UNDO))
+    ).exclude(TAKEN_BACK)
     columns = decisions.order_by().values("actor_id", "action", "seconds")
     rows: list[dict[str, Any]] = [{**row} for row in columns.annotate(total=Count("pk"))]
     by_person = statistics_by_person(rows)
@@ -176,6 +187,7 @@ def _workers(
                 absent_until=away.get(member.pk),
                 active=member.actor in active,
                 held=Bar("", holders.get(name, 0), filters.with_changes(person=name)),
+                crises=crises.get(member.pk, ()),
                 done=Bar(
                     "",
                     statistics.decisions if statistics else 0,

@@ -48,7 +48,6 @@ def board(request: HttpRequest) -> HttpResponse:
         "planned": [(who, count, crises[who]) for who, count in planned.most_common()],
         "number": number,
         "shared": SharedItem.objects.filter(by=user).count(),
-        "today": timezone.localdate(),
     }
     return render(request, "review/board/board.html", context)
 
@@ -85,8 +84,11 @@ def absence(request: HttpRequest) -> HttpResponse:
     (``account``)."""
     user = member(request)
     if request.method != "POST":
-        until = selectors.absences(timezone.now()).get(user.pk)
-        context = {"until": until, "today": timezone.localdate()}
+        now = timezone.now()
+        context = {
+            "until": selectors.absences(now).get(user.pk),
+            "crises": selectors.crises_held(user, now).get(user.pk, ()),
+        }
         return render(request, "review/board/absence.html", context)
     username, do = request.POST.get("account", user.get_username()), request.POST.get("do")
     try:

@@ -67,12 +67,11 @@ def add_note(*, item_id: UUID, actor: User, text: str) -> Note:
         sentence.format(name=actor.display_name, reference=item.turn.session.reference),
         f"{settings.IEIM_PUBLIC_URL}{reverse('review:item', args=[item.pk])}#notes",
     )
-    for address in wanted.values_list("user__email", flat=True):
-        post.send_on_commit(
-            subject=gettext("You were mentioned"),
-            paragraphs=paragraphs,
-            to=lambda address=address: [address],  # type: ignore[misc]  # bound for each mail
-        )
+    post.send_on_commit(
+        subject=gettext("You were mentioned"),
+        paragraphs=paragraphs,
+        to=lambda: [*wanted.values_list("user__email", flat=True)],
+    )
     return note
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from review.deciding.actions import Preview, preview
 from review.deciding.answers import complete_output
-from review.deciding.locking import Conflict, Outdated, Refused, Unchosen, Unconfirmed
+from review.deciding.locking import Conflict, Outdated, Refused, Unchosen, Unconfirmed, Unsourced
 from review.deciding.permitted import may, opinion_wanted
 from review.deciding.services import decide, sign, sweep, undo
 from review.deciding.signing import missing_signatures, signing_agencies, why_confirm
@@ -22,6 +22,7 @@ __all__ = [
     "Refused",
     "Unchosen",
     "Unconfirmed",
+    "Unsourced",
     "complete_output",
     "decide",
     "may",

@@ -21,7 +21,7 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.choosing import NotOffered
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
@@ -270,8 +270,8 @@ class Preview:
     """The effect of a decision: the citizen's ``reply``, None where it alone makes none.
 
     ``happens`` says what happens next, in a sentence or two. ``warnings`` are for who writes a
-    reply, and stop nothing: what it states that its sources do not. ``sees`` says what changes for
-    the citizen at once where no reply is made; empty for nothing.
+    reply: what its sources do not say. ``sees`` says what changes for the citizen at once where no
+    reply is made; empty for nothing.
     """
 
     reply: Reply | None
@@ -321,17 +321,25 @@ def prepare_agreed(proposal: Decision) -> Prepared:
 
 def _preview_of(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) -> Preview:
     reply, happens = outcome(item, actor, prepared)
-    warnings: tuple[Finding, ...] = ()
-    typed = prepared.action is Action.WRITE or (
-        prepared.action is Action.OVERRIDE and prepared.contract == signing.ANSWER
-    )
-    if typed and reply is not None:
-        warnings = tuple(texts.warnings(item.turn, reply))
+    warnings = _warnings(item, prepared, reply)
     if waits:
         then = f"{happens[0].lower()}{happens[1:]}"
         happens = gettext("{first} After that, {then}").format(first=waits, then=then)
     sees = "" if waits or reply is not None else _sees(item, prepared.action)
     return Preview(reply, happens, warnings=warnings, sees=sees)
+
+
+def ungrounded(item: ReviewItem, prepared: Prepared, reply: Reply | None) -> list[Finding]:
+    """Return the facts that the words of a person state and their sources do not."""
+    warnings = _warnings(item, prepared, reply)
+    return [finding for finding in warnings if finding.code is Code.REPLY_UNGROUNDED]
+
+
+def _warnings(item: ReviewItem, prepared: Prepared, reply: Reply | None) -> tuple[Finding, ...]:
+    typed = prepared.action is Action.WRITE or (
+        prepared.action is Action.OVERRIDE and prepared.contract == signing.ANSWER
+    )
+    return tuple(texts.warnings(item.turn, reply)) if typed and reply is not None else ()
 
 
 def _sees(item: ReviewItem, action: Action) -> str:

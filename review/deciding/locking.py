@@ -49,6 +49,10 @@ class Outdated(Unconfirmed):
     """A reply whose services were withdrawn or changed since, likewise."""
 
 
+class Unsourced(Unconfirmed):
+    """A written reply that states what none of its sources does, as ``findings`` say, likewise."""
+
+
 class Conflict(Exception):
     """Somebody else changed the item meanwhile; the message says who and what."""
 

@@ -23,7 +23,7 @@ from review import scope
 from review.audited import DECISION, SIGN_OFF
 from review.deciding import actions, answers, locking, outdated, permitted, signing
 from review.deciding.actions import Prepared, was_closed
-from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused
+from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused, Unsourced
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
 
@@ -55,7 +55,8 @@ def decide(
     has run), service ``{"agency", "service"}``, write ``{"text", "sources": [{"agency",
     "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or nothing;
     nothing for the others. Each of the first four with ``"confirmed": true`` where it sends a
-    service that was withdrawn or changed since.
+    service that was withdrawn or changed since, and the written ones where they state what none of
+    their sources does.
 
     Raises:
         ReviewItem.DoesNotExist: for an item that the actor may not see.
@@ -75,10 +76,15 @@ def decide(
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
     prepared = actions.prepare(item, action, payload)
-    changes = outdated.changes_since(item.turn, actions.outcome(item, actor, prepared)[0])
+    reply, _ = actions.outcome(item, actor, prepared)
+    changes = outdated.changes_since(item.turn, reply)
     if changes is not None and payload.get(signing.FIELD) is not True:
         message = gettext("{changes} Look at what happens with it, then confirm it.")
         raise Outdated(message.format(changes=changes))
+    ungrounded = actions.ungrounded(item, prepared, reply)
+    if ungrounded and payload.get(signing.FIELD) is not True:
+        message = gettext("Your words state what none of the sources does. Look, then confirm it.")
+        raise Unsourced(message, ungrounded)
     live_release = changes.live if changes else None
     replaced = permitted.opinion_wanted(item)
     decision = _record(

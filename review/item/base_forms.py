@@ -63,12 +63,14 @@ class FormContext:
     """A turn, its release, and the model's last answer to the stage ``contract``.
 
     ``earlier`` is the reply in somebody's words that waits for others or was sent back.
+    ``preselects``: the best answer is chosen beforehand, which it is not for several messages.
     """
 
     contract: str
     turn: Turn
     stages: Mapping[str, Stage]
     earlier: Reply | None = None
+    preselects: bool = True
 
     @cached_property
     def release(self) -> Release:
@@ -233,7 +235,12 @@ class ServicePicker(ActionForm):
         ]
         ranking = context.search.rank(Query(words or context.turn.text))
         hits = ranking.services(agencies=agencies, limit=MAX_MATCHES)
-        matches += [hit.item for hit in hits if hit.probability >= MIN_PROBABILITY or not words]
+        # The search is in the citizen's language: what staff read is the entry as it was written.
+        matches += [
+            services[hit.item.agency, hit.item.key]
+            for hit in hits
+            if hit.probability >= MIN_PROBABILITY or not words
+        ]
         offered = {(s["agencyId"], s["serviceKey"]) for s in context.call.get("service_index", [])}
         return [
             Option(

@@ -81,18 +81,19 @@ class AgencyForm(ActionForm):
         context, chosen = self.context, self.data.getlist("agency")
         by_model = context.model_answer.get("judgements", {}).get("agencyDetected", [])
         offered = {agency["agencyId"] for agency in context.call.get("agencies", [])}
-        ranked = context.ranking.agencies(limit=len(context.release.agencies))
+        agencies = context.release.agencies
+        ranked = [agencies[hit.item.id] for hit in context.ranking.agencies(limit=len(agencies))]
         return [
             Option(
-                value=hit.item.id,
+                value=agency.id,
                 id=f"agency-{number}",
-                name=hit.item.name,
-                hint=hit.item.description,
-                checked=hit.item.id in chosen,
-                by_model=hit.item.id in by_model,
-                offered=hit.item.id in offered if offered else None,
+                name=agency.name,
+                hint=agency.description,
+                checked=agency.id in chosen,
+                by_model=agency.id in by_model,
+                offered=agency.id in offered if offered else None,
             )
-            for number, hit in enumerate(ranked)
+            for number, agency in enumerate(ranked)
         ]
 
     @property

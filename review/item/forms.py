@@ -99,9 +99,10 @@ class ServeForm(ServicePicker):
 
     @cached_property
     def options(self) -> list[Option]:
-        """The best answer first; one is always chosen."""
+        """The best answer first, which is chosen before anybody has chosen."""
         options = super().options if self.words else super().options[:ALTERNATIVES]
-        if options and not any(option.checked for option in options):
+        is_chosen = any(option.checked for option in options)
+        if options and self.context.preselects and not is_chosen:
             options = [replace(options[0], checked=True), *options[1:]]
         return options
 
@@ -190,7 +191,8 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One action that may be taken; ``id`` is the HTML id of its radio button."""
+    """One action that may be taken; ``id`` is the HTML id of its radio button, ``key`` what
+    chooses it on a keyboard, "" for none."""
 
     action: str
     name: str
@@ -198,6 +200,7 @@ class Choice:
     checked: bool
     form: ActionForm
     reasons: Sequence[Reason] = ()
+    key: str = ""
 
     @property
     def id(self) -> str:
@@ -237,7 +240,11 @@ class DecisionForm(forms.Form):
         order = labels.CAREFUL_ORDER if self.careful else tuple(labels.ACTION_CHOICES)
         if self._is_offered(Action.AGREE):
             order = tuple(dict.fromkeys((*labels.SECOND_ORDER, *order)))
-        return [self._choice(Action(action)) for action in order if self._is_offered(action)]
+        actions = [Action(action) for action in order if self._is_offered(action)]
+        # Of two with one key the first one has it.
+        by_key = {labels.KEYS[action]: action for action in reversed(actions)}
+        keys = {action: key for key, action in by_key.items()}
+        return [self._choice(action, keys.get(action, "")) for action in actions]
 
     @property
     def refused(self) -> list[tuple[str, str]]:
@@ -331,7 +338,7 @@ class DecisionForm(forms.Form):
         is_allowed = self.allowed.get(Action(action)) == ""
         return action in labels.ACTION_CHOICES and is_allowed and has_form
 
-    def _choice(self, action: Action) -> Choice:
+    def _choice(self, action: Action, key: str) -> Choice:
         name, hint = map(gettext, labels.ACTION_CHOICES[action])
         contract = self.context.contract
         if action == Action.OVERRIDE:
@@ -347,4 +354,4 @@ class DecisionForm(forms.Form):
             hint = hint.format(fields=", ".join(extra))
         is_chosen = action == self.action
         form = self.action_form if is_chosen and self.action_form else self._form_of(action)
-        return Choice(action.value, name, hint, is_chosen, form, self._reasons(action))
+        return Choice(action.value, name, hint, is_chosen, form, self._reasons(action), key)

@@ -21,11 +21,12 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding, steps
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.message.risk import OF_MODEL
+from ieim.pipeline.message.risk import OF_MODEL, PERSON_WANTED
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, CLASSIFY, PERSON, REPLY
 from ieim.studio.labels import stage_label
 from review import claims, crisis, deciding, feedback, finding_texts, labels
+from review.batches.services import batch_of
 from review.deciding import Preview, Refused, actions, answers, outdated, permitted, signing
 from review.deciding.locking import DECIDE, SUPERVISE
 from review.item import message, stages
@@ -83,6 +84,7 @@ def context(
         "item": item,
         "danger": dangers,
         "view": _item_view(loaded, user, dangers),
+        "batch": batch_of(item, user),
         "second": compared,
         "sides": views(loaded, compared) if compared else (),
         "feedback": feedback.of_turn(item.turn),
@@ -97,6 +99,7 @@ def context(
         "correctable": correctable(loaded) if holder == user else (),
         "again": _reopened(loaded),
         "talked": people.taken_over(item.turn.session_id),
+        "talking": people.running(item.turn.session_id) is not None and holder == user,
         "outdated": _outdated(loaded, compared),
         "undoable": [
             record.pk
@@ -164,10 +167,12 @@ def decision_form(
     if contract not in possible:
         contract = item.stage if item.stage != REPLY else (possible or ("",))[-1]
     in_crisis = bool(crisis.labels(item.turn))
+    wants_person = any(flag.code == PERSON_WANTED for flag in item.flags.all())
     may = deciding.may(item, user)
     order = (Action.AGREE, Action.APPROVE, Action.SERVICE)
     best = next((action for action in order if may[action] == ""), None)
-    preselected = Action.WRITE if in_crisis and best is not Action.AGREE else best
+    own_words = (in_crisis or wants_person) and best is not Action.AGREE
+    preselected = Action.WRITE if own_words else best
     if correct and contract == correct:
         preselected = Action.OVERRIDE
     return DecisionForm(

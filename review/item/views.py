@@ -31,7 +31,7 @@ from review import (
 )
 from review.claims import ClaimRefused
 from review.colleagues.views import item_context
-from review.deciding import Conflict, Preview, Refused, texts
+from review.deciding import Conflict, Preview, Refused, Unsourced, texts
 from review.evaluation_cases import NoCase
 from review.item import page, selectors
 from review.item.base_forms import FormContext, Problem, ServicePicker
@@ -89,7 +89,8 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
 def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Take a decision: 303 to the item, or to the next one with ``next``.
 
-    422 with the page and the draft where it is refused, 409 where somebody else was faster.
+    What has to be looked at first is shown, and nothing happens. 422 with the page and the draft
+    where it is refused, 409 where somebody else was faster.
     """
     loaded, form = _load_form(request, pk)
     if form.version != loaded.item.version:
@@ -106,6 +107,8 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
             payload=form.payload(),
             delay=SECONDS_TO_UNDO,
         )
+    except Unsourced:
+        return preview(request, pk)
     except Refused as refused:
         problems = page.refusal_problems(refused, form)
         return _render_item(request, _load(request, pk), request.POST, problems=problems)

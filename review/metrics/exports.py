@@ -70,9 +70,11 @@ def measures(figures: Figures, people: Mapping[int, str]) -> Iterator[tuple[str,
     if median is not None:
         yield "decision_seconds_median", "", round(median)
     for actor, person in statistics_by_person(figures.decisions).items():
-        if actor in people and person.median is not None:
-            yield "decisions_of_person", people[actor], person.decisions
-            yield "overrides_of_person", people[actor], person.overridden
+        if actor not in people:
+            continue
+        yield "decisions_of_person", people[actor], person.decisions
+        yield "overrides_of_person", people[actor], person.overridden
+        if person.median is not None:
             yield "decision_seconds_median_of_person", people[actor], round(person.median)
     yield from _details("tokens", totals_by(figures.tokens, "stage"))
     cached = Counter[str]()

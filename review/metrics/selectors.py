@@ -52,7 +52,7 @@ from conversations.models import (
 from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.topology import AWAITED
 from review.facets import AGENCY_STAGE
-from review.models import Action, DailyFigures, Decision, LateChange, ReviewItem
+from review.models import TAKEN_BACK, DailyFigures, Decision, LateChange, ReviewItem
 from review.states import UNDECIDED
 
 WITHOUT_A_PERSON = frozenset(
@@ -287,9 +287,9 @@ def follow_ups(period: Period) -> list[Row]:
 
 
 def decisions(period: Period) -> list[Row]:
-    """Return the decisions, without undoings, by ``actor_id``, ``action`` and ``seconds``."""
+    """Return the decisions that were not taken back by ``actor_id``, ``action`` and ``seconds``."""
     rows = _within(Decision.objects.all(), period, "created_at", turn="item__turn_id")
-    rows = rows.exclude(action=Action.UNDO.value)
+    rows = rows.exclude(TAKEN_BACK)
     return _counted(rows, period, "actor_id", "action", "seconds")
 
 

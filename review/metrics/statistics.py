@@ -132,7 +132,8 @@ def answer_times(rows: Sequence[Row], overdue: Iterable[Row] = ()) -> AnswerTime
 
 @dataclass(frozen=True, slots=True)
 class DecisionStatistics:
-    """Decisions of a person or a team; ``median`` is in seconds, None without decisions."""
+    """Decisions of a person or a team; ``median`` is in seconds, of those made one by one, None
+    without any."""
 
     decisions: int
     approved: int
@@ -153,11 +154,13 @@ class DecisionStatistics:
 def decision_statistics(rows: Sequence[Row]) -> DecisionStatistics:
     """Return the statistics of all decisions together."""
     by_action = totals_by(rows, "action")
+    # What is decided with others is claimed in the moment of its decision, and never approved.
+    single = [row for row in rows if row["seconds"] or row["action"] in APPROVALS]
     return DecisionStatistics(
         decisions=by_action.total(),
         approved=sum(by_action[action] for action in APPROVALS),
         overridden=by_action[Action.OVERRIDE.value],
-        median=quantile([(row["seconds"], row["total"]) for row in rows], 0.5),
+        median=quantile([(row["seconds"], row["total"]) for row in single], 0.5),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
 from django.urls import path
 from django.utils import timezone
@@ -15,16 +16,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.bodies import ClosedSerializer, LimitedTextField
-from conversations.models import Session
 from ieim.people.reading import record_listed
 from ieim.people.scope import agencies_of
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone
 from review import reading
+from review.api.replies import MessageTranslationSerializer
 from review.api.schema import operation
 from review.metrics.forms import MetricsForm
-from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
+from review.replies.translating import NoTranslation
 
 SCORES = Score.values
 """What the document has a name for, in ``ieim/config/settings.py``."""
@@ -38,6 +39,16 @@ class StatementSerializer(serializers.Serializer[Any]):
     service = serializers.CharField(source="source")
     url = serializers.CharField(help_text="Empty where no page is linked.")
     language = serializers.CharField()
+
+
+class WaitingSerializer(serializers.Serializer[Any]):
+    """What waits to be read again, and what was drawn last."""
+
+    left = serializers.IntegerField(help_text="Answers that you can take now.")
+    day = serializers.DateField(allow_null=True, help_text="Whose answers were drawn from last.")
+    drawn = serializers.IntegerField(help_text="Of that day.")
+    read = serializers.IntegerField(help_text="Of these.")
+    next = serializers.DateTimeField(allow_null=True, help_text="The next draw; null for none.")
 
 
 class SampleSerializer(serializers.Serializer[Any]):
@@ -86,11 +97,9 @@ class Samples(KnowledgeViewSet):
     """Answers that are read again, and what comes of it."""
 
     problems = {
-        **dict.fromkeys(
-            (ReviewItem.DoesNotExist, Reading.DoesNotExist, Session.DoesNotExist),
-            lambda _error: Http404(),
-        ),
+        ObjectDoesNotExist: lambda _error: Http404(),
         services.Refused: lambda error: NotDone(str(error)),
+        NoTranslation: lambda error: NotDone(str(error)),
     }
 
     @operation(
@@ -104,6 +113,27 @@ class Samples(KnowledgeViewSet):
     def take(self, request: Request) -> Response:
         taken = services.take_next(reader=self.user)
         return Response(status=204) if taken is None else self.read(request, taken.pk)
+
+    @operation(
+        "read_samples",
+        "Read how many answers wait to be read again",
+        description="Of the last day that was drawn from, without those that you had a part in.",
+        answer=WaitingSerializer,
+    )
+    def waiting(self, request: Request) -> Response:
+        return Response(WaitingSerializer(selectors.waiting(self.user, timezone.now())).data)
+
+    @operation(
+        "draw_samples",
+        "Draw ten answers of the last week",
+        description="Of your agencies; they count as put in by hand.",
+        answer=WaitingSerializer,
+        also=WRITING,
+    )
+    def draw(self, request: Request) -> Response:
+        services.draw_by_hand(by=self.user)
+        answer: Response = self.waiting(request)
+        return answer
 
     @operation("read_sample", "Read an answer that you have taken", SampleSerializer, also=[404])
     def read(self, request: Request, sample: UUID) -> Response:
@@ -125,6 +155,17 @@ class Samples(KnowledgeViewSet):
         done, item = services.score(reading_id=sample, reader=self.user, **body)
         answer = {"verdict": done.verdict, "item": item and item.pk}
         return Response(ScoredSerializer(answer).data)
+
+    @operation(
+        "translate_sample",
+        "Have the question and the answer translated by the model",
+        description="Into the language of `Accept-Language`; once is enough. It may be wrong.",
+        answer=MessageTranslationSerializer,
+        also=[*WRITING, 404, 422],
+    )
+    def translate(self, request: Request, sample: UUID) -> Response:
+        translation = services.translate(reading_id=sample, reader=self.user)
+        return Response(MessageTranslationSerializer(translation).data)
 
     @operation(
         "skip_sample",
@@ -174,8 +215,15 @@ class Samples(KnowledgeViewSet):
 
 _SAMPLE: dict[str, Any] = {"get": "read", "post": "score", "delete": "skip"}
 urlpatterns = [
+    path("samples/", Samples.as_view({"get": "waiting"}), name="samples"),
+    path("samples/draw/", Samples.as_view({"post": "draw"}), name="draw_samples"),
     path("samples/next/", Samples.as_view({"post": "take"}), name="next_sample"),
     path("samples/<uuid:sample>/", Samples.as_view(_SAMPLE), name="sample"),
+    path(
+        "samples/<uuid:sample>/translation/",
+        Samples.as_view({"post": "translate"}),
+        name="sample_translation",
+    ),
     path("items/<uuid:pk>/sample/", Samples.as_view({"post": "add"}), name="add_sample"),
     path("answers/", Samples.as_view({"get": "answers"}), name="answers"),
     path("quality/", Samples.as_view({"get": "quality"}), name="quality"),

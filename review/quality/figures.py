@@ -1,7 +1,7 @@
 """Figures of the readings of a period: shares that are right, agreement, and reversals.
 
 Of an answer that two people read, the first verdict counts; the second is there for agreement.
-Shares are of what was drawn at random, but for those by cause and of people's own answers.
+Shares are of what was drawn at random, but for those of people's own answers.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ def quality(rows: Sequence[Row], people: Mapping[int, str]) -> dict[str, Any]:
             _("How it was answered"): _shares(drawn, "origin", RIGHT, origins.get),
             _("Agency"): _shares(drawn, "agency", RIGHT, lambda id_: agencies.get(id_, id_)),
             _("Service"): _shares(drawn, "service", RIGHT, lambda key: services.get(key, key)),
-            _("Why it was read"): _shares(firsts, "cause", RIGHT, dict(Cause.choices).get),
         },
         "agreement": {
             **_share(_("Two readers"), [first == second for first, second in pairs]),

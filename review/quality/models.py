@@ -26,9 +26,9 @@ SKIPPED = "skipped"
 class Cause(models.TextChoices):
     """Why an answer is read."""
 
-    RANDOM = "random", _("Drawn at random")
-    FLAGGED = "flagged", _("Drawn because of a sign that it may be wrong")
-    HAND = "hand", _("Put in by hand")
+    RANDOM = "random", "Drawn at random"
+    FLAGGED = "flagged", "Drawn because of a sign that it may be wrong"
+    HAND = "hand", "Put in by hand"
 
 
 class Reading(models.Model):

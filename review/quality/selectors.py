@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.conf import settings
+from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from conversations.chat.reply_presenters import SourceView
@@ -18,9 +19,10 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.sentences import sentences
 from review.deciding.signing import PROPOSALS
-from review.metrics.selectors import WITHOUT_A_PERSON
+from review.metrics.selectors import WITHOUT_A_PERSON, Period
+from review.metrics.services import AFTER_MIDNIGHT
 from review.models import Decision, Reading, ReviewItem, SignOff
-from review.quality.models import Score
+from review.quality.models import SKIPPED, Score
 from review.scope import TRIAGE, visible
 
 LEASE: Final = timedelta(hours=2)
@@ -85,6 +87,28 @@ def readable(user: User) -> QuerySet[Reading]:
     rows = readings_of(user).filter(free, verdict="").exclude(Exists(same))
     own_first = Case(When(reader=user, then=Value(0)), default=Value(1))
     return rows.order_by(own_first, "created_at", "pk")
+
+
+def open_day(now: datetime) -> date:
+    """Return the day whose answers are drawn from at the next draw, :data:`AFTER_MIDNIGHT`."""
+    return timezone.localdate(now - AFTER_MIDNIGHT, timezone.get_default_timezone())
+
+
+def waiting(user: User, now: datetime) -> dict[str, Any]:
+    """Return how many readings wait for a user (``left``), how many of the last ``day`` that was
+    drawn from they may read (``drawn``) and somebody has ``read``, and the ``next`` draw, None
+    where the settings ask for none."""
+    rows = readings_of(user).exclude(day=None).exclude(verdict=SKIPPED)
+    day, today = rows.aggregate(day=Max("day"))["day"], open_day(now)
+    is_read = Count("pk", filter=Q(verdict__in=Score.values))
+    return {
+        "left": readable(user).count(),
+        "day": day,
+        **rows.filter(day=day).aggregate(drawn=Count("pk"), read=is_read),
+        "next": Period(today, today).midnights[-1] + AFTER_MIDNIGHT
+        if settings.IEIM_SAMPLES
+        else None,
+    }
 
 
 def taken(reading_id: UUID, user: User) -> Reading:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, Value, When
 from django.utils import timezone
@@ -19,20 +20,26 @@ from conversations.chat.reply_presenters import RATED_KINDS
 from conversations.models import Correction, Reply, ReplyOrigin, Stage
 from conversations.turns.locking import locked_session
 from ieim.audit import services as audit
+from ieim.audit.canonical import JSONValue
 from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import REPLY
 from review import scope, services
+from review.deciding.locking import SUPERVISE
 from review.metrics.selectors import WITHOUT_A_PERSON, Period, agency_of
-from review.metrics.services import AFTER_MIDNIGHT
 from review.models import Reading, ReviewItem
 from review.quality import selectors
 from review.quality.models import SKIPPED, Cause, Score
+from review.replies import translating
+from review.replies.models import MessageTranslation
 
 LOW_SCORE = 0.7
 """Below this score of its service an answer is flagged."""
 TWICE = 5
 """One in so many answers is read by two people, for their agreement."""
+BY_HAND = 10
+"""Answers that one draw by hand has at most."""
 MAX_REMARK = 1_000
 _UNSURE = Stage.objects.filter(turn=OuterRef("turn"), output__serviceSelection__score__lt=LOW_SCORE)
 _FLAGGED = (
@@ -51,8 +58,7 @@ class Refused(Exception):
 
 def sweep(*, now: datetime) -> None:
     """Draw from yesterday's answers, once, where the settings ask for it."""
-    zone = timezone.get_default_timezone()
-    day = timezone.localdate(now - AFTER_MIDNIGHT, zone) - timedelta(days=1)
+    day = selectors.open_day(now) - timedelta(days=1)
     if settings.IEIM_SAMPLES and cache.add(f"ieim.samples.{day}", True, 3600):
         draw(day=day, number=settings.IEIM_SAMPLES)
 
@@ -67,14 +73,8 @@ def draw(*, day: date, number: int) -> None:
     """
     if Reading.objects.filter(day=day).exists():
         return
-    begin, end = Period(day, day).midnights
-    rows = Reply.objects.filter(created_at__gte=begin, created_at__lt=end, readings=None)
-    rows = rows.filter(body__kind__in=sorted(RATED_KINDS))
     groups: dict[tuple[str, bool], list[tuple[str, int, bool]]] = defaultdict(list)
-    for pk, turn_id, origin, agency, is_flagged in rows.values_list(
-        "pk", "turn_id", "origin", agency_of("turn_id"), _IS_FLAGGED
-    ):
-        key = hashlib.sha256(f"{day} {turn_id}".encode()).hexdigest()
+    for key, pk, agency, origin, is_flagged in _never_read(Period(day, day), day):
         groups[agency, origin in WITHOUT_A_PERSON].append((key, pk, is_flagged))
     readings = []
     for group in map(sorted, groups.values()):
@@ -83,12 +83,43 @@ def draw(*, day: date, number: int) -> None:
             for key, pk, _ in drawn:
                 numbers = (1,) if int(key, 16) % TWICE else (1, 2)
                 readings += [Reading(reply_id=pk, number=n, cause=cause, day=day) for n in numbers]
+    _store_drawn(readings, day, number, "system")
+
+
+@transaction.atomic
+def draw_by_hand(*, by: User) -> int:
+    """Draw up to :data:`BY_HAND` answers of the last week and of the agencies of who leads a team.
+
+    They count as put in by hand: what is left after other draws is no random sample. Returns how
+    many there are. Raises ``PermissionDenied``.
+    """
+    if not by.has_perm(SUPERVISE):
+        raise PermissionDenied
+    today, agencies = timezone.localdate(), agencies_of(by)
+    week = Period(today - timedelta(days=6), today)
+    rows = [row for row in _never_read(week, today) if agencies is None or row[2] in agencies]
+    drawn = [Reading(reply_id=pk, cause=Cause.HAND) for _, pk, *_ in sorted(rows)[:BY_HAND]]
+    _store_drawn(drawn, today, BY_HAND, by.actor)
+    return len(drawn)
+
+
+def _never_read(period: Period, day: date) -> list[tuple[str, int, str, str, bool]]:
+    """Return the answers of a period that were never drawn: the SHA-256 of ``day`` and the turn's
+    id, key, agency, origin, and whether there is a sign that they may be wrong."""
+    begin, *_, end = period.midnights
+    rows = Reply.objects.filter(created_at__gte=begin, created_at__lt=end, readings=None)
+    rows = rows.filter(body__kind__in=sorted(RATED_KINDS))
+    values = rows.values_list("turn_id", "pk", agency_of("turn_id"), "origin", _IS_FLAGGED)
+    return [
+        (hashlib.sha256(f"{day} {turn_id}".encode()).hexdigest(), *rest)
+        for turn_id, *rest in values
+    ]
+
+
+def _store_drawn(readings: list[Reading], day: date, number: int, actor: str) -> None:
     Reading.objects.bulk_create(readings, ignore_conflicts=True)
-    audit.record_system(
-        kind="quality.drawn",
-        actor="system",
-        payload={"day": str(day), "number": number, "readings": len(readings)},
-    )
+    payload: dict[str, JSONValue] = {"day": str(day), "number": number, "readings": len(readings)}
+    audit.record_system(kind="quality.drawn", actor=actor, payload=payload)
 
 
 @transaction.atomic
@@ -120,6 +151,21 @@ def take_next(*, reader: User) -> Reading | None:
         reading.reader, reading.taken_at = reader, timezone.now()
         reading.save(update_fields=["reader", "taken_at"])
     return reading
+
+
+def translate(*, reading_id: UUID, reader: User) -> MessageTranslation:
+    """Have the question and the answer of a reading translated: what a reader does not understand
+    they cannot score.
+
+    Raises:
+        NoTranslation: there is none; the message says why.
+        Reading.DoesNotExist: a reading that is not the reader's, or not any more.
+        Session.DoesNotExist: a conversation that was erased meanwhile.
+    """
+    reading = selectors.taken(reading_id, reader)
+    reply = reading.reply
+    text = "\n".join([reply.turn.text, *(s.text for s in selectors.statements(reply))])
+    return translating.translate(of=reading, turn=reply.turn, text=text, by=reader)
 
 
 @transaction.atomic

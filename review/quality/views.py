@@ -7,10 +7,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect, render, resolve_url
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import selectors as conversations
@@ -22,19 +22,37 @@ from review.metrics.forms import last_days
 from review.models import Reading, ReviewItem
 from review.quality import figures, selectors, services
 from review.quality.models import Score
+from review.queue.views import back
+from review.replies import translating
+from review.replies.translating import NoTranslation
 
 PAGE, OWN_DAYS = 50, 90
 
 
 @require_POST
 def next_sample(request: HttpRequest) -> HttpResponse:
-    """Take the next answer and redirect to it, or to the queue where nothing waits."""
+    """Take the next answer and redirect to it, or to the page that says why nothing waits."""
     reading = services.take_next(reader=member(request))
-    if reading is None:
-        messages.success(request, gettext("No answer waits to be read again."))
-    response = redirect("review:sample", reading.pk) if reading else redirect("review:queue")
-    response.status_code = 303
-    return response
+    address = resolve_url("review:sample", reading.pk) if reading else resolve_url("review:samples")
+    return back(request, otherwise=address)
+
+
+@require_safe
+def samples(request: HttpRequest) -> HttpResponse:
+    """Show how many answers wait for the reader, why none does, and when the next draw is."""
+    context = selectors.waiting(member(request), timezone.now())
+    return render(request, "review/quality/samples.html", context)
+
+
+@require_POST
+def draw(request: HttpRequest) -> HttpResponse:
+    """Draw some answers at once, and show what waits now."""
+    if number := services.draw_by_hand(by=member(request)):
+        message = ngettext("{number} answer was drawn.", "{number} answers were drawn.", number)
+        messages.success(request, message.format(number=number))
+    else:
+        messages.warning(request, gettext("No answer of the last seven days is left to draw."))
+    return redirect("review:samples")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -48,7 +66,9 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
         reading = selectors.taken(sample, user)
         statements = selectors.statements(reading.reply)
         scores = [request.POST.get(f"score-{n}", "") for n in range(len(statements))]
-        if request.method == "POST":
+        if "translate" in request.POST:
+            services.translate(reading_id=sample, reader=user)  # What is chosen stays on the page.
+        elif request.method == "POST":
             given = None if "skip" in request.POST else scores
             remark = request.POST.get("remark", "").replace("\r\n", "\n")
             item = services.score(reading_id=sample, reader=user, scores=given, remark=remark)[1]
@@ -59,7 +79,7 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
             return next_sample(request)
     except (Reading.DoesNotExist, Session.DoesNotExist) as error:
         raise Http404 from error
-    except services.Refused as refused:
+    except (services.Refused, NoTranslation) as refused:
         problem = str(refused)
     record_listed(reading_events.SAMPLE_READ, "readings", [sample], user)
     context = {
@@ -69,7 +89,8 @@ def sample(request: HttpRequest, sample: UUID) -> HttpResponse:
         "choices": Score.choices,
         "remark": request.POST.get("remark", ""),
         "problem": problem,
-        "left": selectors.readable(user).count(),
+        "translation": translating.translation_of(reading),
+        "may_translate": translating.is_foreign(reading.reply.turn, user),
     }
     return render(request, "review/quality/sample.html", context, status=422 if problem else 200)
 
@@ -102,6 +123,8 @@ def answers(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [
+    path("samples/", samples, name="samples"),
+    path("samples/draw/", draw, name="draw_samples"),
     path("samples/next/", next_sample, name="next_sample"),
     path("samples/<uuid:sample>/", sample, name="sample"),
     path("<uuid:pk>/sample/", add_sample, name="add_sample"),

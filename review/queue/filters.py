@@ -19,7 +19,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet
 
 from conversations.models import Session, Turn
 from review import scope
-from review.models import REFUSED, Action, Decision, ItemFlag, ReviewItem
+from review.models import REFUSED, TAKEN_BACK, Decision, ItemFlag, ReviewItem
 from review.queue import fulltext
 from review.states import ReviewState
 
@@ -32,6 +32,8 @@ AGES: Mapping[str, timedelta] = {
     "week": timedelta(days=7),
 }
 SOON = timedelta(hours=2)
+NO_AGENCY = "none"
+"""In place of an agency's id: no agency yet."""
 MAX_LENGTH = 200
 """Characters of one filter; an address must stay one that can be saved."""
 MAX_SEARCH_LENGTH = 100
@@ -96,7 +98,7 @@ class ItemFilter(FilterSet):
 
     tab = _choice(TABS, NO_LIST, "Which list; `open` when left out.", "all_items")
     q = _text(SEARCH, method="with_words", length=MAX_SEARCH_LENGTH, too_long=LONG_SEARCH)
-    agency = _text("An agency's id.", method="of_agency")
+    agency = _text("An agency's id; `none` for no agency yet.", method="of_agency")
     stage = _text("A contract's id, `reply` or `person`.")
     reason = _text("A finding's code: the first of the item's reasons.")
     urgency = _text("A label's code.")
@@ -174,6 +176,8 @@ class ItemFilter(FilterSet):
 
     def of_agency(self, items: Items, name: str, agency: str) -> Items:
         """Return the items of an agency; costs one query of its own, for the agency's sets."""
+        if agency == NO_AGENCY:
+            return items.filter(agencies=None)
         return items.filter(agencies__in=scope.sets_with([agency]))
 
     def with_flag(self, items: Items, name: str, code: str) -> Items:
@@ -201,7 +205,7 @@ class ItemFilter(FilterSet):
         """Return the items that somebody holds, or with *Done* those that they decided on."""
         if self.data.get("tab") == "done":
             decisions = Decision.objects.filter(item=OuterRef("pk"), actor__username=username)
-            return items.filter(Exists(decisions.exclude(action=Action.UNDO)))
+            return items.filter(Exists(decisions.exclude(TAKEN_BACK)))
         return items.filter(held_by(Q(claimed_by__username=username), timezone.now()))
 
 

@@ -31,11 +31,11 @@ from review import finding_texts, labels
 from review.batches import alike
 from review.batches.rows import group_head, group_row
 from review.crisis import is_crisis, of_sign
-from review.deciding import locking
+from review.deciding import locking, signing
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
 from review.queue import selectors
-from review.queue.filters import ItemFilter
+from review.queue.filters import NO_AGENCY, ItemFilter
 from review.queue.selectors import Conversation, Count, Listing, encode
 from review.saved_views.selectors import audiences, view_links
 from review.states import ReviewState
@@ -176,7 +176,8 @@ def queue_row(
     """Return an item of :func:`review.queue.selectors.page` as a row for ``user``.
 
     In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others; with ``sign`` it is
-    only a sign of one, for which nothing waits. ``left`` says why it was not decided with others.
+    only a sign of one, for which nothing waits. ``left`` says why it was not decided with others,
+    ``sent_back`` that a second person did not agree.
     """
     flags = [flag.code for flag in item.flags.all()]
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
@@ -198,6 +199,8 @@ def queue_row(
         "sign": of_sign(item),
         "state": item.state,
         "snoozed": item.snoozed_until,
+        # The page's query adds the last action.
+        "sent_back": item.last_action == Action.DISAGREE,  # type: ignore[attr-defined]
         "left": next((entry.problem for entry in entries if entry.problem), ""),
         "waits": "" if item.decided_at else timesince(item.opened_at, now, depth=1),
         "live": live(item, item.pk, user, now),
@@ -218,7 +221,11 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
         words = gettext("Yours")
     else:
         words = gettext("Claimed by {name}").format(name=holder.display_name)
-    claimable = holder in (None, user) and item.state != ReviewState.SENDING.value
+    # Who decided it cannot be the second person.
+    waits = item.state == ReviewState.SECOND_OPINION.value
+    proposal = signing.last_proposal(item) if waits else None
+    is_own = proposal is not None and proposal.actor_id == user.pk
+    claimable = holder in (None, user) and item.state != ReviewState.SENDING.value and not is_own
     overdue, mine, reference = due < now, holder == user, item.turn.session.reference
     return Live(pk, words, holder is None, due, _due(due, now), overdue, mine, claimable, reference)
 
@@ -236,8 +243,12 @@ def _outcome(item: ReviewItem) -> str:
 def selects(filters: ItemFilter, listed: Listing, release: Release | None) -> list[dict[str, Any]]:
     """Return the filters with the values that the list holds, and how many items have each."""
     held = selectors.facets(listed)
+    names = {NO_AGENCY: gettext("No agency yet")}
     words: dict[str, tuple[str, Callable[[str], str]]] = {
-        "agency": (gettext("Agency"), partial(labels.agency_name, release)),
+        "agency": (
+            gettext("Agency"),
+            lambda agency: names.get(agency) or labels.agency_name(release, agency),
+        ),
         "reason": (gettext("Reason"), finding_texts.sentence),
         "stage": (gettext("Stopped at"), stage_label),
         "urgency": (gettext("Urgency"), partial(labels.label_name, release, "urgencies")),
@@ -289,12 +300,12 @@ def _choices(
 
 
 def _due(moment: datetime, now: datetime) -> str:
-    if abs(moment - now) < MINUTE:
-        return gettext("due now")
     if moment < now:
-        return gettext("{time} overdue").format(time=timesince(moment, now, depth=1))
+        late = gettext("overdue") if now - moment < MINUTE else gettext("{time} overdue")
+        return late.format(time=timesince(moment, now, depth=1))
     if moment - now < HOUR:
-        return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
+        soonest = max(moment, now + MINUTE)
+        return gettext("due in {time}").format(time=timeuntil(soonest, now, depth=1))
     # The moment that the citizen sees: whole days until then would be less precise.
     local, today = localtime(moment), localtime(now).date()
     text = {

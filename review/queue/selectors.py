@@ -32,7 +32,7 @@ from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing import PROPOSALS
 from review.models import REFUSED, SIGN, Decision, Priority, ReviewItem, SetMember
-from review.queue.filters import ItemFilter, is_away, session_of
+from review.queue.filters import NO_AGENCY, ItemFilter, is_away, session_of
 from review.scope import visible
 from review.states import UNDECIDED, ReviewState
 
@@ -125,6 +125,8 @@ def _beyond(listed: Listing, key: Key, descending: bool) -> Iterator[Q]:
 
 
 PAGE_SIZE = 25
+SENT_WITHIN = timedelta(minutes=2)
+"""So long after its delay a decision has taken effect, where the workers run."""
 COUNTED = 100
 """So many items in crisis are counted."""
 
@@ -185,7 +187,9 @@ def listing(
             return Listing((user_claims.filter(state=ReviewState.CLAIMED),))
         case "second":
             waiting = items.filter(state=ReviewState.SECOND_OPINION)
-            sending = items.filter(state=ReviewState.SENDING)
+            # On its way within seconds; it is here only where it should have gone out by now.
+            late = now - SENT_WITHIN
+            sending = items.filter(state=ReviewState.SENDING, takes_effect_at__lte=late)
             return Listing((waiting, sending, _claimed(items, second=True)))
         case "done":
             # Named although every decided one has it: the index begins with those that have none.
@@ -211,7 +215,9 @@ def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE
     page_keys = page_keys[:size]
     if backwards:
         page_keys.reverse()
+    records = Decision.objects.filter(item=OuterRef("pk")).order_by("-created_at", "-id")
     items = ReviewItem.objects.select_related("turn__session", "claimed_by", "agencies")
+    items = items.annotate(last_action=Subquery(records.values("action")[:1]))
     by_id = items.prefetch_related("flags", "batch_entries").in_bulk([pk for *_, pk in page_keys])
     has_previous, has_next = (has_more, True) if backwards else (bool(after), has_more)
     return Page(
@@ -299,7 +305,7 @@ FACETS = ("stage", "reason", "urgency", "language")
 def facets(listed: Listing) -> dict[str, Counter[str]]:
     """Return how many items of a list have which value, by the name of the filter."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in (*FACETS, "agency", "flag")}
-    sets: Counter[int] = Counter()
+    sets: Counter[int | None] = Counter()
     for branch in listed.branches:
         unordered = branch.order_by()
         for row in unordered.values(*FACETS, "agencies").annotate(total=models.Count("pk")):
@@ -309,7 +315,9 @@ def facets(listed: Listing) -> dict[str, Counter[str]]:
         flags = unordered.filter(flags__code__isnull=False).values_list("flags__code")
         for code, total in flags.annotate(total=models.Count("pk")):
             counts["flag"][code] += total
-    for member in SetMember.objects.filter(set__in=[pk for pk in sets if pk]):
+    if without := sets.pop(None, 0):
+        counts["agency"][NO_AGENCY] = without
+    for member in SetMember.objects.filter(set__in=list(sets)):
         counts["agency"][member.agency] += sets[member.set_id]
     return counts
 
@@ -321,10 +329,13 @@ def rows(ids: Iterable[UUID], user: User) -> tuple[ReviewItem, ...]:
 
 
 def _with_decisions(items: Iterable[ReviewItem]) -> tuple[ReviewItem, ...]:
-    """Return items, the decided ones with their records: one query, none where none is decided."""
+    """Return items, those that are decided, or wait for a second person, with their records: one
+    query, none where none is."""
     result = tuple(items)
     records = Prefetch("decisions", Decision.objects.select_related("actor"))
-    prefetch_related_objects([item for item in result if item.decided_at], records)
+    waiting = ReviewState.SECOND_OPINION.value
+    decided = [item for item in result if item.decided_at or item.state == waiting]
+    prefetch_related_objects(decided, records)
     return result
 
 

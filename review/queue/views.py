@@ -6,8 +6,8 @@ from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -128,9 +128,8 @@ def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> H
     is_safe = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    response = redirect(address if is_safe else otherwise or reverse("review:queue"))
-    response.status_code = 303
-    return response
+    url = address if is_safe else otherwise or reverse("review:queue")
+    return HttpResponseRedirect(url, status=303)
 
 
 @require_safe

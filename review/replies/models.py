@@ -44,13 +44,17 @@ class MessageVector(models.Model):
 
 
 class MessageTranslation(models.Model):
-    """A model's translation of an item's message into ``language``, for staff alone.
+    """A model's translation into ``language``, for staff alone: of an item's message, or of the
+    question and the answer of a reading.
 
     ``text`` is empty where no attempt passed the gate; ``tokens`` count all attempts.
     """
 
     item = models.ForeignKey(
-        "review.ReviewItem", on_delete=models.CASCADE, related_name="translations"
+        "review.ReviewItem", null=True, on_delete=models.CASCADE, related_name="translations"
+    )
+    reading = models.ForeignKey(
+        "review.Reading", null=True, on_delete=models.CASCADE, related_name="translations"
     )
     language = models.CharField(max_length=8)
     text = models.TextField(blank=True)
@@ -61,4 +65,4 @@ class MessageTranslation(models.Model):
         indexes = [models.Index(fields=["created_at"], name="translated_day")]
 
     def __str__(self) -> str:
-        return f"translation of {self.item_id} into {self.language}"
+        return f"translation of {self.item_id or self.reading_id} into {self.language}"

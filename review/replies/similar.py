@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
@@ -9,11 +10,12 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Q, QuerySet
 
-from ieim.knowledge.vectors import configured_embedder
+from conversations.turns import languages
+from ieim.knowledge.vectors import configured_embedder, shortlist_for
 from ieim.people.models import User
 from ieim.people.reading import record_listed
 from ieim.pipeline.personal.redaction import prepare
-from ieim.pipeline.ports import EmbedderUnavailable, Matrix
+from ieim.pipeline.ports import EmbedderUnavailable, Matrix, Query
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import AWAITED
 from ieim.search.embedders import CheckedEmbedder
@@ -29,8 +31,12 @@ CANDIDATES = 1000
 """Decided items that are compared, the newest: their vectors are read, not their texts."""
 MADE_AT_ONCE = 100
 """Vectors that one look makes, the newest first; the others wait for the next one."""
-NEAR = 0.5
-"""The cosine from which two messages are similar."""
+CHUNK, LOOKED_AT = 50, 200
+"""Replies that are read at once, and at most, the nearest first."""
+NEAR = 0.7
+"""The cosine from which messages are similar where the reply to one names no service. Where it
+does, the search says more: of two messages with one first service 8 in 10 are about the same, of
+those with a cosine of 0.5 or more 3 in 10 (1,182 questions about 99 services)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,10 @@ class SimilarCase:
 
 def similar_cases(item: ReviewItem, user: User) -> list[SimilarCase]:
     """Return the most similar decided items of an item's agencies, or of none, that a user may see,
-    with what was sent; none without an embedder. Their reading is recorded."""
+    with what was sent; none without an embedder. Their reading is recorded.
+
+    What was sent is of the service that the search finds first for the item's message, or of none.
+    """
     cases = list(islice(filter(None, map(_case, _nearest(item, user))), SHOWN))
     record_listed(reading.LISTED, "items", (case.item.pk for case in cases), user)
     return cases
@@ -64,10 +73,10 @@ def reusable_text(pk: UUID, user: User) -> str:
     return text
 
 
-def _nearest(item: ReviewItem, user: User) -> list[UUID]:
+def _nearest(item: ReviewItem, user: User) -> Iterator[UUID]:
     embedder = configured_embedder()
     if embedder is None or embedder.is_unavailable:
-        return []
+        return
     rows = visible(user).filter(state=ReviewState.DECIDED, stage__in=AWAITED)
     if item.agency_ids:
         # What stopped before an agency was found, and was answered in words, has none.
@@ -79,12 +88,22 @@ def _nearest(item: ReviewItem, user: User) -> list[UUID]:
     try:
         own, vectors = _vectors(embedder, item, newest)
     except EmbedderUnavailable:
-        return []
+        return
     if not vectors:
-        return []
-    nearness, ids = np.stack([*vectors.values()]) @ own, [*vectors]
-    order = np.argsort(-nearness, kind="stable")
-    return [ids[i] for i in order if nearness[i] >= NEAR]
+        return
+    ranking = shortlist_for(languages.release_of(item.turn)).rank(Query(item.turn.text))
+    first = {(hit.item.agency, hit.item.key) for hit in ranking.services(limit=1)}
+    nearness = dict(zip(vectors, np.stack([*vectors.values()]) @ own, strict=True))
+    ids = sorted(nearness, key=lambda pk: -nearness[pk])[:LOOKED_AT]
+    for start in range(0, len(ids), CHUNK):
+        chunk = ids[start : start + CHUNK]
+        rows = ReviewItem.objects.filter(pk__in=chunk, turn__reply__isnull=False)
+        bodies = dict(rows.values_list("pk", "turn__reply__body"))
+        for pk in filter(bodies.get, chunk):
+            sources = Reply.from_dict(bodies[pk]).sources
+            services = {(source.agency_id, source.service_key) for source in sources}
+            if first & services or (not services and nearness[pk] >= NEAR):
+                yield pk
 
 
 def _vectors(

@@ -55,13 +55,11 @@ def replies(request: HttpRequest) -> HttpResponse:
             return redirect("review:replies")
     languages, agencies = saved.choices(user)
     shown, names = saved.visible_replies(user), {**agency_names(), "": gettext("All agencies")}
-    unused = "unused" in request.GET
     context = {
         "rows": [
             (reply, names.get(reply.agency, reply.agency), language_label(reply.language))
-            for reply in (shown.filter(used=0) if unused else shown)
+            for reply in shown
         ],
-        "unused": unused,
         "key": pk,
         "typed": data if problem else edited,
         "languages": languages.items(),
@@ -93,7 +91,7 @@ def translate(request: HttpRequest, pk: UUID) -> HttpResponse:
     item = get_object_or_404(visible(user).select_related("turn"), pk=pk)
     reading.record_read(item, user)
     try:
-        translating.translate(item=item, by=user)
+        translating.translate(of=item, turn=item.turn, text=item.turn.text, by=user)
     except NoTranslation as error:
         messages.error(request, str(error))
     except Session.DoesNotExist as error:
@@ -103,8 +101,7 @@ def translate(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def item_context(item: ReviewItem, user: User) -> dict[str, Any]:
     """Return what the item's page and its talk show: translation, and replies to insert."""
-    is_read = {translating.reader_language(), *(user.languages or ())}
-    may_translate = item.turn.language not in is_read
+    may_translate = translating.is_foreign(item.turn, user)
     return {
         "translation": translating.translation_of(item) if may_translate else None,
         "may_translate": may_translate,

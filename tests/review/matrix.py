@@ -142,7 +142,8 @@ KINDS: Mapping[str, Kind] = {
         f"knowledge:{name}": Kind.PROPOSAL
         for name in ("comment", "propose_set", "take_into", "leave_out")
     },
-    "knowledge:alone": Kind.DECISION,
+    # Whoever did not propose it is told to publish it as the second person, whatever it is about.
+    "knowledge:alone": Kind.PROPOSAL,
     "knowledge:restore": Kind.PUBLIC,
     **{f"knowledge_api:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw", "golden_run")},
     **{f"trying:{name}": Kind.PROPOSAL for name in ("golden", "start")},
@@ -191,9 +192,12 @@ KINDS: Mapping[str, Kind] = {
     **{f"editor:delete_{name}": Kind.DELETED for name in ("category", "service")},
     **{f"dictionary:{name}": Kind.SERVICE for name in ("home", "merge", "split")},
     "knowledge_api:dictionary_changes": Kind.SERVICE,
-    **{f"{space}:sample": Kind.PUBLIC for space in ("review", "review_api")},
+    **dict.fromkeys(
+        ("review:sample", "review_api:sample", "review_api:sample_translation"), Kind.PUBLIC
+    ),
     **{f"review:batch_{name}": Kind.PUBLIC for name in ("status", "undo")},
     "review_api:batch": Kind.PUBLIC,
+    "review_api:view": Kind.PUBLIC,  # one's own, or none
     **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""
@@ -235,7 +239,7 @@ NAMES = dict(addresses())
 def kind_of(name: str) -> Kind | None:
     """Return what an address takes, None for nothing."""
     if name.startswith("review") and "pk" in NAMES[name]:
-        return Kind.ITEM
+        return KINDS.get(name, Kind.ITEM)
     return KINDS.get(name)
 
 

@@ -16,7 +16,8 @@ FOR_EVERYBODY = {
     "administration:colours",
     "administration_api:administration",
     "framing:script",
-    "published:services",
+    *(f"published:{name}" for name in ("services", "services_turtle", "services_cpsv")),
+    *(f"published:{name}" for name in ("hsds", "hsds_services", "hsds_organizations")),
 }
 """The same for whoever asks, and each says how long it may be kept. A logo and a published service
 would be too: there are none here."""

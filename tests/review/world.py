@@ -124,6 +124,8 @@ class World:
             query = "?" + urlencode({"agency": self.identity("dictionary")["agency"]})
         elif name == "admin:autocomplete":
             query = "?app_label=studio&model_name=service&field_name=agency"
+        elif name == "review:snooze":
+            query = "?until=hour"
         elif name in OF_SERVICE:
             query = "?" + urlencode(self.identity("services"))
         values = {result: self._value(name, result, me) for result in names}

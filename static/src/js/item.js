@@ -90,8 +90,15 @@ const confirms = (element) => element === document.body || element.matches("[nam
 
 const typing = (element) => element.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 
+// A key that was pressed for the page before must not decide on this one, which nobody has read.
+const READ_AFTER = 700; // milliseconds
+
 function press(event) {
   const { key, altKey, ctrlKey, metaKey, target } = event;
+  if (key === "Enter" && (event.repeat || performance.now() < READ_AFTER)) {
+    event.preventDefault();
+    return;
+  }
   if (key === "Enter" && (ctrlKey || metaKey)) {
     if (go && form) form.requestSubmit(go);
   } else if (key === "Enter" && target.matches("input") && typing(target) && form?.contains(target)) {
@@ -99,7 +106,7 @@ function press(event) {
     target.dispatchEvent(new Event("search", { bubbles: true }));
   } else if (key === "Enter" && plain(event) && confirms(target)) {
     if (go && !go.hidden && form) form.requestSubmit(go);
-  } else if (/^[1-7]$/.test(key) && plain(event) && !typing(target)) {
+  } else if (/^[1-9]$/.test(key) && plain(event) && !typing(target)) {
     if (!choose(key)) return;
   } else if (altKey && key.toLowerCase() === "w") {
     take(quote);
@@ -124,7 +131,8 @@ for (const opener of document.querySelectorAll("[data-shortcuts]")) {
 for (const waiting of document.querySelectorAll("[data-until]")) {
   const left = Math.max(0, 1000 * Number(waiting.dataset.until) - Date.now());
   if (waiting === page) setTimeout(() => location.reload(), left + 2_000);
-  else setTimeout(() => waiting.querySelector("form")?.remove(), left);
+  // Its place stays: nothing else may come under the hand that wanted to press it.
+  else setTimeout(() => (waiting.querySelector(".just__undo").style.visibility = "hidden"), left);
 }
 
 let sent = false;

@@ -1,8 +1,9 @@
-// Reading an answer again with keys: 1 to 4 score the marked sentence, Enter saves.
+// Reading an answer again with keys: 1 to 4 score the marked sentence, 0 the rest, Enter saves.
 
 const form = document.getElementById("quality");
 const rows = [...form.querySelectorAll(".quality__row")];
 const save = form.querySelector("[data-save]");
+const rest = form.querySelector("[data-rest]");
 let at = Math.max(0, rows.findIndex((row) => !row.querySelector(":checked")));
 
 function mark(to) {
@@ -14,7 +15,9 @@ function mark(to) {
 addEventListener("keydown", (event) => {
   const { key, altKey, ctrlKey, metaKey, target } = event;
   if (altKey || ctrlKey || metaKey || target.matches("textarea")) return;
-  if (/^[1-4]$/.test(key)) {
+  if (key === "0") {
+    rest.click();
+  } else if (/^[1-4]$/.test(key)) {
     rows[at].querySelectorAll("input")[key - 1].checked = true;
     mark(at + 1);
   } else if (key === "ArrowDown" || key === "ArrowUp") {
@@ -27,6 +30,13 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+rest.addEventListener("click", () => {
+  for (const row of rows) {
+    if (!row.querySelector(":checked")) row.querySelector("input").checked = true;
+  }
+  mark(rows.length - 1);
+  save.focus();
+});
 form.addEventListener("change", ({ target }) => mark(rows.indexOf(target.closest("fieldset"))));
-form.querySelector("[data-keys]").hidden = false;
+form.querySelector("[data-keys]").hidden = rest.hidden = false;
 mark(at);

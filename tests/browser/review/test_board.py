@@ -17,7 +17,8 @@ pytestmark = pytest.mark.browser
 NOTIFICATION = """
 window.Notification = class {
   static permission = "default";
-  static async requestPermission() { return (Notification.permission = "granted"); }
+  static answers = ["denied", "granted"];
+  static async requestPermission() { return (Notification.permission = this.answers.shift()); }
   constructor(title) { document.querySelector("main").append(title); }
 };
 """
@@ -35,10 +36,22 @@ def test_a_lead_sees_danger_and_shares_it_out(office: Office) -> None:
     page.add_init_script(NOTIFICATION)
     page.goto("/review/board/")
     expect(page.get_by_role("heading", name="Danger that nobody works on")).to_be_visible()
-    page.get_by_role("button", name="Tell me of alerts on this computer").click()
+    alerts = page.get_by_role("button", name="Tell me of alerts on this computer")
+    alerts.click()
+    expect(page.get_by_text("The browser does not allow alerts here.")).to_be_visible()
+    alerts.click()
     expect(page.get_by_role("main")).to_contain_text("1 item is overdue or soon due.")
+    expect(page.get_by_text("The browser does not allow alerts here.")).to_have_count(0)
+    page.get_by_role("button", name="Show a sample alert").click()
+    expect(page.get_by_role("main")).to_contain_text("This is how an alert looks.")
+    page.get_by_role("button", name="Turn alerts off on this computer").click()
+    expect(alerts).to_be_visible()
     page.locator("tbody summary").first.click()
     checked_at_both_widths(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    box = page.get_by_role("button", name="Set as absent").first.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390, "reached without scrolling to the side"
 
     page.get_by_label("How many").fill("1")
     page.get_by_role("button", name="See who would get them").click()

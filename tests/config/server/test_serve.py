@@ -36,7 +36,8 @@ def serve(folder: Path, port: int, *, until: signal.Signals) -> tuple[int, float
     log = folder / "log"
     with live.process(["django", "serve", "--port", str(port)], environment(folder), log) as server:
         wait_for_port(port, server)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=FIRST_PAGE_SECONDS) as page:
+        url = f"http://127.0.0.1:{port}/"
+        with urllib.request.urlopen(url, timeout=FIRST_PAGE_SECONDS) as page:
             assert page.status == 200
         started = time.monotonic()
         server.send_signal(until)

@@ -136,6 +136,41 @@ def test_all_of_it_is_taken_back_while_it_is_sending(eva: User) -> None:
         services.undo(batch_id=batch.pk, actor=eva)
 
 
+def test_a_lead_takes_a_colleagues_batch_back_where_they_see_all_of_it(eva: User) -> None:
+    items = stopped(2)
+    batch = start(eva, items)
+    services.run(batch_id=batch.pk)
+    for stranger in (
+        desk.person("ben"),
+        desk.person("far", *desk.ALL, agencies=["civil-registry"]),
+    ):
+        with pytest.raises(Batch.DoesNotExist):
+            services.undo(batch_id=batch.pk, actor=stranger)
+        assert services.batch_of(items[0], stranger) is None
+    lead = desk.person("lead", *desk.ALL)
+    items[0].refresh_from_db()
+    assert services.batch_of(items[0], lead) == batch
+    services.undo(batch_id=batch.pk, actor=lead)
+    services.run(batch_id=batch.pk)
+    assert states(items) == ["open"] * 2
+    assert {d.actor for d in Decision.objects.filter(action=Action.UNDO)} == {lead}
+
+
+def test_it_says_what_became_of_the_questions_that_were_asked_again(eva: User) -> None:
+    items = stopped(3)
+    batch = start(eva, items, Action.RETRY)
+    services.run(batch_id=batch.pk)
+    later = timezone.now() + services.TIME_TO_UNDO
+    deciding.sweep(now=later)
+    desk.run(items[0].turn)
+    desk.run(items[1].turn, desk.Scripted({"service_select_v1": list(BAD)}))
+    batch.refresh_from_db()
+    shown = presenters.progress(batch, eva, later)
+    outcomes = {"Answered by the assistant": 1, "With a person again": 1, "Being read again": 1}
+    assert {str(words): n for words, n in shown["counts"]} == {"Decided": 3, **outcomes}
+    assert shown["polls"]
+
+
 def test_the_preview_says_what_the_decision_would_refuse(
     eva: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,10 +9,16 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 
 from ieim.people.models import User
+from ieim.people.roles import Role
+from review import deciding
 from review.batches import services
+from review.deciding import Refused
 from review.models import Action, Batch, BatchEntry, Decision, ReviewItem
+from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.batches.test_batches import SERVICE, stopped
 from tests.review.people import browser, person
@@ -45,7 +51,9 @@ def send(client: Client, items: list[ReviewItem], **form: Any) -> Any:
 def test_chosen_items_are_previewed_and_decided_and_taken_back(client: Client) -> None:
     items = stopped(6)
     form = {"action": "ask", "ask-text": "Which visa is it?", "reason": "It is unclear."}
-    assert "Choose what to do with all of them." in text_of(send(client, items))
+    page = text_of(send(client, items))
+    assert "All of them get the same." in page
+    assert (page.count(VISA), page.count("and 1 more")) == (5, 1)
     page = text_of(send(client, items, **form, look="yes"))
     assert page.count("Which visa is it?") == 5, "of the first five"
     assert "What the citizens will see: the first of 6" in page
@@ -68,10 +76,7 @@ def test_chosen_items_are_previewed_and_decided_and_taken_back(client: Client) -
 def test_the_same_is_done_with_the_others_of_a_group(client: Client, eva: User) -> None:
     items = stopped(6)
     key = items[0].alike or ""
-    desk.taken_and_decided(items[0], eva, Action.SERVICE, **SERVICE)
-    html = client.get(QUEUE, {"alike": key}).content.decode()
-    assert "Do the same with the other 5" in html
-    (like,) = re.findall(r'name="like" value="([^"]+)"', html)
+    like = str(desk.taken_and_decided(items[0], eva, Action.SERVICE, **SERVICE).pk)
     page = client.post(BATCH, {"like": like, "list": f"alike={key}"})
     assert "Do this with 5 items" in text_of(page)
     chosen = re.findall(r'name="item" value="([^"]+)"', page.content.decode())
@@ -103,6 +108,8 @@ def test_what_is_wrong_is_said_and_nothing_begins(client: Client, eva: User) -> 
     for form, problem in (
         ({"look": "yes"}, "Choose what to do."),
         ({"action": "ask", "look": "yes", "reason": "It is."}, "Write what you want to know"),
+        # No answer to the first message is taken for that to all.
+        ({"action": "service", "look": "yes", "reason": "It is."}, "Choose the service"),
         ({"action": "retry", "confirm": "yes", "reason": "a"}, "at least 3 letters"),
         ({"action": "write", "confirm": "yes", "reason": "It is."}, "Choose what to do."),
     ):
@@ -120,6 +127,41 @@ def test_what_is_wrong_is_said_and_nothing_begins(client: Client, eva: User) -> 
         response = client.post(BATCH, {**values, "confirm": "yes", "action": "retry"})
         assert (response.status_code, response["Location"]) == (303, QUEUE)
     assert not Batch.objects.exists()
+
+
+def test_a_lead_comes_to_a_colleagues_batch_from_an_item(client: Client) -> None:
+    items = stopped(1)
+    send(client, items, action="retry", reason="Away.", confirm="yes")
+    batch = Batch.objects.get()
+    services.run(batch_id=batch.pk)
+    address, item = (
+        reverse("review:batch_status", args=[batch.pk]),
+        reverse("review:item", args=[items[0].pk]),
+    )
+    lead = browser(person("lead", Role.SUPERVISOR))
+    assert address in lead.get(item).content.decode()
+    assert "Decided by Eva" in text_of(lead.get(address))
+    assert address not in browser(person("ben")).get(item).content.decode()
+
+
+def test_it_says_when_what_could_not_be_taken_back_goes_out(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = stopped(1)
+    send(client, items, action="retry", reason="Away.", confirm="yes")
+    batch = Batch.objects.get()
+    services.run(batch_id=batch.pk)
+    client.post(reverse("review:batch_undo", args=[batch.pk]))
+
+    def fail(**_: Any) -> None:
+        raise Refused("It is busy.")
+
+    monkeypatch.setattr(deciding, "undo", fail)
+    services.run(batch_id=batch.pk)
+    page = text_of(client.get(reverse("review:batch_status", args=[batch.pk])))
+    items[0].refresh_from_db()
+    goes_out = date_format(timezone.localtime(items[0].takes_effect_at), "j F, H:i")
+    assert f"It is busy. It goes out on {goes_out}." in page
 
 
 def test_a_search_for_a_service_needs_no_script(client: Client) -> None:

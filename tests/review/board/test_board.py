@@ -13,7 +13,7 @@ from django.utils import timezone
 from ieim.people.models import User
 from review import claims
 from review.board import selectors
-from review.models import CRISIS, Action, Decision
+from review.models import CRISIS, Action, Decision, ReviewItem
 from review.queue.filters import ItemFilter
 from review.queue.selectors import listing
 from review.reading import record_read
@@ -34,15 +34,16 @@ def test_each_number_is_that_of_its_list_and_of_no_other_agency(
     make(minutes=-5)
     make(minutes=30)
     make(language="de")
+    ReviewItem.objects.filter(pk=make().pk).update(agency="", agencies=None)
     take(make(), eva)
     take(make(THEIRS, minutes=-5), max_)
     board: Any = selectors.board(lead, timezone.now())
-    assert (board["overdue"].number, board["soon"].number, board["open"].number) == (1, 1, 4)
+    assert (board["overdue"].number, board["soon"].number, board["open"].number) == (1, 1, 5)
     people = {worker.user.username: worker for worker in board["people"]}
     assert people.keys() == {"eva", "lead"}
     assert people["eva"].held.number == 1
     bars = [bar for table in board["tables"] for bar in table["bars"]]
-    assert {bar.words for bar in bars} >= {"civil-registry", "German"}
+    assert {bar.words for bar in bars} >= {"civil-registry", "No agency yet", "German"}
     for bar in (*bars, board["overdue"], board["soon"], board["open"], people["eva"].held):
         assert length(lead, bar.query) == bar.number, bar
 
@@ -51,6 +52,9 @@ def test_what_somebody_decided_today_is_in_their_list_of_done(
     make: Make, lead: User, eva: User
 ) -> None:
     mine, others = make(), make()
+    values = {"actor": eva, "action": Action.UNDO, "reason": "Too soon."}
+    taken_back = Decision.objects.create(item=others, **{**values, "action": Action.RETRY})
+    Decision.objects.create(item=others, about=taken_back, **values)
     for item, actor in ((mine, eva), (others, lead)):
         Decision.objects.create(
             item=item, actor=actor, action=Action.APPROVE, reason="It fits.", seconds=30
@@ -75,6 +79,20 @@ def test_danger_leaves_the_top_once_its_holder_has_opened_it(
     assert selectors.board(lead, timezone.now())["dangers"] == [(item, lead)]
     record_read(item, lead)
     assert selectors.board(lead, timezone.now())["dangers"] == []
+
+
+def test_the_form_of_an_absence_says_what_is_held_in_crisis(
+    make: Make, lead: User, eva: User
+) -> None:
+    item = take(make(rank=CRISIS, priority=1), eva)
+    link = f'<a class="govuk-link" href="{reverse("review:item", args=[item.pk])}">'
+    for user, address in ((lead, "review:board"), (eva, "review:absence")):
+        page = browser(user).get(reverse(address)).content.decode()
+        assert f"In crisis, and held: {link}" in page
+        assert "enter a day after today" in page
+    assert (
+        "In crisis, and held" not in browser(lead).get(reverse("review:absence")).content.decode()
+    )
 
 
 def test_the_board_is_for_leads(eva: User, lead: User) -> None:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from conversations.models import Reply, Turn
 from ieim.knowledge import selectors as knowledge
 from review import deciding
-from review.deciding import Action, Refused
+from review.deciding import Action, Refused, Unsourced
 from review.models import ReviewItem
 from tests.conversations.person.asking import item_of, wants
 from tests.fixtures import VISA
@@ -103,7 +103,9 @@ def test_it_sends_what_a_person_writes_with_its_sources() -> None:
     (warning,) = seen.warnings
     assert warning.code.value == "reply.ungrounded"
     assert "'EUR 999'" in warning.message
-    taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
+    with pytest.raises(Unsourced, match="Look, then confirm it"):
+        taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
+    taken_and_decided(the_item(turn), eva, Action.WRITE, **payload, confirmed=True)
     reply = reply_of(turn)
     assert (reply.origin, reply.body["kind"]) == ("staff", "answer")
     assert reply.body["paragraphs"] == ["Bring flowers to our office.", "It costs EUR 999."]

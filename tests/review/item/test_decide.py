@@ -186,7 +186,12 @@ def test_it_warns_of_what_no_source_says_and_lets_the_author_decide(at_desk: Des
     text = {"write-text": "It costs £999."}
     html = at_desk.page("preview", "write", text)
     assert "Look at this first" in html
-    assert at_desk.send("decide", "write", text).status_code == 303
+    # Confirmed at once, without a look, it is shown first.
+    assert "Look at this first" in at_desk.page("decide", "write", text)
+    assert not Decision.objects.exists()
+    confirmed = {**text, "approve-confirmed": "yes"}
+    assert 'name="approve-confirmed" value="yes"' in html
+    assert at_desk.send("decide", "write", confirmed).status_code == 303
 
 
 def test_it_finds_services_while_typing(at_desk: Desk) -> None:

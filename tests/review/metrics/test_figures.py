@@ -147,6 +147,16 @@ def test_approving_everything_in_seconds_is_suspicious(
     assert DecisionStatistics(decisions, approved, 0, median).is_suspicious is is_suspicious
 
 
+def test_half_are_decided_within_a_time_of_those_that_were_decided_one_by_one() -> None:
+    def median(*decisions: tuple[str, int, int]) -> float | None:
+        columns = ("action", "seconds", "total")
+        return decision_statistics([dict(zip(columns, d, strict=True)) for d in decisions]).median
+
+    assert median(("service", 0, 40), ("service", 30, 3)) == 30
+    assert median(("service", 0, 40)) is None
+    assert median(("approve", 0, 20)) == 0
+
+
 def test_agreeing_counts_as_approving() -> None:
     decisions = [
         {"action": action, "seconds": 3, "total": 10} for action in ("approve", "agree", "override")

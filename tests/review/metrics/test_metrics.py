@@ -116,6 +116,13 @@ def test_items_and_decisions_are_counted() -> None:
     assert (decision["actor_id"], decision["action"], decision["total"]) == (eva.pk, "dismiss", 1)
 
 
+def test_what_was_taken_back_is_no_decision() -> None:
+    eva, item = person("eva"), make_item(make_question(AGENCY), "schema")
+    undone = decide(item, eva, Action.RETRY, 4)
+    Decision.objects.create(item=item, actor=eva, action=Action.UNDO, reason="No.", about=undone)
+    assert load().decisions == []
+
+
 def test_tokens_of_unused_calls_count_too() -> None:
     turn = make_question(AGENCY)
     digests = dict.fromkeys(("request_sha256", "contract_sha256", "prompt_sha256"), "0" * 64)

@@ -87,7 +87,6 @@ def test_shares_are_those_of_rows_counted_by_hand() -> None:
     few = {"name": "Too few of each", "part": None, "whole": 1, "interval": None}
     assert right["Agency"] == [share("immigration", 5, 10), few]
     assert right["Service"] == [share("immigration/visa", 5, 10), few]
-    assert right["Why it was read"] == [share("Drawn at random", 5, 11), few]
     assert result["reversed"]["Who decided"] == [share("Eva", 2, 5)]
     assert [row["part"] for rows in result["reversed"].values() for row in rows] == [2, 2, 2]
     assert figures.own(eva, last_days(7, timezone.localdate())) == share("", 2, 5)

@@ -104,6 +104,50 @@ def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -
     assert {reading.day for reading in Reading.objects.all()} == {timezone.localdate()}
 
 
+def test_the_page_says_why_nothing_waits_and_when_the_next_draw_is(settings: Any) -> None:
+    ann, ben = desk.person("ann"), desk.person("ben")
+    for _ in range(2):
+        sampled(answer())
+    first = services.take_next(reader=ann)
+    assert first is not None
+    services.score(reading_id=first.pk, reader=ann, scores=["right", "right"])
+    services.take_next(reader=ann)
+    page = browser(ben)
+    shown = desk.words(page.post("/review/samples/next/", follow=True).content.decode())
+    assert "No answer waits to be read again." in shown
+    assert "2 that you may read, 1 of them read so far. The others are for colleagues." in shown
+    begin = timezone.localtime() - timedelta(hours=1)
+    tomorrow = (begin + timedelta(days=1)).replace(hour=1, minute=0, second=0, microsecond=0)
+    assert f"The next draw is on {tomorrow:%-d %B}, 01:00." in shown
+    settings.IEIM_SAMPLES = 0
+    assert "No answers are drawn by night" in page.get("/review/samples/").content.decode()
+    assert Reviewer(ben).get(SAMPLES).json() == {
+        "left": 0,
+        "day": str(timezone.localdate()),
+        "drawn": 2,
+        "read": 1,
+        "next": None,
+    }
+
+
+def test_a_lead_draws_ten_by_hand_of_their_agencies() -> None:
+    desk.ask(VISA, {})
+    for _ in range(11):
+        answer()
+    elsewhere = person("lea", Role.SUPERVISOR, "civil-registry")
+    drawn = browser(elsewhere).post("/review/samples/draw/", follow=True).content.decode()
+    assert "No answer of the last seven days is left to draw." in drawn
+    lead, ben = desk.person("zoe", "view", "decide", "supervise"), desk.person("ben")
+    page = browser(lead)
+    shown = page.post("/review/samples/draw/", follow=True).content.decode()
+    assert "10 answers were drawn." in shown
+    assert "10 answers wait for you." in shown
+    assert Reviewer(lead).post(f"{SAMPLES}draw/").json()["left"] == 12
+    assert set(Reading.objects.values_list("cause", "day")) == {("hand", None)}
+    assert Reviewer(ben).post(f"{SAMPLES}draw/").status_code == 403
+    assert "Draw ten answers now" not in browser(ben).get("/review/samples/").content.decode()
+
+
 @pytest.mark.parametrize("part", ["decided", "put it in"])
 def test_nobody_reads_an_answer_that_they_had_a_part_in(part: str) -> None:
     eva, ben = desk.person("eva"), desk.person("ben")

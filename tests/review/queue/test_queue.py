@@ -120,6 +120,7 @@ def test_each_list_has_its_items(client: Client, eva: User) -> None:
     # What colleagues have at the moment is left out, unless one asks for it.
     assert listed(client) == [free, mine, run_out]
     assert listed(client, "held=1") == [free, mine, theirs, run_out, handed, doubted]
+    assert client.get(QUEUE, {"held": "1"}).content.decode().count("Sent back") == 1
     assert listed(client, "tab=mine") == [mine]
     assert listed(client, "tab=second") == [second, looked_at]
     assert listed(client, "tab=done") == [newer, older]

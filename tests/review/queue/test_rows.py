@@ -45,6 +45,9 @@ def test_it_begins_with_the_citizens_words_and_then_says_why_it_stopped(client: 
 @pytest.mark.parametrize(
     ("wait", "waiting_text"),
     [
+        ({"minutes": -5}, "5\xa0minutes overdue"),
+        ({"seconds": -20}, "overdue"),
+        ({"seconds": 20}, "due in 1\xa0minute"),
         ({"minutes": 20, "seconds": 30}, "due in 20\xa0minutes"),
         ({"hours": 3}, "due today, 15:00"),
         ({"hours": 23}, "due tomorrow, 11:00"),

@@ -23,6 +23,7 @@ from tests.review.reviewing import Reviewer, path_of
 
 pytestmark = pytest.mark.usefixtures("published")
 SCRIPT = {"category_select_v1": BAD}
+EXTEND, CHECK = "immigration.extend-tourist-visa", "immigration.check-visa-application"
 
 
 @pytest.fixture
@@ -43,10 +44,20 @@ def stopped(text: str) -> ReviewItem:
     return desk.the_item(desk.ask(text, SCRIPT))
 
 
-def decided(text: str, by: User, reply: str) -> ReviewItem:
+def decided(text: str, by: User, reply: str, *, service: str = "") -> ReviewItem:
     item = belong(stopped(text), "immigration")
-    desk.taken_and_decided(item, by, Action.WRITE, text=reply, sources=[])
+    sources = [{"agency": "immigration", "service": service}] if service else []
+    # Confirmed, whatever the reply states.
+    desk.taken_and_decided(item, by, Action.WRITE, text=reply, sources=sources, confirmed=True)
     return item
+
+
+def test_a_reply_about_another_service_is_not_similar(eva: User) -> None:
+    text = "How do I extend my tourist visa please?"
+    near = decided(text, eva, "Use the form.", service=EXTEND)
+    decided(text, eva, "Ask for a licence.", service=CHECK)
+    item = stopped("How can I extend my tourist visa?")
+    assert [case.item for case in similar.similar_cases(item, eva)] == [near]
 
 
 def test_the_nearest_are_shown_with_what_was_sent_and_by_whom(eva: User) -> None:

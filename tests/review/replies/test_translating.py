@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conversations.models import Reply
 from conversations.turns import erasing, running, store
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
@@ -19,6 +20,7 @@ from review.replies.models import MessageTranslation
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
 from tests.review import desk
+from tests.review.conftest import make_turn
 from tests.review.desk import BAD
 from tests.review.people import browser, person
 from tests.review.reviewing import Reviewer, path_of
@@ -57,7 +59,9 @@ def says(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Says]:
     with ExitStack() as stack:
 
         def script(*texts: str) -> Any:
-            answers = [{"fields": [{"field": "message", "lines": [text]}]} for text in texts]
+            answers = [
+                {"fields": [{"field": "message", "lines": text.split("\n")}]} for text in texts
+            ]
             model, server = stack.enter_context(scripted_model({"draft_translation_v1": answers}))
             monkeypatch.setattr(running, "current_model", lambda: model)
             return server
@@ -128,6 +132,31 @@ def test_it_is_offered_only_for_another_language(page: Client, item: ReviewItem)
     assert "Translate the message" not in page.get(f"/review/{english.pk}/").content.decode()
     auditor = browser(person("ann", Role.AUDITOR))
     assert "Translate the message" not in auditor.get(f"/review/{item.pk}/").content.decode()
+
+
+def test_whoever_reads_an_answer_again_has_it_translated_with_the_question(says: Says) -> None:
+    body = {"kind": "answer", "title": "", "lead": "", "sections": [], "sources": []}
+    body["paragraphs"] = ["Cela coûte 45. Apportez une photo."]
+    turn = make_turn(TEXT)
+    reply = Reply.objects.create(turn=turn, origin="index", body=body)
+    ben = desk.person("ben")
+    reading = reply.readings.create(cause="random", reader=ben)
+    page, address = browser(ben), f"/review/samples/{reading.pk}/"
+    assert "Translate the question and the answer" in page.get(address).content.decode()
+    says(f"{ENGLISH}\nIt costs 46.\nBring a photo.", f"{ENGLISH}\nIt costs 46.\nBring a photo.")
+    sent = {"translate": "1", "score-1": "wrong"}
+    assert "did not pass the checks" in page.post(address, sent).content.decode()
+    says(f"{ENGLISH}\nIt costs 45.\nBring a photo.")
+    html = page.post(address, sent).content.decode()
+    assert "Translated by a model, may be wrong; the original counts" in html
+    assert "Write to ann@example.org\nIt costs 45.\nBring a photo.</p>" in html
+    assert html.count(" checked") == 1  # what was chosen stays
+    assert str(reading.pk) in AuditEvent.objects.get(kind="review.translated").payload
+    program = Reviewer(ben).post(f"/api/v1{address}translation/")
+    assert program.json()["language"] == "en"
+    assert Reviewer(desk.person("ann")).post(f"/api/v1{address}translation/").status_code == 404
+    erasing.erase_session(session_id=turn.session_id)
+    assert not MessageTranslation.objects.exists()
 
 
 def test_programs_ask_for_it_and_it_goes_with_the_conversation(
