@@ -65,6 +65,7 @@ def read(body: bytes, address: str) -> Page:
     data = tuple(_data(tree, address))
     title = _line(tree.findtext(".//h1") or tree.findtext(".//title") or "")
     declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
+    _keep_words(tree)
     # It takes parts out of the tree, so it comes last.
     markdown = trafilatura.extract(
         tree,
@@ -82,6 +83,16 @@ def read(body: bytes, address: str) -> Page:
         raise Unreadable(f"It has more than {MAX_TEXT:,} characters of text: split it.")
     language = declared[0].lower() if declared else next(iter(detect(text[:_SAMPLE])), "")
     return Page(title, language, text, data)
+
+
+def _keep_words(tree: HtmlElement) -> None:
+    """Mark as text what the library takes for a menu: a box of words, and links to no page."""
+    for element in list(tree.iter("div", "a")):
+        target = element.get("href", "#")
+        if element.tag == "div" and (element.text or "").strip() and not len(element):
+            element.tag = "p"
+        elif element.tag == "a" and (target == "#" or target.startswith(("tel:", "javascript:"))):
+            element.tag = "span"
 
 
 def _plain(markdown: str) -> str:
