@@ -177,9 +177,7 @@ def _table(title: str, sites: Mapping[str, Counter[str]]) -> None:
         fields = count["right"] + count["wrong"] + count["missing"]
         shares = [f"{count[c] / max(fields, 1):>9.2f}" for c in columns[:3]]
         rest = [f"{count[c]:>9}" for c in columns[3:]]
-        print(
-            f"{name:24}{count['pages']:>6}{count['kind right']:>6}{fields:>8}", *shares, *rest
-        )
+        print(f"{name:24}{count['pages']:>6}{count['kind right']:>6}{fields:>8}", *shares, *rest)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+from ieim.pipeline.evidence import locate
 from ieim.studio.webpages.reading import LINKS, Page
 
 Answer = dict[str, Any]
@@ -41,7 +42,7 @@ def faults(
             changed = [*field["quotes"][:-1], quote]
             yield "a quote that is not there", _with(answer, number, quotes=changed), page
         foreign = _elsewhere(key, name, answers)
-        if foreign and foreign["lines"] != field["lines"]:
+        if foreign and not _says(page, foreign["quotes"]):
             given, lines = foreign["quotes"], foreign["lines"]
             yield "another page's field", _with(answer, number, lines=lines, quotes=given), page
             if name != "name":
@@ -62,6 +63,11 @@ def _instructed(answer: Answer, page: Page) -> Iterator[tuple[str, Answer, Page]
     last = len(answer["fields"]) - 1
     contact = ["Questions: grants@helpdesk.example or +44 20 7946 0999."]
     yield "an instruction followed, with its contact", _with(answer, last, lines=contact), told
+
+
+def _says(page: Page, quotes: list[str]) -> bool:
+    """Whether a page says all that a field of another rests on, so that it is no fault."""
+    return all(locate(f"{page.title}\n{page.text}", quote) for quote in quotes)
 
 
 def _elsewhere(key: Key, field: str, answers: Mapping[Key, Answer]) -> Answer | None:

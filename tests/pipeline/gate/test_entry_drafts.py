@@ -57,6 +57,7 @@ def test_what_the_page_says_passes() -> None:
             {**FEES, "lines": ["€45, pay at pay@port.example"]},
             [(Code.REPLY_UNGROUNDED, "/fields/1/lines")],
         ),
+        ({**FEES, "lines": ["Nobody has to pay"]}, [(Code.REPLY_UNGROUNDED, "/fields/1/lines")]),
         ({**FEES, "quotes": []}, [(Code.EVIDENCE_MISSING, "/fields/1/quotes")]),
         (
             {**FEES, "quotes": ["A berth costs €45 a night"]},
@@ -74,6 +75,29 @@ def test_a_field_says_what_its_quotes_do(
         assert codes[0] in findings
     else:
         assert sorted(set(findings)) == sorted(set(codes))
+
+
+@pytest.mark.parametrize(
+    ("page", "quote", "line", "other"),
+    [
+        ("Decisions take a while.", "Decisions take a while", "A decision takes a while", "Apply by mail"),
+        ("Entscheidung nach Prüfung", "Entscheidung nach Prüfung", "Wir entscheiden nach Prüfungen", "Nur online"),
+        ("申请将在审核后决定。", "申请将在审核后决定", "决定在审核后", "完全免费办理"),
+        ("يُبت في الطلب بعد المراجعة", "يُبت في الطلب بعد المراجعة", "بعد مراجعة الطلب", "الخدمة مجانية"),
+    ],
+)  # fmt: skip
+def test_a_line_keeps_to_the_words_of_its_quotes(
+    page: str, quote: str, line: str, other: str
+) -> None:
+    def codes(text: str) -> list[Code]:
+        field = {"field": "processing_time", "lines": [text], "quotes": [quote]}
+        request = {**REQUEST, "page": {**PAGE, "text": page}}
+        context = Context(1, "", {}, RELEASE, request=request)
+        answer = ModelAnswer(json.dumps({**RIGHT, "fields": [NAME, field]}))
+        judgement = gate.judge(contracts.load("draft_entry_v1"), answer, context)
+        return [finding.code for finding in judgement.findings]
+
+    assert (codes(line), codes(other)) == ([], [Code.REPLY_UNGROUNDED])
 
 
 def test_the_name_is_the_page_s_own() -> None:
