@@ -29,11 +29,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.citizens import Citizen, Database, memory
-from benchmarks.held_model import Held, model
+from benchmarks.load.held_model import Held, model
 from tests.live import site
 from tests.services import services
 

@@ -1,6 +1,6 @@
-"""What is made of an administration's web pages: by their headings, and by models that are scripted.
+"""What is made of an administration's web pages, by their headings and by scripted models.
 
-    python benchmarks/bench_webpages.py --repositories FOLDER [--json] [--pages]
+    python benchmarks/bench_webpages.py --repositories FOLDER [--json]
 
 FOLDER holds clones (bare ones too) of the three repositories of webpages/rendering.py, named as
 ``git clone`` names them: vagov-content, ReductionOfHallucinations, cat-proc. A site whose clone is
@@ -9,7 +9,8 @@ missing is skipped, and said to be; without FOLDER nothing is measured.
 Twenty pages a site, of which three are about no service, chosen by path (webpages/README.md). What
 they say was written down before anything was measured, as short phrases: a field is right with all
 of its phrases, wrong where they stand in another field, else missing. Invented is what does not
-stand in the page: an amount or other fact, a figure, or for headings any line.
+stand in the page: an amount or other fact, a figure, or for headings any line. A field that takes
+too much is no better for it: the mean of their characters stands beside what is right.
 
 The competent model answers with what a person wrote for twenty of the pages; the careless one with
 these answers and a fault in each. Both go through the checks of draft_entry_v1 as a real one does.
@@ -83,8 +84,10 @@ def judged(entry: Entry | None, row: Row, page: Page, *, is_verbatim: bool) -> C
         count["right" if name in holding else "wrong" if holding - {"name"} else "missing"] += 1
     if row["kind"] == "neither":
         count["fields of no service"] += len(fields)
-    for name, field in fields.items():
+    for field in fields.values():
         count["invented"] += any(_invented(field["lines"], page, is_verbatim))
+        count["fields"] += 1
+        count["characters"] += len("\n".join(field["lines"]))
     return count
 
 
@@ -124,7 +127,6 @@ def by_models(
     from django.db import transaction
 
     from benchmarks.webpages.careless import faults
-    from ieim.studio.drafts.services import import_bundle
     from ieim.studio.webpages.drafting import draft
     from tests.model_server import client_of, served
 
@@ -150,7 +152,7 @@ def by_models(
             for message in messages:
                 print(f"{key[1]}: {message}", file=sys.stderr)
         careless: dict[str, Counter[str]] = {}
-        for key, answer in answers.items():
+        for key in answers:
             for fault, wrong, page in faults(key, answers, pages[key]):
                 entry, _ = passed(wrong, page)
                 count = careless.setdefault(fault, Counter())
@@ -170,14 +172,19 @@ def _by_site(verdicts: Mapping[Key, Counter[str]]) -> dict[str, Counter[str]]:
 
 
 def _table(title: str, sites: Mapping[str, Counter[str]]) -> None:
-    columns = ("right", "wrong", "missing", "invented", "fields of no service")
-    print(f"\n{title:24}{'pages':>6}{'kind':>6}{'fields':>8}", *(f"{c:>9}" for c in columns))
+    shares = ("right", "wrong", "missing")
+    heads = ("pages", "kind right", "wanted", *shares, "invented", "characters", "of no service")
+    print(f"\n{title:20}", *(f"{head:>13}" for head in heads))
     for name in (*(name for name in sites if name != "all"), "all"):
         count = sites[name]
-        fields = count["right"] + count["wrong"] + count["missing"]
-        shares = [f"{count[c] / max(fields, 1):>9.2f}" for c in columns[:3]]
-        rest = [f"{count[c]:>9}" for c in columns[3:]]
-        print(f"{name:24}{count['pages']:>6}{count['kind right']:>6}{fields:>8}", *shares, *rest)
+        wanted = sum(count[share] for share in shares)
+        mean = count["characters"] / max(count["fields"], 1)
+        values = (
+            *(str(value) for value in (count["pages"], count["kind right"], wanted)),
+            *(f"{count[share] / max(wanted, 1):.2f}" for share in shares),
+            *(str(count["invented"]), f"{mean:.0f}", str(count["fields of no service"])),
+        )
+        print(f"{name:20}", *(f"{value:>13}" for value in values))
 
 
 def main() -> None:
@@ -187,7 +194,6 @@ def main() -> None:
     )
     parser.add_argument("--repositories", type=Path, help="the folder that holds the clones")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--pages", action="store_true", help="print what headings make of each")
     options = parser.parse_args()
     if options.repositories is None:
         print("SKIPPED: name the folder of the clones with --repositories FOLDER (see --help).")

@@ -79,7 +79,7 @@ def _reached(text: str) -> list[str]:
 
 
 def _lines(field: str, blocks: list[str]) -> dict[str, Any]:
-    """Return a field of an entry: its lines without the marks of lists and tables, and its quotes."""
+    """Return a field: its lines without the marks of lists and tables, and its quotes."""
     lines = [_ITEM.sub("", block, count=1) if _ITEM.match(block) else block for block in blocks]
     rows = [" · ".join(_cells(line)) if line.startswith("|") else line for line in lines]
     quotes = [q for line in lines for q in (_cells(line) if line.startswith("|") else [line])]

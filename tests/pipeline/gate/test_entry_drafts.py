@@ -21,7 +21,7 @@ PAGE = {
     "title": "Book a berth",
     "text": "A berth costs €45.00 a night. Decisions take 10 days.\n\nAsk at help@port.example.",
 }
-REQUEST = {
+REQUEST: dict[str, Any] = {
     "page": PAGE,
     "categories": [{"key": "berths", "value": "Berths"}],
     "languages": ["en"],
@@ -36,8 +36,9 @@ RIGHT: dict[str, Any] = {
 }
 
 
-def found(answer: dict[str, Any]) -> list[tuple[Code, str]]:
-    context = Context(1, "", {}, RELEASE, request=REQUEST)
+def found(answer: dict[str, Any], text: str = PAGE["text"]) -> list[tuple[Code, str]]:
+    request = {**REQUEST, "page": {**PAGE, "text": text}}
+    context = Context(1, "", {}, RELEASE, request=request)
     contract = contracts.load("draft_entry_v1")
     judgement = gate.judge(contract, ModelAnswer(json.dumps(answer)), context)
     return [(finding.code, finding.path) for finding in judgement.findings]
@@ -78,24 +79,19 @@ def test_a_field_says_what_its_quotes_do(
 
 
 @pytest.mark.parametrize(
-    ("page", "quote", "line", "other"),
+    ("quote", "line", "other"),
     [
-        ("Decisions take a while.", "Decisions take a while", "A decision takes a while", "Apply by mail"),
-        ("Entscheidung nach Prüfung", "Entscheidung nach Prüfung", "Wir entscheiden nach Prüfungen", "Nur online"),
-        ("申请将在审核后决定。", "申请将在审核后决定", "决定在审核后", "完全免费办理"),
-        ("يُبت في الطلب بعد المراجعة", "يُبت في الطلب بعد المراجعة", "بعد مراجعة الطلب", "الخدمة مجانية"),
+        ("Decisions take a while", "A decision takes a while", "Apply by mail"),
+        ("Entscheidung nach Prüfung", "Wir entscheiden nach Prüfungen", "Nur online"),
+        ("申请将在审核后决定", "决定在审核后", "完全免费办理"),
+        ("يُبت في الطلب بعد المراجعة", "بعد مراجعة الطلب", "الخدمة مجانية"),
     ],
-)  # fmt: skip
-def test_a_line_keeps_to_the_words_of_its_quotes(
-    page: str, quote: str, line: str, other: str
-) -> None:
+)
+def test_a_line_keeps_to_the_words_of_its_quotes(quote: str, line: str, other: str) -> None:
     def codes(text: str) -> list[Code]:
         field = {"field": "processing_time", "lines": [text], "quotes": [quote]}
-        request = {**REQUEST, "page": {**PAGE, "text": page}}
-        context = Context(1, "", {}, RELEASE, request=request)
-        answer = ModelAnswer(json.dumps({**RIGHT, "fields": [NAME, field]}))
-        judgement = gate.judge(contracts.load("draft_entry_v1"), answer, context)
-        return [finding.code for finding in judgement.findings]
+        answer = {**RIGHT, "fields": [NAME, field]}
+        return [code for code, _ in found(answer, text=f"{quote}.")]
 
     assert (codes(line), codes(other)) == ([], [Code.REPLY_UNGROUNDED])
 
