@@ -37,7 +37,7 @@ def entry_of(page: Page) -> dict[str, Any]:
     heading means a field besides the overview, or many mean one and none another.
     """
     blocks, headings = _blocks(page.text)
-    meant = headings.keys() - {"overview"}
+    meant = blocks.keys() - {"overview"}
     if not page.title or not meant or (len(meant) == 1 and headings[min(meant)] >= _MANY):
         return {"kind": "neither", "fields": [], "categories": [], "questions": []}
     if "contact" not in blocks and (reached := _reached(page.text)):

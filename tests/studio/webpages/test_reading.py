@@ -141,6 +141,11 @@ def test_a_page_without_such_headings_is_no_service() -> None:
     assert entry_of(read(body, ADDRESS))["kind"] == "neither"
 
 
+def test_a_heading_with_nothing_under_it_makes_no_service() -> None:
+    body = b"<html lang='en'><body><main><h1>All</h1><p>Choose one.</p><h2>Fees</h2><h2>News</h2><p>None.</p></main>"
+    assert entry_of(read(body, ADDRESS))["kind"] == "neither"
+
+
 def test_the_headings_may_be_the_administrations_own(settings: Any, tmp_path: Any) -> None:
     table = tmp_path / "headings.yaml"
     table.write_text("fees:\n  en: [more news]\n", encoding="utf-8")
