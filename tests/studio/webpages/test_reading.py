@@ -142,7 +142,8 @@ def test_a_page_without_such_headings_is_no_service() -> None:
 
 
 def test_a_heading_with_nothing_under_it_makes_no_service() -> None:
-    body = b"<html lang='en'><body><main><h1>All</h1><p>Choose one.</p><h2>Fees</h2><h2>News</h2><p>None.</p></main>"
+    sections = b"<p>Choose one.</p><h2>Fees</h2><h2>News</h2><p>None.</p>"
+    body = b"<html lang='en'><body><main><h1>All</h1>" + sections + b"</main></body></html>"
     assert entry_of(read(body, ADDRESS))["kind"] == "neither"
 
 
