@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.citizens import Citizen, Database, memory
-from benchmarks.held_model import Held, model
+from benchmarks.load.held_model import Held, model
 from tests.live import site
 from tests.services import services
 

@@ -4,74 +4,108 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import yaml
 from django.conf import settings
 
+from ieim.pipeline.facts import facts
 from ieim.studio.webpages.reading import LINKS, Page
 
 _TABLE = str(Path(__file__).with_name("headings.yaml"))
-_HEADING = re.compile(r"#{1,6} +(.*)")
-_ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +")
+_HEADING = re.compile(r"(#{1,6}) +(.*)")
+_ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
 _RULE = re.compile(r"[|\-: ]+")
 _LISTS = ("requirements", "how_to_apply")
+_LINES = {"overview": 3, "contact": 20}
 _MAX_LINES = 40
 """Lines of one field; more are no summary of anything."""
+_REACHED_BY = ("phone", "email")
+_MANY = 3
+"""Headings that mean one and the same field; so many, and no other, make a list of services."""
 
 
 def entry_of(page: Page) -> dict[str, Any]:
     """Return what the headings of a page say, in the form of draft_entry_v1.
 
-    Each field is the page's own words under one heading. It is no service where no heading means a
-    field besides the overview.
+    Each field is the page's own words under the headings that mean it. It is no service where no
+    heading means a field besides the overview, or many mean one and none another.
     """
-    passages = _passages(page)
-    fields = [
-        {"field": name, "lines": lines, "quotes": quotes}
-        for name, (lines, quotes) in passages.items()
-    ]
-    if not passages.keys() - {"overview"} or not page.title:
+    blocks, headings = _blocks(page.text)
+    meant = blocks.keys() - {"overview"}
+    if not page.title or not meant or (len(meant) == 1 and headings[min(meant)] >= _MANY):
         return {"kind": "neither", "fields": [], "categories": [], "questions": []}
+    if "contact" not in blocks and (reached := _reached(page.text)):
+        blocks["contact"] = reached
     name = {"field": "name", "lines": [page.title], "quotes": [page.title]}
-    return {"kind": "service", "fields": [name, *fields], "categories": [], "questions": []}
+    fields = [name, *(_lines(field, lines) for field, lines in blocks.items())]
+    return {"kind": "service", "fields": fields, "categories": [], "questions": []}
 
 
-def _passages(page: Page) -> dict[str, tuple[list[str], list[str]]]:
-    """Return the lines and quotes of each field: what stands under the first heading that means it,
-    and as overview what stands before any."""
-    result: dict[str, tuple[list[str], list[str]]] = {}
-    for heading, blocks in _sections(page.text):
+def _blocks(text: str) -> tuple[dict[str, list[str]], Counter[str]]:
+    """Return the blocks of each field, and how many headings mean it.
+
+    A heading that means nothing belongs to the one above it, and is a line of its field. What
+    stands before any is the overview.
+    """
+    result: dict[str, list[str]] = {}
+    headings: Counter[str] = Counter()
+    above: list[tuple[int, str]] = []
+    for level, heading, blocks in _sections(text):
+        while above and above[-1][0] >= level:
+            above.pop()
         field = _field(heading) if heading else "overview"
-        if field == "" or field in result or not blocks:
-            continue
-        taken = blocks[:3] if field == "overview" else blocks[:_MAX_LINES]
-        lines = [_ITEM.sub("", block, count=1) if _ITEM.match(block) else block for block in taken]
-        rows = [" · ".join(_cells(line)) if line.startswith("|") else line for line in lines]
-        quotes = [q for line in lines for q in (_cells(line) if line.startswith("|") else [line])]
-        whole = rows if field in _LISTS else ["\n".join(rows)]
-        result[field] = (whole, quotes)
-    return result
+        if field:
+            headings[field] += bool(heading and blocks)
+        elif above:
+            field, blocks = above[-1][1], [heading, *blocks]
+        if heading:
+            above.append((level, field))
+        if field and blocks:
+            lines = [*result.get(field, ()), *blocks]
+            result[field] = lines[: _LINES.get(field, _MAX_LINES)]
+    return result, headings
+
+
+def _reached(text: str) -> list[str]:
+    """Return the first blocks of a text that have a telephone number or an e-mail address."""
+    blocks = (block for _, _, blocks in _sections(text) for block in blocks)
+    return list(islice((b for b in blocks if any(f.kind in _REACHED_BY for f in facts(b))), 3))
+
+
+def _lines(field: str, blocks: list[str]) -> dict[str, Any]:
+    """Return a field: its lines without the marks of lists and tables, and its quotes."""
+    lines = [_ITEM.sub("", block, count=1) if _ITEM.match(block) else block for block in blocks]
+    rows = [" · ".join(_cells(line)) if line.startswith("|") else line for line in lines]
+    quotes = [q for line in lines for q in (_cells(line) if line.startswith("|") else [line])]
+    return {
+        "field": field,
+        "lines": rows if field in _LISTS else ["\n".join(rows)],
+        "quotes": quotes,
+    }
 
 
 def _cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip("| ").split("|") if cell.strip()]
 
 
-def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield every heading with the blocks under it; the title and what comes before any heading of
-    its own have none."""
-    heading, blocks = "", list[str]()
+def _sections(text: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the level and words of every heading with the blocks under it; the title and what
+    comes before any heading of its own have none."""
+    level, heading, blocks = 1, "", list[str]()
     for line in filter(None, map(str.strip, text.partition(LINKS)[0].splitlines())):
         if match := _HEADING.fullmatch(line):
-            yield heading, blocks
-            heading, blocks = ("" if line.startswith("# ") else match[1]), []
+            yield level, heading, blocks
+            level, heading, blocks = len(match[1]), match[2], []
+            heading = "" if level == 1 else heading
         elif not _RULE.fullmatch(line):
             blocks.append(line)
-    yield heading, blocks
+    yield level, heading, blocks
 
 
 def _field(heading: str) -> str:

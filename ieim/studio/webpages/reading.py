@@ -23,6 +23,9 @@ _LINK = re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\((<[^>\n]*>|[^()\s]*)\)")
 _EMPHASIS = re.compile(r"(?<!\\)(?:\*\*|__|~~|`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
+_INLINE = frozenset(
+    ["a", "abbr", "b", "br", "em", "i", "small", "span", "strong", "sub", "sup", "u"]
+)
 _SAMPLE = 2_000
 """Code points of a text that its language is told by."""
 # A short page keeps its structure too: below this size the library takes all words of a page.
@@ -65,6 +68,7 @@ def read(body: bytes, address: str) -> Page:
     data = tuple(_data(tree, address))
     title = _line(tree.findtext(".//h1") or tree.findtext(".//title") or "")
     declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
+    _keep_words(tree)
     # It takes parts out of the tree, so it comes last.
     markdown = trafilatura.extract(
         tree,
@@ -82,6 +86,16 @@ def read(body: bytes, address: str) -> Page:
         raise Unreadable(f"It has more than {MAX_TEXT:,} characters of text: split it.")
     language = declared[0].lower() if declared else next(iter(detect(text[:_SAMPLE])), "")
     return Page(title, language, text, data)
+
+
+def _keep_words(tree: HtmlElement) -> None:
+    """Mark as text what the library takes for a menu: a box of words, and links to no page."""
+    for element in list(tree.iter("div", "a")):
+        target = element.get("href", "#")
+        if element.tag == "div" and (element.text or "").strip():
+            element.tag = "p" if all(child.tag in _INLINE for child in element) else "div"
+        elif element.tag == "a" and (target == "#" or target.startswith(("tel:", "javascript:"))):
+            element.tag = "span"
 
 
 def _plain(markdown: str) -> str:

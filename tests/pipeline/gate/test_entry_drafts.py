@@ -21,7 +21,7 @@ PAGE = {
     "title": "Book a berth",
     "text": "A berth costs €45.00 a night. Decisions take 10 days.\n\nAsk at help@port.example.",
 }
-REQUEST = {
+REQUEST: dict[str, Any] = {
     "page": PAGE,
     "categories": [{"key": "berths", "value": "Berths"}],
     "languages": ["en"],
@@ -36,8 +36,9 @@ RIGHT: dict[str, Any] = {
 }
 
 
-def found(answer: dict[str, Any]) -> list[tuple[Code, str]]:
-    context = Context(1, "", {}, RELEASE, request=REQUEST)
+def found(answer: dict[str, Any], text: str = PAGE["text"]) -> list[tuple[Code, str]]:
+    request = {**REQUEST, "page": {**PAGE, "text": text}}
+    context = Context(1, "", {}, RELEASE, request=request)
     contract = contracts.load("draft_entry_v1")
     judgement = gate.judge(contract, ModelAnswer(json.dumps(answer)), context)
     return [(finding.code, finding.path) for finding in judgement.findings]
@@ -57,6 +58,7 @@ def test_what_the_page_says_passes() -> None:
             {**FEES, "lines": ["€45, pay at pay@port.example"]},
             [(Code.REPLY_UNGROUNDED, "/fields/1/lines")],
         ),
+        ({**FEES, "lines": ["Nobody has to pay"]}, [(Code.REPLY_UNGROUNDED, "/fields/1/lines")]),
         ({**FEES, "quotes": []}, [(Code.EVIDENCE_MISSING, "/fields/1/quotes")]),
         (
             {**FEES, "quotes": ["A berth costs €45 a night"]},
@@ -74,6 +76,24 @@ def test_a_field_says_what_its_quotes_do(
         assert codes[0] in findings
     else:
         assert sorted(set(findings)) == sorted(set(codes))
+
+
+@pytest.mark.parametrize(
+    ("quote", "line", "other"),
+    [
+        ("Decisions take a while", "A decision takes a while", "Apply by mail"),
+        ("Entscheidung nach Prüfung", "Wir entscheiden nach Prüfungen", "Nur online"),
+        ("申请将在审核后决定", "决定在审核后", "完全免费办理"),
+        ("يُبت في الطلب بعد المراجعة", "بعد مراجعة الطلب", "الخدمة مجانية"),
+    ],
+)
+def test_a_line_keeps_to_the_words_of_its_quotes(quote: str, line: str, other: str) -> None:
+    def codes(text: str) -> list[Code]:
+        field = {"field": "processing_time", "lines": [text], "quotes": [quote]}
+        answer = {**RIGHT, "fields": [NAME, field]}
+        return [code for code, _ in found(answer, text=f"{quote}.")]
+
+    assert (codes(line), codes(other)) == ([], [Code.REPLY_UNGROUNDED])
 
 
 def test_the_name_is_the_page_s_own() -> None:

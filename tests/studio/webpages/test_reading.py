@@ -46,6 +46,13 @@ def test_it_reads_the_main_text_its_links_and_its_data() -> None:
     assert result.data[0]["name"] == "Berth"
 
 
+def test_it_reads_words_in_a_box_of_their_own() -> None:
+    body = """<html lang="en"><body><main><h1>Berths</h1><div>For your <b>own</b> boat.</div>
+<h2>How to apply</h2><ol><li><h3>Choose</h3><p>Use the map.</p></li></ol><h2>Deadlines</h2>
+<p>None, as long as there are berths and the office is open.</p></main></body></html>"""
+    assert "For your own boat." in read(body.encode(), ADDRESS).text
+
+
 def test_it_reads_other_encodings() -> None:
     body = page(title="Liegeplätze", language="de").decode().replace("’", "'").replace("€", "EUR ")
     assert read(body.encode("latin-1"), ADDRESS).title == "Liegeplätze"
@@ -91,6 +98,38 @@ def test_headings_are_known_in_seven_languages(needs: str, fees: str, contact: s
     assert {"requirements", "fees", "contact"} <= fields(body).keys()
 
 
+SECTIONS = """<html lang="en"><body><main><h1>Berths</h1><div>For your own boat.</div>
+<h2>How to apply</h2><ol><li><h3>Choose a berth</h3><p>Use the map.</p></li></ol>
+<h3>By post</h3><p>Write to the harbour.</p><h2>Deadlines</h2><p>None.</p>
+<h2>What else</h2><h3>Swimming</h3><p>Not here.</p>
+<h2>How long it takes</h2><p>Ten days.</p>{end}</main></body></html>"""
+
+
+def test_a_field_has_all_sections_that_mean_it_with_what_is_under_them() -> None:
+    office = "<h3>Harbour</h3><ul><li><a href='#'>1 Quay Street</a></li></ul>"
+    read_fields = fields(SECTIONS.format(end=f"<h2>Contact</h2>{office}").encode())
+    assert read_fields["how_to_apply"] == [
+        "Choose a berth Use the map.",
+        "By post",
+        "Write to the harbour.",
+    ]
+    assert read_fields["processing_time"] == ["None.\nTen days."]
+    assert read_fields["overview"] == ["For your own boat."]
+    assert read_fields["contact"] == ["Harbour\n1 Quay Street"]
+
+
+def test_without_a_heading_contact_is_how_somebody_is_reached() -> None:
+    end = "<h2>More</h2><p>Boats of over 30 metres: call +999 1 555 0100.</p>"
+    read_fields = fields(SECTIONS.format(end=end).encode())
+    assert read_fields["contact"] == ["Boats of over 30 metres: call +999 1 555 0100."]
+
+
+def test_a_list_of_services_is_no_service() -> None:
+    links = "".join(f"<h2>Apply for {what}</h2><p>Online.</p>" for what in ("a", "b", "c"))
+    body = f"<html lang='en'><body><main><h1>All</h1><p>Choose.</p>{links}</main></body></html>"
+    assert entry_of(read(body.encode(), ADDRESS))["kind"] == "neither"
+
+
 def test_every_quote_stands_in_the_page() -> None:
     result = read(page(), ADDRESS)
     quotes = [quote for field in entry_of(result)["fields"] for quote in field["quotes"]]
@@ -99,6 +138,12 @@ def test_every_quote_stands_in_the_page() -> None:
 
 def test_a_page_without_such_headings_is_no_service() -> None:
     body = page(needs="News", fees="More news", contact="Weather")
+    assert entry_of(read(body, ADDRESS))["kind"] == "neither"
+
+
+def test_a_heading_with_nothing_under_it_makes_no_service() -> None:
+    sections = b"<p>Choose one.</p><h2>Fees</h2><h2>News</h2><p>None.</p>"
+    body = b"<html lang='en'><body><main><h1>All</h1>" + sections + b"</main></body></html>"
     assert entry_of(read(body, ADDRESS))["kind"] == "neither"
 
 

@@ -1,6 +1,6 @@
 """The offline engine over HTTP, slow on purpose: what ``bench_waiting.py`` lets turns wait for.
 
-    python -m benchmarks.held_model DELAY
+    python -m benchmarks.load.held_model DELAY
 
 Every answer comes DELAY seconds late, and the calls of the last stages can be held for as long as
 one likes. So many turns wait at the same time, however slowly they come one after another: each has
@@ -21,7 +21,7 @@ import httpx2
 
 from ieim.llm.server import App, Receive, Scope, Send, offline_app, serve
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LAST = ("service_select_v1", "classify", "extract", "identity_assist")
 """What is asked last, all four beside each other."""
 MARKS = tuple(rf"\"contract\":\"{name}\"".encode() for name in LAST)
@@ -90,7 +90,7 @@ class Held:
 @contextmanager
 def model(delay: float) -> Iterator[Held]:
     """Serve it from a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.held_model", str(delay)]
+    command = [sys.executable, "-m", "benchmarks.load.held_model", str(delay)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as server:
         try:
             assert server.stdout is not None
