@@ -1,16 +1,15 @@
-"""Web pages that entries of the draft are made of: taking what one says, and leaving it."""
+"""Taking what a web page says into the draft, and leaving it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rest_framework import serializers
-from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.bodies import ClosedSerializer
-from ieim.studio.api.schema import WRITING, KnowledgeViewSet, operation
+from ieim.studio.api.schema import KnowledgeViewSet, operation
 from ieim.studio.api.serializers import TextField
 from ieim.studio.models import WebPage
 from ieim.studio.webpages import accepting
@@ -28,14 +27,19 @@ class TakePageSerializer(ClosedSerializer):
     )
     categories = serializers.ListField(child=TextField(), default=[], max_length=20)
     questions = serializers.ListField(child=TextField(), default=[], max_length=20)
-    again = serializers.BooleanField(default=False, help_text="Also if it is taken or left.")
+
+
+class LeavePageSerializer(ClosedSerializer):
+    """Whether to take back that a page was left."""
+
+    undo = serializers.BooleanField(default=False)
 
 
 class WebPageOutcomeSerializer(serializers.Serializer[Any]):
-    """What has become of a web page."""
+    """What has become of a web page, and the entry that it was taken into."""
 
     state = serializers.ChoiceField(WebPage.State.choices)
-    table = serializers.CharField(help_text="Of the entry that it was taken into.")
+    table = serializers.CharField()
     entry = serializers.CharField()
 
 
@@ -50,22 +54,18 @@ class WebPageEntries(KnowledgeViewSet):
         also=[404, 412, 422],
     )
     def take(self, request: Request, pk: int) -> Response:
-        body = self.validated(TakePageSerializer)
-        page = {name: body.pop(name) for name in ("sha256", "again")}
-        choice = accepting.Choice(fields=body.pop("texts"), **body)
-        accepting.take(page_id=pk, choice=choice, by=self.user, **page)
+        accepting.take(page_id=pk, by=self.user, **self.validated(TakePageSerializer))
         return self._response(pk)
 
     @operation(
         "leave_web_page",
-        "Leave a web page: nothing is taken of it",
+        "Leave a web page, of which nothing is taken, or undo that",
         WebPageOutcomeSerializer,
-        also=[*WRITING, 404, 422],
+        body=LeavePageSerializer,
+        also=[404, 422],
     )
     def leave(self, request: Request, pk: int) -> Response:
-        if request.data:
-            raise ParseError("Send no body, or an empty object.")
-        accepting.leave(page_id=pk, by=self.user)
+        accepting.leave(page_id=pk, by=self.user, **self.validated(LeavePageSerializer))
         return self._response(pk)
 
     def _response(self, pk: int) -> Response:

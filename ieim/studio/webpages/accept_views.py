@@ -27,10 +27,11 @@ from ieim.studio.editor.presenters import card
 from ieim.studio.labels import column_label
 from ieim.studio.models import WebPage
 from ieim.studio.webpages import accepting, nearest
-from ieim.studio.webpages.accepting import LISTS, TABLES, Choice
+from ieim.studio.webpages.accepting import LISTS, TABLES
 from ieim.studio.webpages.passages import blocks
 
 _LINK = '{} <a class="govuk-link" href="{}">{}</a>'
+_Wrong = Mapping[str, Sequence[str]]
 
 
 @require_safe
@@ -47,73 +48,67 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     Without a button pressed, show what follows of what is typed.
     """
     stored, typed, by = _page(request, page), request.POST, member(request)
-    do, into = typed.get("do", ""), typed.get("into", "")
+    kind, do, into = _kind(typed, stored), typed.get("do"), typed.get("into", "")
     if do not in ("take", "all"):
         return _shown(request, stored, typed)
     if into != typed.get("compared", ""):
         message = gettext("Compare the fields with those of the entry, and tick what you take.")
         return _shown(request, stored, typed, [message])
-    kind, is_all = _kind(typed, stored), do == "all"
-    names = [name for name in FIELDS[kind] if is_all or name in typed.getlist("take")]
-    extras = [(k, v) for k, v, *_ in _extras(stored) if is_all or v in typed.getlist(k)]
-    choice = Choice(
-        kind=kind,
-        fields={name: typed.get(f"text-{name}", "") for name in names},
-        into=into,
-        version=int(seen) if (seen := typed.get(f"version-{into}", "")).isdecimal() else None,
-        categories=[value for name, value in extras if name == "category"],
-        questions=[value for name, value in extras if name == "question"],
-        passages={name: typed.get(f"passage-{name}", "").splitlines() for name in names},
-    )
-    sha256, again = typed.get("sha256", ""), "again" in typed
+    names = [n for n in FIELDS[kind] if do == "all" or n in typed.getlist("take")]
+    extras = [(n, v) for n, v, *_ in _extras(stored) if do == "all" or v in typed.getlist(n)]
+    seen = typed.get(f"version-{into}", "")
     try:
-        entry = accepting.take(page_id=page, sha256=sha256, choice=choice, by=by, again=again)
+        entry = accepting.take(
+            page_id=page,
+            sha256=typed.get("sha256", ""),
+            kind=kind,
+            texts={name: typed.get(f"text-{name}", "") for name in names},
+            by=by,
+            into=into,
+            version=int(seen) if seen.isdecimal() and len(seen) < 10 else None,
+            categories=[value for name, value in extras if name == "category"],
+            questions=[value for name, value in extras if name == "question"],
+            passages={n: typed.get(f"passage-{n}", "").splitlines() for n in names},
+        )
     except (DraftingError, editing.OutOfScope) as error:
         return _shown(request, stored, typed, [str(error)])
     except editing.Stale as error:
         hint = gettext("Nothing is saved, and what you typed is still here: look again, then save.")
-        stored.refresh_from_db()
-        return _shown(request, stored, typed, [f"{error} {hint}"], again=True)
+        return _shown(request, _page(request, page), typed, [f"{error} {hint}"])
     except editing.Invalid as error:
         wrong = {n: [sentence(p.short) for p in row] for n, row in error.problems.items()}
         problems = [f"{column_label(name)}: {text}" for name, row in wrong.items() for text in row]
-        return _shown(request, stored, typed, problems, wrong=wrong)
+        return _shown(request, stored, typed, problems, wrong)
     own = sets.working_set(by)
     size = own.entries.count() if own else 0
+    message = gettext("“{name}” is in the draft.").format(name=entry)
     label = ngettext(
         "{number} entry in your change set: propose it",
         "{number} entries in your change set: propose them",
         size,
-    ).format(number=size)
-    message = gettext("“{name}” is in the draft.").format(name=entry)
-    text = format_html(_LINK, message, reverse("knowledge:propose"), label)
-    messages.success(request, text, extra_tags="saved")
-    return _next(stored)
+    )
+    return _next(request, stored, message, reverse("knowledge:propose"), label.format(number=size))
 
 
 @require_POST
-def leave(request: HttpRequest, page: int) -> HttpResponse:
-    """Leave a page and open the next one."""
+def leave(request: HttpRequest, page: int, *, undo: bool = False) -> HttpResponse:
+    """Leave a page and open the next one, or undo that."""
     stored = _page(request, page)
     try:
-        accepting.leave(page_id=page, by=member(request))
+        accepting.leave(page_id=page, by=member(request), undo=undo)
     except DraftingError as error:
         messages.error(request, str(error))
-        return redirect("webpages:page", page)
-    url, message = reverse("webpages:page", args=[page]), gettext("The page is left.")
-    messages.success(request, format_html(_LINK, message, url, gettext("Take it back")))
-    return _next(stored)
-
-
-@require_POST
-def restore(request: HttpRequest, page: int) -> HttpResponse:
-    """Take back that a page was left."""
-    _page(request, page)
-    accepting.restore(page_id=page, by=member(request))
+    else:
+        if not undo:
+            message, label = gettext("The page is left."), gettext("Take it back")
+            url = reverse("webpages:page", args=[page])
+            return _next(request, stored, message, url, label)
     return redirect("webpages:page", page)
 
 
-def _next(stored: WebPage) -> HttpResponse:
+def _next(request: HttpRequest, stored: WebPage, *message: str) -> HttpResponse:
+    """Redirect to the next page, with a message and a link."""
+    messages.success(request, format_html(_LINK, *message), extra_tags="saved")
     following = nearest.following(stored)
     return redirect("webpages:page", following.pk) if following else redirect("webpages:home")
 
@@ -134,13 +129,13 @@ def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
 def _extras(stored: WebPage) -> list[tuple[str, str, str, str]]:
     """Return the categories and questions of a draft: name and value in the form, text, language;
     a category without a key is a new one."""
-    new, rows = gettext("{name} (new)"), list[tuple[str, str, str, str]]()
-    for category in stored.draft.get("categories", ()):
-        key, text = category["key"], category["value"]
-        rows.append(("category", key or text, text if key else new.format(name=text), ""))
-    for question in stored.draft.get("questions", ()):
-        rows.append(("question", question["text"], question["text"], question["language"]))
-    return rows
+    new, draft = gettext("{name} (new)"), stored.draft
+    names = [(row["key"], row["value"]) for row in draft.get("categories", ())]
+    texts = [(row["text"], row["language"]) for row in draft.get("questions", ())]
+    return [
+        *(("category", k or name, name if k else new.format(name=name), "") for k, name in names),
+        *(("question", text, text, language) for text, language in texts),
+    ]
 
 
 def _shown(
@@ -148,63 +143,48 @@ def _shown(
     stored: WebPage,
     typed: QueryDict | None,
     problems: Sequence[str] = (),
-    *,
-    wrong: Mapping[str, Sequence[str]] | None = None,
-    again: bool = False,
+    wrong: _Wrong | None = None,
 ) -> HttpResponse:
-    again = again or "again" in (typed or request.GET)
-    context: dict[str, Any] = {"page": stored, "problems": problems, "again": again}
-    if stored.text and (again or stored.state in accepting.OPEN):
+    context: dict[str, Any] = {"page": stored, "problems": problems}
+    if stored.text and (typed or stored.state in accepting.OPEN):
         context |= _form(request, stored, typed, wrong or {})
     if request.headers.get("HX-Request"):
         return render(request, "studio/webpages/_accept.html#live", context)
     quotes = {row["field"]: row["quotes"] for row in stored.draft.get("fields", ())}
+    key = stored.entry.removeprefix(f"{stored.agency} ")
+    identity = [stored.agency, key] if stored.table == "services" else [key]
     context |= {
         "is_web": accepting.is_web(stored),
         "next": nearest.following(stored),
         "blocks": blocks(stored, stored.rests_on or quotes),
-        "changes": [(column_label(n), *sides) for n, *sides in stored.changes],
+        "edit": edit_url(stored.table, identity),  # type: ignore[arg-type]  # a Table, or ""
     }
-    if stored.table == "services":
-        key = stored.entry.removeprefix(f"{stored.agency} ")
-        context["edit"] = edit_url("services", [stored.agency, key])
-    elif stored.table == "agencies":
-        context["edit"] = edit_url("agencies", [stored.entry])
     status = 422 if problems else 200
     return render(request, "studio/webpages/page.html", context, status=status)
 
 
 def _form(
-    request: HttpRequest,
-    stored: WebPage,
-    typed: QueryDict | None,
-    wrong: Mapping[str, Sequence[str]],
+    request: HttpRequest, stored: WebPage, typed: QueryDict | None, wrong: _Wrong
 ) -> dict[str, Any]:
     """Return what the template shows of the entry, as it was ``typed`` where that was sent."""
-    draft, kind = stored.draft, _kind(typed or request.GET, stored)
-    texts = {row["field"]: "\n".join(row["lines"]) for row in draft.get("fields", ())}
+    kind, draft = _kind(typed or request.GET, stored), stored.draft.get("fields", ())
+    texts = {row["field"]: "\n".join(row["lines"]) for row in draft}
     entries, same = nearest.entries(stored, kind, texts.get("name", stored.title))
-    into = same if typed is None else typed.get("into", "")
+    sent = QueryDict() if typed is None else typed
+    into = same if typed is None else sent.get("into", "")
     theirs = column_values(entries[into]) if into in entries else {}
     # Ticks that were given beside another entry say nothing of this one.
-    is_compared = typed is not None and typed.get("compared", "") == into
-    values: dict[str, Any] = {"agency": stored.agency, "path": "", "description": "", "name": ""}
-    values |= theirs
+    is_compared = typed is not None and sent.get("compared", "") == into
+    values = {"agency": stored.agency, "name": "", "path": "", "description": "", **theirs}
     fields = []
     for name in FIELDS[kind]:
-        text, other = texts.get(name, ""), shown(theirs.get(name))
-        text = typed.get(f"text-{name}", text) if typed else text
-        is_ticked = name in typed.getlist("take") if typed and is_compared else not other
+        text, other = sent.get(f"text-{name}", texts.get(name, "")), shown(theirs.get(name))
+        is_ticked = name in sent.getlist("take") if is_compared else not other
         if is_ticked and text.strip():
             values[name] = text.splitlines() if name in LISTS else text
-        field: dict[str, Any] = {
-            "name": name,
-            "label": column_label(name),
-            "text": text,
-            "theirs": other,
-        }
-        field |= {"is_ticked": is_ticked, "has_quotes": name in texts, "wrong": wrong.get(name)}
-        field["passage"] = typed.get(f"passage-{name}", "") if typed else ""
+        field: dict[str, Any] = {"name": name, "label": column_label(name), "text": text}
+        field |= {"theirs": other, "passage": sent.get(f"passage-{name}", "")}
+        field |= {"is_ticked": is_ticked, "is_drafted": name in texts, "wrong": wrong.get(name)}
         fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
     return {
         "kind": kind,
@@ -212,10 +192,7 @@ def _form(
         "entries": entries,
         "into": into,
         "is_compared": is_compared,
-        "extras": [
-            (name, value, text, language, typed is None or value in typed.getlist(name))
-            for name, value, text, language in _extras(stored)
-        ],
+        "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
         "card": card(TABLES[kind], values),
     }
 
@@ -224,5 +201,5 @@ urlpatterns = [
     path("<int:page>/", page, name="page"),
     path("<int:page>/take/", take, name="take"),
     path("<int:page>/leave/", leave, name="leave"),
-    path("<int:page>/restore/", restore, name="restore"),
+    path("<int:page>/restore/", leave, {"undo": True}, name="restore"),
 ]

@@ -13,7 +13,8 @@ function show(field) {
     mark.classList.toggle("w-mark--on", mark.dataset.fields.split(" ").includes(field));
   }
   const first = marks.find((mark) => mark.classList.contains("w-mark--on"));
-  if (first) text.scrollTop = first.offsetTop - text.clientHeight / 3;
+  const { top } = text.getBoundingClientRect();
+  if (first) text.scrollTop += first.getBoundingClientRect().top - top - text.clientHeight / 3;
 }
 
 form?.addEventListener("focusin", ({ target }) => {
@@ -30,13 +31,14 @@ document.addEventListener("selectionchange", () => {
 });
 
 for (const button of form?.querySelectorAll("[data-passage]") ?? []) {
+  const group = button.closest("[data-field]");
   button.hidden = false;
   button.addEventListener("click", () => {
-    const [field, passage] = ["textarea", "[name^=passage-]"].map((name) => button.parentElement.querySelector(name));
+    const [field, passage] = ["textarea", "[name^=passage-]"].map((name) => group.querySelector(name));
     if (selected) {
       field.value = [field.value.trim(), selected].filter(Boolean).join("\n");
       passage.value = [passage.value, selected].filter(Boolean).join("\n");
-      button.parentElement.querySelector("[name=take]").checked = true;
+      group.querySelector("[name=take]").checked = true;
       field.dispatchEvent(new Event("input", { bubbles: true }));
     }
     field.focus();
@@ -45,7 +47,7 @@ for (const button of form?.querySelectorAll("[data-passage]") ?? []) {
 
 function edit() {
   const fields = [...form.querySelectorAll("textarea")];
-  const at = fields.findIndex((field) => field.parentElement.contains(document.activeElement));
+  const at = fields.findIndex((field) => field.closest("[data-field]").contains(document.activeElement));
   fields[(at + 1) % fields.length].focus();
 }
 

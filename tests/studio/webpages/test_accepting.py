@@ -242,8 +242,28 @@ def test_a_program_takes_and_leaves_pages(eve: User) -> None:
     answer = program.send("POST", take, body)
     expected = {"state": "taken", "table": "services", "entry": "passports bonfires"}
     assert (answer.status_code, answer.json()) == (200, expected)
-    assert program.send("POST", leave).status_code == 422
-    left = program.send("POST", f"webpages/{other.pk}/leave/")
+    assert program.send("POST", leave, {}).status_code == 422
+    left = program.send("POST", f"webpages/{other.pk}/leave/", {})
     assert (left.status_code, left.json()["state"]) == (200, "left")
     foreign = page_of(eve, agency="tax")
     assert program.send("POST", f"webpages/{foreign.pk}/take/", body).status_code == 404
+
+
+def test_of_a_page_that_says_something_else_now_one_field_is_taken_again(
+    client: Client, eve: User
+) -> None:
+    page = page_of(eve)
+    taken(client, page)
+    changed = page.text.replace("EUR 25.00", "EUR 30.00")
+    changes = [["fees", "EUR 25.00", "EUR 30.00"]]
+    WebPage.objects.update(state="changed", text=changed, changes=changes)
+    form = form_of(client, page)
+    assert (form["into"], form["take"]) == ("permit-for-a-bonfire", ["applicability_summary"])
+    form |= {"do": "take", "take": ["fees"], "text-fees": "EUR 30.00"}
+    assert client.post(url(page, "take/"), form | {"passage-fees": "EUR 30.00"}).status_code == 302
+    assert made().fees == "EUR 30.00"
+    page.refresh_from_db()
+    assert (page.state, page.changes) == ("taken", [])
+    assert "EUR 30.00" in page.rests_on["fees"]
+    assert "EUR 25.00" not in page.rests_on["fees"]
+    assert page.rests_on["requirements"] == made().requirements
