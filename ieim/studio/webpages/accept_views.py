@@ -191,7 +191,6 @@ def _form(
         "fields": fields,
         "entries": entries,
         "into": into,
-        "is_compared": is_compared,
         "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
         "card": card(TABLES[kind], values),
     }
