@@ -38,7 +38,7 @@ DIGEST_LENGTH = 40
 _SEEN = "staff_seen"
 _SEEN_INTERVAL = 60
 """Seconds between two updates of when a session was last used."""
-_EDITED = ("editor:", "notices:add", "knowledge:comment")
+_EDITED = ("editor:", "notices:add", "knowledge:comment", "webpages:take")
 """How the names of forms begin that are shown again as they were posted when the session had
 ended."""
 _UNSAVED = "staff_unsaved"

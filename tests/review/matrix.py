@@ -173,6 +173,8 @@ KINDS: Mapping[str, Kind] = {
     **{f"knowledge:{name}": Kind.PUBLIC for name in ("service", "release", "again")},
     "knowledge_api:release": Kind.PUBLIC,
     **{f"drafting:{name}": Kind.SERVICE for name in ("home", "start", "run", "accept")},
+    **{f"webpages:{name}": Kind.SERVICE for name in ("page", "take", "leave", "restore")},
+    **{f"knowledge_api:webpage_{name}": Kind.SERVICE for name in ("take", "leave")},
     "review_api:reply": Kind.SERVICE,
     "drafting:start_stale": Kind.PROPOSAL,
     "translating:confirm": Kind.ENTRY,

@@ -37,6 +37,7 @@ BODIES = {
     "situations_entry": {"name": "X"},
     "questions_entry": {"origin": "citizen"},
     "dictionary_entry": {"value": "X"},
+    "webpage_take": {"sha256": "", "texts": {}},
 }
 """What is sent where an empty body would be refused before anything else is looked at."""
 MAY_BE_ABSENT = frozenset(

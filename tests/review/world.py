@@ -31,9 +31,11 @@ from ieim.studio.models import (
     Gap,
     GapGroup,
     GoldenQuestion,
+    PageRun,
     Proposal,
     RiskExample,
     Service,
+    WebPage,
 )
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import services as sending
@@ -100,6 +102,7 @@ class World:
         self.entries = self._entries()
         self.correction = self._correction()
         self.drafting = self._drafting()
+        self.page = self._page()
         self.proposal = self._proposal()
         # It belongs to every agency: with it the proposal would be nobody's of one.
         self.entries["risk_examples"] = self._example()
@@ -156,6 +159,7 @@ class World:
             "token": self.token.pk,
             "reply": self.reply.pk,
             "run": self.drafting.pk,
+            "page": self.page.pk,
             "translation": self._stored("studio_translation", me) if self.agencies else 1,
             "name": self.question.name,
             "chain": self.item.turn.session_id,
@@ -169,6 +173,8 @@ class World:
         if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
+            if name.startswith("knowledge_api:webpage"):
+                return self.page.pk
             if name.startswith(("gaps", "knowledge_api:gap")):
                 return self.group.pk
             return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
@@ -289,3 +295,9 @@ class World:
             user.is_superuser = variant is Variant.FOREIGN
             user.save()
         return user
+
+    def _page(self) -> WebPage:
+        """Return a web page of the agency of the entries."""
+        agency = self.identity("services")["agency"]
+        run = PageRun.objects.create(agency=agency, created_by=self.chief)
+        return run.pages.create(agency=agency, address="https://city.example/", text="# Page")

@@ -22,8 +22,10 @@ from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.services import Refused
 from ieim.studio.api.staff import Changed, NoVersion, StaffView
 from ieim.studio.dictionary import services as dictionary
+from ieim.studio.drafting.services import DraftingError
 from ieim.studio.drafts.editing import Invalid, OutOfScope, Stale
 from ieim.studio.exchange.importing import Moved
+from ieim.studio.models import WebPage
 from ieim.studio.proposals.services import BeyondScope, ProposalError
 from ieim.studio.standards.report import StandardError
 from ieim.studio.trying.playground import NoModel
@@ -91,6 +93,8 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     BeyondScope: lambda error: NotDone(" ".join(error.reasons), status=403),
     ProposalError: lambda error: NotDone(" ".join(error.reasons)),
     dictionary.Refused: lambda error: NotDone(str(error)),
+    DraftingError: lambda error: NotDone(str(error)),
+    WebPage.DoesNotExist: lambda _error: Http404(),
     GoldenError: lambda error: NotDone(str(error)),
     BundleError: lambda error: NotDone(
         f"The draft cannot be used. {' '.join(map(str, error.errors))}"

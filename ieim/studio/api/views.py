@@ -27,6 +27,7 @@ from ieim.studio.api.entries import VIEWS
 from ieim.studio.api.files import FILES, StandardFiles
 from ieim.studio.api.gaps import Gaps
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
+from ieim.studio.api.webpage_entries import WebPageEntries
 from ieim.studio.models import Proposal
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import selectors as recall
@@ -295,6 +296,16 @@ urlpatterns = [
     path("answers/", Answers.as_view(_LIST), name="answers"),
     path("gaps/", Gaps.as_view(_LIST), name="gaps"),
     path("gaps/<number:pk>/actions/", Gaps.as_view({"post": "create"}), name="gap_actions"),
+    path(
+        "webpages/<number:pk>/take/",
+        WebPageEntries.as_view({"post": "take"}),
+        name="webpage_take",
+    ),
+    path(
+        "webpages/<number:pk>/leave/",
+        WebPageEntries.as_view({"post": "leave"}),
+        name="webpage_leave",
+    ),
     path("notices/", Notices.as_view({**_LIST, "post": "create"}), name="notices"),
     path("notices/<number:pk>/end/", Notices.as_view({"post": "end"}), name="end_notice"),
 ]

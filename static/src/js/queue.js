@@ -1,10 +1,8 @@
 // What the queue adds to plain forms and links: shortcuts, choosing, and leaving for the login page
 // when the session has ended. Every step works without this file too.
 
-const KEYS_OFF = "ieim-keys-off";
+import { shortcuts } from "./keys.js";
 
-const dialog = document.getElementById("keys");
-const opener = document.querySelector("[data-keys-open]");
 const all = document.querySelector("[data-choose-all]");
 const chosen = document.getElementById("chosen");
 const ticks = [...document.querySelectorAll('.queue-row input[name="item"]')];
@@ -31,46 +29,7 @@ const SHORTCUTS = {
   KeyX: () => current()?.querySelector('input[name="item"]')?.click(),
 };
 
-function off() {
-  try {
-    return localStorage.getItem(KEYS_OFF) === "1";
-  } catch {
-    return false; // storage is blocked: the switch holds until the page is left
-  }
-}
-
-let enabled = !off();
-
-function show() {
-  if (!dialog.open) dialog.showModal();
-}
-
-document.addEventListener("keydown", (event) => {
-  if (!enabled || dialog.open || event.defaultPrevented || event.isComposing) return;
-  const typing = event.target.closest?.('input:not([type="checkbox"]), textarea, select');
-  if (typing || event.ctrlKey || event.metaKey) return;
-  if (event.key === "?" && !event.altKey) {
-    event.preventDefault();
-    show();
-  } else if (event.altKey && !event.shiftKey && event.code in SHORTCUTS) {
-    event.preventDefault();
-    SHORTCUTS[event.code]();
-  }
-});
-
-const switched = document.getElementById("keys-on");
-switched.checked = enabled;
-switched.addEventListener("change", () => {
-  enabled = switched.checked;
-  try {
-    if (enabled) localStorage.removeItem(KEYS_OFF);
-    else localStorage.setItem(KEYS_OFF, "1");
-  } catch {
-    // See off().
-  }
-});
-opener.hidden = false;
-opener.addEventListener("click", show);
+shortcuts(SHORTCUTS);
 
 // ---- opening an item for work claims it
 

@@ -1,0 +1,204 @@
+"""The page on which an editor takes what a web page says into the draft, beside its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext
+from django.views.decorators.http import require_POST, require_safe
+
+from ieim.people.access import member
+from ieim.people.scope import works_for
+from ieim.people.sessions import take_unsaved
+from ieim.pipeline.stages.entry_drafting import FIELDS
+from ieim.studio.drafting.services import DraftingError
+from ieim.studio.drafts import editing, sets
+from ieim.studio.drafts.entries import column_values
+from ieim.studio.drafts.history import shown
+from ieim.studio.editor.addresses import edit_url
+from ieim.studio.editor.forms import sentence
+from ieim.studio.editor.presenters import card
+from ieim.studio.labels import column_label
+from ieim.studio.models import WebPage
+from ieim.studio.webpages import accepting, nearest
+from ieim.studio.webpages.accepting import LISTS, TABLES
+from ieim.studio.webpages.passages import blocks
+
+_LINK = '{} <a class="govuk-link" href="{}">{}</a>'
+_Wrong = Mapping[str, Sequence[str]]
+
+
+@require_safe
+def page(request: HttpRequest, page: int) -> HttpResponse:
+    """Show a page beside the entry that it says."""
+    stored = _page(request, page)
+    return _shown(request, stored, take_unsaved(request, reverse("webpages:take", args=[page])))
+
+
+@require_POST
+def take(request: HttpRequest, page: int) -> HttpResponse:
+    """Write what is ticked into the draft and open the next page; 422 with what is wrong.
+
+    Without a button pressed, show what follows of what is typed.
+    """
+    stored, typed, by = _page(request, page), request.POST, member(request)
+    kind, do, into = _kind(typed, stored), typed.get("do"), typed.get("into", "")
+    if do not in ("take", "all"):
+        return _shown(request, stored, typed)
+    if into != typed.get("compared", ""):
+        message = gettext("Compare the fields with those of the entry, and tick what you take.")
+        return _shown(request, stored, typed, [message])
+    names = [n for n in FIELDS[kind] if do == "all" or n in typed.getlist("take")]
+    extras = [(n, v) for n, v, *_ in _extras(stored) if do == "all" or v in typed.getlist(n)]
+    seen = typed.get(f"version-{into}", "")
+    try:
+        entry = accepting.take(
+            page_id=page,
+            sha256=typed.get("sha256", ""),
+            kind=kind,
+            texts={name: typed.get(f"text-{name}", "") for name in names},
+            by=by,
+            into=into,
+            version=int(seen) if seen.isdecimal() and len(seen) < 10 else None,
+            categories=[value for name, value in extras if name == "category"],
+            questions=[value for name, value in extras if name == "question"],
+            passages={n: typed.get(f"passage-{n}", "").splitlines() for n in names},
+        )
+    except (DraftingError, editing.OutOfScope) as error:
+        return _shown(request, stored, typed, [str(error)])
+    except editing.Stale as error:
+        hint = gettext("Nothing is saved, and what you typed is still here: look again, then save.")
+        return _shown(request, _page(request, page), typed, [f"{error} {hint}"])
+    except editing.Invalid as error:
+        wrong = {n: [sentence(p.short) for p in row] for n, row in error.problems.items()}
+        problems = [f"{column_label(name)}: {text}" for name, row in wrong.items() for text in row]
+        return _shown(request, stored, typed, problems, wrong)
+    own = sets.working_set(by)
+    size = own.entries.count() if own else 0
+    message = gettext("“{name}” is in the draft.").format(name=entry)
+    label = ngettext(
+        "{number} entry in your change set: propose it",
+        "{number} entries in your change set: propose them",
+        size,
+    )
+    return _next(request, stored, message, reverse("knowledge:propose"), label.format(number=size))
+
+
+@require_POST
+def leave(request: HttpRequest, page: int, *, undo: bool = False) -> HttpResponse:
+    """Leave a page and open the next one, or undo that."""
+    stored = _page(request, page)
+    try:
+        accepting.leave(page_id=page, by=member(request), undo=undo)
+    except DraftingError as error:
+        messages.error(request, str(error))
+    else:
+        if not undo:
+            message, label = gettext("The page is left."), gettext("Take it back")
+            url = reverse("webpages:page", args=[page])
+            return _next(request, stored, message, url, label)
+    return redirect("webpages:page", page)
+
+
+def _next(request: HttpRequest, stored: WebPage, *message: str) -> HttpResponse:
+    """Redirect to the next page, with a message and a link."""
+    messages.success(request, format_html(_LINK, *message), extra_tags="saved")
+    following = nearest.following(stored)
+    return redirect("webpages:page", following.pk) if following else redirect("webpages:home")
+
+
+def _page(request: HttpRequest, pk: int) -> WebPage:
+    stored = get_object_or_404(WebPage, pk=pk)
+    if not works_for(member(request), stored.agency):
+        raise Http404
+    return stored
+
+
+def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
+    """Return the kind of the entry: as somebody chose it, as it is drafted, or a service."""
+    kinds: tuple[str, ...] = (typed.get("kind", ""), stored.draft.get("kind", ""), "service")
+    return next(kind for kind in kinds if kind in TABLES)
+
+
+def _extras(stored: WebPage) -> list[tuple[str, str, str, str]]:
+    """Return the categories and questions of a draft: name and value in the form, text, language;
+    a category without a key is a new one."""
+    new, draft = gettext("{name} (new)"), stored.draft
+    names = [(row["key"], row["value"]) for row in draft.get("categories", ())]
+    texts = [(row["text"], row["language"]) for row in draft.get("questions", ())]
+    return [
+        *(("category", k or name, name if k else new.format(name=name), "") for k, name in names),
+        *(("question", text, text, language) for text, language in texts),
+    ]
+
+
+def _shown(
+    request: HttpRequest,
+    stored: WebPage,
+    typed: QueryDict | None,
+    problems: Sequence[str] = (),
+    wrong: _Wrong | None = None,
+) -> HttpResponse:
+    context: dict[str, Any] = {"page": stored, "problems": problems}
+    if stored.text and (typed or stored.state in accepting.OPEN):
+        context |= _form(request, stored, typed, wrong or {})
+    if request.headers.get("HX-Request"):
+        return render(request, "studio/webpages/_accept.html#live", context)
+    quotes = {row["field"]: row["quotes"] for row in stored.draft.get("fields", ())}
+    key = stored.entry.removeprefix(f"{stored.agency} ")
+    identity = [stored.agency, key] if stored.table == "services" else [key]
+    context |= {
+        "is_web": accepting.is_web(stored),
+        "next": nearest.following(stored),
+        "blocks": blocks(stored, stored.rests_on or quotes),
+        "edit": edit_url(stored.table, identity),  # type: ignore[arg-type]  # a Table, or ""
+    }
+    status = 422 if problems else 200
+    return render(request, "studio/webpages/page.html", context, status=status)
+
+
+def _form(
+    request: HttpRequest, stored: WebPage, typed: QueryDict | None, wrong: _Wrong
+) -> dict[str, Any]:
+    """Return what the template shows of the entry, as it was ``typed`` where that was sent."""
+    kind, draft = _kind(typed or request.GET, stored), stored.draft.get("fields", ())
+    texts = {row["field"]: "\n".join(row["lines"]) for row in draft}
+    entries, same = nearest.entries(stored, kind, texts.get("name", stored.title))
+    sent = QueryDict() if typed is None else typed
+    into = same if typed is None else sent.get("into", "")
+    theirs = column_values(entries[into]) if into in entries else {}
+    # Ticks that were given beside another entry say nothing of this one.
+    is_compared = typed is not None and sent.get("compared", "") == into
+    values = {"agency": stored.agency, "name": "", "path": "", "description": "", **theirs}
+    fields = []
+    for name in FIELDS[kind]:
+        text, other = sent.get(f"text-{name}", texts.get(name, "")), shown(theirs.get(name))
+        is_ticked = name in sent.getlist("take") if is_compared else not other
+        if is_ticked and text.strip():
+            values[name] = text.splitlines() if name in LISTS else text
+        field: dict[str, Any] = {"name": name, "label": column_label(name), "text": text}
+        field |= {"theirs": other, "passage": sent.get(f"passage-{name}", "")}
+        field |= {"is_ticked": is_ticked, "is_drafted": name in texts, "wrong": wrong.get(name)}
+        fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
+    return {
+        "kind": kind,
+        "fields": fields,
+        "entries": entries,
+        "into": into,
+        "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
+        "card": card(TABLES[kind], values),
+    }
+
+
+urlpatterns = [
+    path("<int:page>/", page, name="page"),
+    path("<int:page>/take/", take, name="take"),
+    path("<int:page>/leave/", leave, name="leave"),
+    path("<int:page>/restore/", leave, {"undo": True}, name="restore"),
+]
