@@ -140,6 +140,7 @@ ACCESS: Mapping[str, str] = {
     **_all("gaps", _GAPS, "home group act services"),
     **_all("fresh", _READ, "services links"),
     **_all("fresh", _EDIT, "entry check_links"),
+    **_all("webpages", _EDIT, "home pages pause resume"),
     **_all("recall", _RECALL, "home references"),
     **_all("recall", _CORRECT, "correct resume"),
     "notices:notices": "knowledge.view_directive",
@@ -155,6 +156,8 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge_api", _TRY, "golden_run try"),
     **_all("knowledge_api", _RECALL, "versions answers"),
     **_all("knowledge_api", _GAPS, "gaps gap_actions"),
+    **_all("knowledge_api", _EDIT, "webpages webpage webpage_runs"),
+    **_all("knowledge_api", _EDIT, "webpage_run webpage_pause webpage_resume"),
     "knowledge_api:notices": "knowledge.view_directive",
     "knowledge_api:end_notice": "knowledge.change_directive",
 }
