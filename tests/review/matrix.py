@@ -191,6 +191,8 @@ KINDS: Mapping[str, Kind] = {
     **{f"editor:delete_{name}": Kind.DELETED for name in ("category", "service")},
     **{f"dictionary:{name}": Kind.SERVICE for name in ("home", "merge", "split")},
     "knowledge_api:dictionary_changes": Kind.SERVICE,
+    **{f"webpages:{name}": Kind.SERVICE for name in ("pause", "resume")},
+    **{f"knowledge_api:webpage{name}": Kind.SERVICE for name in ("", "_run", "_pause", "_resume")},
     **{f"{space}:sample": Kind.PUBLIC for space in ("review", "review_api")},
     **{f"review:batch_{name}": Kind.PUBLIC for name in ("status", "undo")},
     "review_api:batch": Kind.PUBLIC,

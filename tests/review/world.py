@@ -31,9 +31,11 @@ from ieim.studio.models import (
     Gap,
     GapGroup,
     GoldenQuestion,
+    PageRun,
     Proposal,
     RiskExample,
     Service,
+    WebPage,
 )
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import services as sending
@@ -100,6 +102,7 @@ class World:
         self.entries = self._entries()
         self.correction = self._correction()
         self.drafting = self._drafting()
+        self.page = self._page()
         self.proposal = self._proposal()
         # It belongs to every agency: with it the proposal would be nobody's of one.
         self.entries["risk_examples"] = self._example()
@@ -153,7 +156,8 @@ class World:
             "notice": self.correction.pk if name == "recall:resume" else self.notice.pk,
             "token": self.token.pk,
             "reply": self.reply.pk,
-            "run": self.drafting.pk,
+            "run": self.page.run_id if name.startswith("webpages:") else self.drafting.pk,
+            "page": self.page.pk,
             "translation": self._stored("studio_translation", me) if self.agencies else 1,
             "name": self.question.name,
             "chain": self.item.turn.session_id,
@@ -169,6 +173,8 @@ class World:
                 return self.item.pk
             if name.startswith(("gaps", "knowledge_api:gap")):
                 return self.group.pk
+            if name.startswith("knowledge_api:webpage"):
+                return self.page.pk if name.endswith("webpage") else self.page.run_id
             return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
         return values.get(argument, self.item.pk)
 
@@ -258,6 +264,12 @@ class World:
         state = {"state": DraftingRun.State.DONE, "seen": {"version": 1, "texts": {}}}
         kind = DraftingRun.Kind.QUESTIONS
         return DraftingRun.objects.create(kind=kind, created_by=self.chief, **about, **state)
+
+    def _page(self) -> WebPage:
+        """Return a web page for the service of the entries."""
+        agency, state = self.identity("services")["agency"], PageRun.State.DONE
+        run = PageRun.objects.create(agency=agency, state=state, created_by=self.chief)
+        return WebPage.objects.create(run=run, agency=agency, address="saved.html")
 
     def _proposal(self) -> Proposal:
         """Propose another name for a service of each agency; of none, for a label."""
