@@ -8,12 +8,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
+from math import inf
 
 import httpx2
 from django.conf import settings
-from django.utils import timezone
 from protego import Protego
 
 from conversations.webhooks.sending import ForbiddenAddress, request
@@ -203,12 +201,5 @@ def _retry_after(response: httpx2.Response) -> float | None:
     if response.status_code not in (429, 503):
         return None
     value = response.headers.get("Retry-After", "")
-    with suppress(ValueError, TypeError):
-        return float(value) if value.isdecimal() else _seconds_to(value)
-    return _WAIT
-
-
-def _seconds_to(date: str) -> float:
-    moment = parsedate_to_datetime(date)
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - timezone.now()).total_seconds())
+    # A date is one that the run does not wait for.
+    return float(value) if value.isdecimal() else inf if value else _WAIT

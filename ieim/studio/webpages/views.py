@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import messages
@@ -96,18 +97,10 @@ def pages(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def pause(request: HttpRequest, run: int) -> HttpResponse:
-    """Let a run stop after the page that it is at."""
+def steer(request: HttpRequest, run: int, change: Callable[..., None]) -> HttpResponse:
+    """Pause a run, or go on with it."""
     user = member(request)
-    services.pause(run=get_object_or_404(selectors.visible_runs(user), pk=run), by=user)
-    return redirect("webpages:pages")
-
-
-@require_POST
-def resume(request: HttpRequest, run: int) -> HttpResponse:
-    """Go on with a run."""
-    user = member(request)
-    services.resume(run=get_object_or_404(selectors.visible_runs(user), pk=run), by=user)
+    change(run=get_object_or_404(selectors.visible_runs(user), pk=run), by=user)
     return redirect("webpages:pages")
 
 
@@ -115,6 +108,6 @@ app_name = "webpages"
 urlpatterns = [
     path("", home, name="home"),
     path("pages/", pages, name="pages"),
-    path("runs/<int:run>/pause/", pause, name="pause"),
-    path("runs/<int:run>/resume/", resume, name="resume"),
+    path("runs/<int:run>/pause/", steer, {"change": services.pause}, name="pause"),
+    path("runs/<int:run>/resume/", steer, {"change": services.resume}, name="resume"),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.studio import test_recall
 from tests.browser.studio.test_recall import Open, fine, sign_in
@@ -14,7 +14,7 @@ people = test_recall.people
 
 
 def give(editor: Page, name: str, body: bytes) -> None:
-    file = {"name": name, "mimeType": "text/html", "buffer": body}
+    file: FilePayload = {"name": name, "mimeType": "text/html", "buffer": body}
     editor.get_by_label("Saved pages").set_input_files([file])
     editor.get_by_role("button", name="Read the pages").click()
 
@@ -43,4 +43,6 @@ def test_it_works_without_javascript(people: Open) -> None:
         if editor.get_by_text("no text of its own").count():
             break
         editor.wait_for_timeout(1000)
-    expect(editor.get_by_text("It has no text of its own: only menus, scripts or pictures.")).to_be_visible()
+    expect(
+        editor.get_by_text("It has no text of its own: only menus, scripts or pictures.")
+    ).to_be_visible()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import time
 import zipfile
 from typing import Any
 
@@ -147,7 +148,7 @@ def test_one_request_a_second_goes_to_a_host(
 ) -> None:
     monkeypatch.setattr(fetching, "PAUSE", 1.0)
     pauses: list[float] = []
-    monkeypatch.setattr(fetching.time, "sleep", pauses.append)
+    monkeypatch.setattr(time, "sleep", pauses.append)
     city.page("/robots.txt", b"User-agent: *\nCrawl-delay: 3\n")
     read(eve, city.page("/a"), city.page("/b"))
     assert [round(pause) for pause in pauses] == [0, 3, 3]
