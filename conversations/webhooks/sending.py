@@ -1,4 +1,4 @@
-"""HTTP client of webhooks and of the link check: it sends to allowed addresses only."""
+"""HTTP client of webhooks, the link check and web pages: it sends to allowed addresses only."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def send(url: str, *, private: bool, headers: Mapping[str, str], body: bytes) ->
     """
     try:
         post = request("POST", parse(url), private=private, headers=headers, body=body)
-        response = asyncio.run(post)
+        response, _ = asyncio.run(post)
     except ForbiddenAddress as error:
         raise DeliveryError("address") from error
     except (TimeoutError, httpx2.TimeoutException) as error:
@@ -90,17 +90,20 @@ async def request(
     plain: bool = False,
     headers: Mapping[str, str],
     body: bytes = b"",
-) -> httpx2.Response:
-    """Return the closed response; no redirect is followed, and no body is read.
+    limit: int = 0,
+    deadline: float = DEADLINE,
+) -> tuple[httpx2.Response, bytes]:
+    """Return the closed response and its body; no redirect is followed.
 
     ``private`` allows hosts in the operator's own network, ``plain`` also http:// to public ones.
+    Of the body ``limit`` bytes are read, and one more where it is longer. ``deadline``: seconds.
 
     Raises:
         ForbiddenAddress: The host has no address that is allowed.
         OSError, httpx2.HTTPError, httpx2.InvalidURL: There is no response.
     """
     # The deadline also covers a receiver that sends a byte now and then.
-    async with asyncio.timeout(DEADLINE):
+    async with asyncio.timeout(deadline):
         proxy = _proxy(parts)
         try:
             addresses = await _resolve(parts, private=private, plain=plain)
@@ -132,9 +135,21 @@ async def request(
                     if number == len(addresses):
                         raise
                     continue
-                await response.aclose()  # the body is not read
-                return response
+                try:
+                    return response, await _start(response, limit)
+                finally:
+                    await response.aclose()
     raise AssertionError("_resolve returns at least one address")
+
+
+async def _start(response: httpx2.Response, limit: int) -> bytes:
+    result = bytearray()
+    if limit:
+        async for chunk in response.aiter_bytes():
+            result += chunk
+            if len(result) > limit:
+                break
+    return bytes(result[: limit + 1])
 
 
 def _proxy(parts: httpx2.URL) -> str | None:

@@ -78,7 +78,7 @@ urlpatterns = [
     path("knowledge/translations/", include("ieim.studio.translating.views")),
     path("knowledge/recall/", include("ieim.studio.recall.views")),
     path("knowledge/fresh/", include("ieim.studio.fresh.views")),
-    path("knowledge/webpages/", include("ieim.studio.webpages.urls")),
+    path("knowledge/webpages/", include("ieim.studio.webpages.views")),
     path("knowledge/notices/", include("ieim.knowledge.notices.views")),
     path("knowledge/", include("ieim.studio.pages.views")),
     path("knowledge/", include("ieim.studio.editor.views")),

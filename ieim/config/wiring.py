@@ -14,6 +14,7 @@ from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
 from ieim.studio.proposals import timing
+from ieim.studio.webpages import services as webpages
 from review import deciding, services
 from review.batches import services as batches
 from review.board import alerts
@@ -44,6 +45,7 @@ def wire() -> None:
     wire_agencies(agency_names)
     ports.wire(Reviews())
     store.OTHER_TOKENS["drafting"] = drafting.tokens_since
+    store.OTHER_TOKENS["webpages"] = webpages.tokens_since
     store.OTHER_TOKENS["translations"] = translating.tokens_since
     retention.DELETE["drafts"] = drafting.forget
     for model in (Rating, Reply, ReviewItem):
@@ -58,3 +60,4 @@ def wire() -> None:
     sweeper.SWEEPS["desk"] = lambda now, _: alerts.sweep(now=now)
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
     sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)
+    sweeper.SWEEPS["webpages"] = lambda now, _: webpages.sweep(now=now)

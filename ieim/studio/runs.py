@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from conversations.queueing import queue_after_commit
 from ieim.knowledge.heartbeat import process_heartbeat
-from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, LinkRun, Run
+from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, LinkRun, PageRun, Run
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +28,7 @@ TASKS: Mapping[type[Run], str] = {
     CheckRun: "ieim.studio.tasks.run_checks",
     DraftingRun: "ieim.studio.tasks.run_drafting",
     LinkRun: "ieim.studio.tasks.run_link_check",
+    PageRun: "ieim.studio.tasks.run_pages",
 }
 LEASE = timedelta(seconds=15)
 """Without a heartbeat for so long a run counts as abandoned."""

@@ -14,10 +14,11 @@ from ieim.studio.drafts import selectors as drafts
 from ieim.studio.fresh import links
 from ieim.studio.fresh import services as fresh
 from ieim.studio.gaps import collecting as gaps
-from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, LinkRun
+from ieim.studio.models import CheckRun, DraftingRun, GoldenRun, LinkRun, PageRun
 from ieim.studio.recall import services as recall
 from ieim.studio.trying import playground
 from ieim.studio.trying import services as trying
+from ieim.studio.webpages import running as webpages
 
 
 @shared_task(name=runs.TASKS[CheckRun], ignore_result=True)
@@ -58,3 +59,8 @@ def run_link_check(run_id: int) -> None:
 @shared_task(name=fresh.REMIND, ignore_result=True)
 def send_reminders() -> None:
     fresh.send_reminders()
+
+
+@shared_task(name=runs.TASKS[PageRun], ignore_result=True)
+def run_pages(run_id: int) -> None:
+    webpages.run_pages(run_id=run_id)

@@ -156,6 +156,13 @@ KINDS: Mapping[str, str] = {
     "webhook.sent_again": gettext_noop("A webhook is told again"),
     "webhook.started": gettext_noop("A webhook was started"),
     "webhook.stopped": gettext_noop("A webhook was stopped"),
+    "webpages.changed": gettext_noop("A web page no longer says what an entry rests on"),
+    "webpages.drafted": gettext_noop("An entry was drafted from a web page"),
+    "webpages.failed": gettext_noop("No entry could be drafted from a web page"),
+    "webpages.paused": gettext_noop("Reading of web pages was paused"),
+    "webpages.read": gettext_noop("A web page was read"),
+    "webpages.resumed": gettext_noop("Reading of web pages went on"),
+    "webpages.started": gettext_noop("Reading of web pages began"),
 }
 
 

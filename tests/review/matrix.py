@@ -197,6 +197,8 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(
         ("review:sample", "review_api:sample", "review_api:sample_translation"), Kind.PUBLIC
     ),
+    **{f"webpages:{name}": Kind.SERVICE for name in ("pause", "resume")},
+    **{f"knowledge_api:webpage{name}": Kind.SERVICE for name in ("", "_run", "_pause", "_resume")},
     **{f"review:batch_{name}": Kind.PUBLIC for name in ("status", "undo")},
     "review_api:batch": Kind.PUBLIC,
     "review_api:view": Kind.PUBLIC,  # one's own, or none

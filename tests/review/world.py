@@ -158,7 +158,7 @@ class World:
             "notice": self.correction.pk if name == "recall:resume" else self.notice.pk,
             "token": self.token.pk,
             "reply": self.reply.pk,
-            "run": self.drafting.pk,
+            "run": self.page.run_id if name.startswith("webpages:") else self.drafting.pk,
             "page": self.page.pk,
             "translation": self._stored("studio_translation", me) if self.agencies else 1,
             "name": self.question.name,
@@ -173,10 +173,11 @@ class World:
         if argument == "pk":
             if name.startswith("review"):
                 return self.item.pk
-            if name.startswith("knowledge_api:webpage"):
-                return self.page.pk
             if name.startswith(("gaps", "knowledge_api:gap")):
                 return self.group.pk
+            if name.startswith("knowledge_api:webpage"):
+                is_page = name.endswith(("webpage", "_take", "_leave"))
+                return self.page.pk if is_page else self.page.run_id
             return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
         return values.get(argument, self.item.pk)
 
@@ -267,6 +268,12 @@ class World:
         kind = DraftingRun.Kind.QUESTIONS
         return DraftingRun.objects.create(kind=kind, created_by=self.chief, **about, **state)
 
+    def _page(self) -> WebPage:
+        """Return a web page for the service of the entries."""
+        agency, state = self.identity("services")["agency"], PageRun.State.DONE
+        run = PageRun.objects.create(agency=agency, state=state, created_by=self.chief)
+        return run.pages.create(agency=agency, address="https://city.example/", text="# Page")
+
     def _proposal(self) -> Proposal:
         """Propose another name for a service of each agency; of none, for a label."""
         rows: list[tuple[Table, Any]] = [
@@ -295,9 +302,3 @@ class World:
             user.is_superuser = variant is Variant.FOREIGN
             user.save()
         return user
-
-    def _page(self) -> WebPage:
-        """Return a web page of the agency of the entries."""
-        agency = self.identity("services")["agency"]
-        run = PageRun.objects.create(agency=agency, created_by=self.chief)
-        return run.pages.create(agency=agency, address="https://city.example/", text="# Page")

@@ -30,6 +30,7 @@ from ieim.studio.proposals.services import BeyondScope, ProposalError
 from ieim.studio.standards.report import StandardError
 from ieim.studio.trying.playground import NoModel
 from ieim.studio.trying.services import GoldenError
+from ieim.studio.webpages.services import PagesError
 
 STAFF: Mapping[int, Meaning] = {
     **MEANINGS,
@@ -99,6 +100,7 @@ _PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
     BundleError: lambda error: NotDone(
         f"The draft cannot be used. {' '.join(map(str, error.errors))}"
     ),
+    PagesError: lambda error: NotDone(str(error)),
     NoModel: lambda error: NotDone(str(error), status=503),
     Invalid: _bad_values,
     Refused: _bad_notice,

@@ -28,6 +28,7 @@ from ieim.studio.api.files import FILES, StandardFiles
 from ieim.studio.api.gaps import Gaps
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
 from ieim.studio.api.webpage_entries import WebPageEntries
+from ieim.studio.api.webpages import PageRuns, WebPages
 from ieim.studio.models import Proposal
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import selectors as recall
@@ -271,7 +272,7 @@ _LIST: dict[str, Any] = {"get": "list"}
 _RETRIEVE: dict[str, Any] = {"get": "retrieve"}
 _ENTRY: dict[str, Any] = {"get": "retrieve", "put": "update", "delete": "destroy"}
 _FILE: dict[str, Any] = {"get": "retrieve", "post": "create"}
-_PROPOSAL = "proposals/<number:pk>/"
+_PROPOSAL, _PAGE_RUN = "proposals/<number:pk>/", "webpages/runs/<number:pk>/"
 
 urlpatterns = [
     *(path(f"{t}/", view.as_view(_LIST), name=t) for t, view in VIEWS.items()),
@@ -306,6 +307,12 @@ urlpatterns = [
         WebPageEntries.as_view({"post": "leave"}),
         name="webpage_leave",
     ),
+    path("webpages/", WebPages.as_view(_LIST), name="webpages"),
+    path("webpages/<number:pk>/", WebPages.as_view(_RETRIEVE), name="webpage"),
+    path("webpages/runs/", PageRuns.as_view({"post": "create"}), name="webpage_runs"),
+    path(_PAGE_RUN, PageRuns.as_view(_RETRIEVE), name="webpage_run"),
+    path(f"{_PAGE_RUN}pause/", PageRuns.as_view({"post": "pause"}), name="webpage_pause"),
+    path(f"{_PAGE_RUN}resume/", PageRuns.as_view({"post": "resume"}), name="webpage_resume"),
     path("notices/", Notices.as_view({**_LIST, "post": "create"}), name="notices"),
     path("notices/<number:pk>/end/", Notices.as_view({"post": "end"}), name="end_notice"),
 ]

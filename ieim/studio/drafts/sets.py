@@ -85,6 +85,12 @@ def working_set(user: User) -> Proposal | None:
     return Proposal.objects.filter(state=Proposal.State.DRAFT, proposed_by=user).first()
 
 
+def working_size(user: User) -> int:
+    """Return the number of entries in the set that the changes of ``user`` go into."""
+    own = working_set(user)
+    return own.entries.count() if own else 0
+
+
 def begin(user: User, *, note: str = "") -> Proposal:
     """Begin a set of ``user``, into which their changes go from now on."""
     return Proposal.objects.create(proposed_by=user, note=note)

@@ -65,6 +65,7 @@ from ieim.studio.models import (
     Translation,
 )
 from ieim.studio.translating import selectors as translating
+from ieim.studio.webpages.selectors import changed_page
 
 FORMS: dict[Table, type[DraftForm]] = {
     "agencies": AgencyForm,
@@ -308,6 +309,7 @@ def _context(stored: DraftEntry, form: DraftForm, merged: Merge) -> dict[str, An
         "version": stored.version,
         "conflict": last_change(table, name, [*merged.open]) if merged.open else "",
         "card": presenters.card(table, values),
+        "changed_page": None if is_new else changed_page(table, name),
         "fields": presenters.field_views(form, merged, warnings, originals),
     }
 

@@ -110,7 +110,8 @@ class _Browser:
         try:
             headers = {"User-Agent": f"IEIM-link-check (+{settings.IEIM_PUBLIC_URL})"}
             answer = request(method, parts, private=False, plain=True, headers=headers)
-            return asyncio.run(answer)
+            response, _ = asyncio.run(answer)
+            return response
         finally:
             self._asked_at[parts.host] = time.monotonic()
 

@@ -13,15 +13,17 @@ from ieim.studio.models.work import Run
 class PageRun(Run):
     """Reading of pages, and of what they say, for the entries of one ``agency``. A part is a page.
 
-    ``sitemap`` is one that is still to be read for addresses. A run that ``is_paused`` stops after
-    the page that it is at; it is DONE then, and its other pages wait.
+    ``sitemap`` is one that is still to be read for addresses, and ``note`` says what of it was left
+    out. A run that ``is_paused`` stops after the page that it is at; it is DONE then, and its other
+    pages wait. ``created_by`` is None for the weekly look, and for the command.
     """
 
     agency = models.CharField(max_length=ID_LIMIT)
     sitemap = models.CharField(max_length=LINK_LIMIT, blank=True)
+    note = models.TextField(blank=True)
     is_paused = models.BooleanField(default=False)
     created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
 
     def __str__(self) -> str:
@@ -31,12 +33,14 @@ class PageRun(Run):
 class WebPage(models.Model):
     """A page, what it said when it was last read, and the entry that it is for.
 
-    ``address`` is its own, or the name of a saved page. ``text`` is that of
-    :class:`ieim.studio.webpages.reading.Page`, ``sha256`` over its UTF-8. ``draft`` is an answer of
-    draft_entry_v1 with ``by``: "model", "headings", "data" or "person". ``problem`` says why it is
-    FAILED. Once it is TAKEN, ``table`` and ``entry`` are those of
-    :class:`ieim.studio.models.Change`, and ``rests_on`` is ``{field: [quote]}``. ``changes`` is
-    ``[[field, old passage, new passage]]``, once it is CHANGED.
+    ``run`` is the newest that is to read it, or has; while it ``is_due`` that is still to be done.
+    ``address`` is its own, or the name of a saved page, whose ``body`` is here until it is read.
+    ``text`` is that of :class:`ieim.studio.webpages.reading.Page`, ``sha256`` over its UTF-8.
+    ``draft`` is an answer of draft_entry_v1 with ``by``: "model", "headings", "data" or "person",
+    ``tokens`` are what it took. ``problem`` says why it is FAILED, or could not be read again. Once
+    it is TAKEN, ``table`` and ``entry`` are those of :class:`ieim.studio.models.Change`, and
+    ``rests_on`` is ``{field: [quote]}``. ``changes`` is ``[[field, old passage, new passage]]``,
+    once it is CHANGED.
     """
 
     class State(models.TextChoices):
@@ -48,7 +52,6 @@ class WebPage(models.Model):
         TAKEN = "taken", _("taken")
         LEFT = "left", _("left")
         FAILED = "failed", _("failed")
-        UNCHANGED = "unchanged", _("unchanged")
         CHANGED = "changed", _("changed")
         GONE = "gone", _("gone")
 
@@ -56,6 +59,8 @@ class WebPage(models.Model):
     agency = models.CharField(max_length=ID_LIMIT)
     address = models.CharField(max_length=LINK_LIMIT)
     state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
+    is_due = models.BooleanField(default=False)
+    body = models.BinaryField(default=bytes)
     problem = models.TextField(blank=True)
     title = models.TextField(blank=True)
     language = models.CharField(max_length=3, blank=True)

@@ -79,8 +79,7 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
         wrong = {n: [sentence(p.short) for p in row] for n, row in error.problems.items()}
         problems = [f"{column_label(name)}: {text}" for name, row in wrong.items() for text in row]
         return _shown(request, stored, typed, problems, wrong)
-    own = sets.working_set(by)
-    size = own.entries.count() if own else 0
+    size = sets.working_size(by)
     message = gettext("“{name}” is in the draft.").format(name=entry)
     label = ngettext(
         "{number} entry in your change set: propose it",
@@ -110,7 +109,7 @@ def _next(request: HttpRequest, stored: WebPage, *message: str) -> HttpResponse:
     """Redirect to the next page, with a message and a link."""
     messages.success(request, format_html(_LINK, *message), extra_tags="saved")
     following = nearest.following(stored)
-    return redirect("webpages:page", following.pk) if following else redirect("webpages:home")
+    return redirect("webpages:page", following.pk) if following else redirect("webpages:pages")
 
 
 def _page(request: HttpRequest, pk: int) -> WebPage:

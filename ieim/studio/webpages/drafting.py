@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.pipeline.evidence import locate
 from ieim.pipeline.ports import Model
 from ieim.pipeline.stages.base import Output
-from ieim.pipeline.stages.entry_drafting import ENTRY
+from ieim.pipeline.stages.entry_drafting import ENTRY, FIELDS
 from ieim.studio.drafting import services as drafting
 from ieim.studio.drafting.requests import question_findings, question_languages
 from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts.selectors import golden_texts
+from ieim.studio.standards.linked_data import read_json_ld
+from ieim.studio.standards.report import Report, StandardError
+from ieim.studio.standards.rows import to_rows
+from ieim.studio.standards.services import read_json
 from ieim.studio.webpages import headings
 from ieim.studio.webpages.reading import Page
 
@@ -22,16 +28,19 @@ def draft(
 ) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Return the entry that a page describes, and what an audit event says of asking for it.
 
-    The entry is an answer of draft_entry_v1 with ``by``: "model" or, where none is configured,
-    "headings". It is None where the model's answer did not pass the gate twice; then the details
-    have its ``messages``.
+    The entry is an answer of draft_entry_v1 with ``by``: "data" where the page describes a service
+    so, or else "model" or, where none is configured, "headings". It is None where the model's
+    answer did not pass the gate twice; then the details have its ``messages``.
 
     Raises:
         ModelUnavailable: no answer could be had.
     """
+    draft = drafts.draft()
+    if entry := _by_data(page, agency, draft.bundle):
+        return entry, {}
     if model is None and not drafting.has_model():
         return {**headings.entry_of(page), "by": "headings"}, {}
-    draft, golden = drafts.draft(), golden_texts()
+    golden = golden_texts()
 
     def check(output: Output) -> Any:
         owner = (agency, "", "")
@@ -45,6 +54,36 @@ def draft(
         messages = [finding.message for finding in asked.findings]
         return None, {**details, "tokens": tokens, "messages": messages}
     return {**asked.output, "by": "model"}, {**details, "tokens": tokens}
+
+
+def _by_data(page: Page, agency: str, bundle: Bundle) -> dict[str, Any] | None:
+    """Return the one service that the page describes as data, None where it says no more of it
+    than its name and an overview. A line that the page shows is its own quote."""
+    try:
+        contents = read_json_ld(read_json(json.dumps(page.data).encode()), Report())
+        rows = to_rows(contents, into=agency).rows
+    except StandardError:
+        return None
+    services = list(rows.get("services", {}).values())
+    if len(services) != 1:
+        return None
+    (service,) = services
+    texts = {name: service.get(name, "") for name in FIELDS["service"]}
+    texts["fees"] = texts["fees"] or service.get("amounts", "")
+    lines = {n: t if isinstance(t, list) else t.splitlines() for n, t in texts.items() if t}
+    if not lines.keys() - {"name", "overview"}:
+        return None
+    source = f"{page.title}\n{page.text}"
+    fields = [
+        {"field": n, "lines": texts, "quotes": [t for t in texts if locate(source, t)]}
+        for n, texts in lines.items()
+    ]
+    named = {row["key"]: row.get("value", "") for row in rows.get("dictionary", {}).values()}
+    known = {c.value.casefold(): c.key for c in bundle.dictionary if c.agency == agency}
+    values = filter(None, (named.get(key) for key in service.get("categories", ())))
+    categories = [{"key": known.get(v.casefold(), ""), "value": v} for v in values]
+    entry = {"kind": "service", "fields": fields, "categories": categories, "questions": []}
+    return {**entry, "by": "data"}
 
 
 def _request(page: Page, agency: str, bundle: Bundle) -> Mapping[str, Any]:

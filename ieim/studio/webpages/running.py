@@ -1,0 +1,243 @@
+"""The work of a run: each page is fetched, read and drafted, and saved before the next."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext, ngettext
+
+from conversations.turns.executor import release_connection
+from ieim.audit.services import record_system
+from ieim.people import post
+from ieim.people.models import User
+from ieim.pipeline.evidence import locate
+from ieim.pipeline.findings import Code
+from ieim.pipeline.ports import Model, ModelUnavailable
+from ieim.studio import runs
+from ieim.studio.drafting.services import NOT_PASSED
+from ieim.studio.models import ContentReview, PageRun, WebPage
+from ieim.studio.webpages import drafting, reading, services, sitemaps
+from ieim.studio.webpages.fetching import Answer, Busy, Fetcher, Gone, normal
+from ieim.studio.webpages.reading import Page, Unreadable
+from ieim.studio.webpages.uploads import MAX_PAGES
+
+logger = logging.getLogger(__name__)
+
+State = WebPage.State
+_SETTLED = (State.DRAFTED, State.TAKEN, State.LEFT, State.CHANGED, State.GONE)
+"""The states of a page that has a draft, or an entry."""
+_OUTAGE = "The model could not be reached: {}. Go on with the run when it can."
+_SPENT = "The day’s budget of the model is used up. Go on with the run tomorrow."
+
+
+def run_pages(
+    *,
+    run_id: int,
+    model: Model | None = None,
+    after: Callable[[WebPage], object] = lambda page: None,
+) -> None:
+    """Read the pages of a run that are due, calling ``after`` each; see
+    :func:`ieim.studio.runs.execute`."""
+    runs.execute(PageRun, run_id, lambda claim: _run(claim, model, after))
+
+
+def _run(claim: runs.Claim, model: Model | None, after: Callable[[WebPage], object]) -> None:
+    run, fetcher = PageRun.objects.get(pk=claim.run_id), Fetcher()
+    if run.sitemap:
+        _read_sitemap(run, fetcher)
+    due = run.pages.filter(is_due=True)
+    for pk in list(due.values_list("pk", flat=True)):
+        claim.write(done=run.pages.filter(is_due=False).count(), total=run.pages.count())
+        release_connection()
+        # Another run may have it by now.
+        page = due.filter(pk=pk, run__is_paused=False).first()
+        if page is not None:
+            _handle(page, fetcher, model)
+            after(page)
+    done = run.pages.filter(is_due=False).count()
+    claim.write(state=PageRun.State.DONE, done=done, total=run.pages.count())
+    _tell_owners(run)
+
+
+def _read_sitemap(run: PageRun, fetcher: Fetcher) -> None:
+    """Let a run read the first pages of its sitemap that were not read before, or else all."""
+    try:
+        listed = sitemaps.addresses(fetcher, run.sitemap)
+    except (Unreadable, Busy) as error:
+        raise runs.RunFailed(f"{run.sitemap}: {error}") from error
+    pages: dict[str, bytes] = {}
+    for address in listed:
+        with suppress(Unreadable):
+            pages[normal(address)] = b""
+    note = ""
+    if elsewhere := len(listed) - len(pages):
+        note = f"{elsewhere:,} addresses of the sitemap are of other hosts, or there twice. "
+    if len(pages) > MAX_PAGES:
+        stored = WebPage.objects.filter(agency=run.agency).values_list("address", flat=True)
+        read = {address for address in stored if address in pages}
+        later = len(pages) - MAX_PAGES
+        note += f"{later:,} are for another run: give the sitemap again, and it goes on."
+        pages = dict.fromkeys(sorted(pages, key=read.__contains__)[:MAX_PAGES], b"")
+    with transaction.atomic():
+        services.add(run, pages)
+        PageRun.objects.filter(pk=run.pk).update(sitemap="", note=note)
+
+
+def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> None:
+    try:
+        answer = _fetch(page, fetcher)
+        if answer.body is None:
+            _save(page, is_due=False, problem="", read_at=timezone.now())
+            return
+        read = reading.read(bytes(answer.body), page.address)
+    except Busy as busy:
+        _save(page, problem=str(busy))
+        return
+    except Unreadable as error:
+        _refuse(page, error)
+        return
+    except Exception:  # Whatever the page has in it: it must not stop the others.
+        logger.exception("page %s cannot be read", page.pk)
+        _refuse(page, Unreadable(runs.INTERNAL_ERROR))
+        return
+    if _store(page, read, answer):
+        _draft(page, read, model)
+
+
+def _fetch(page: WebPage, fetcher: Fetcher) -> Answer:
+    if page.body:
+        return Answer(bytes(page.body))
+    if "://" not in page.address:
+        raise Unreadable("The file is empty: save the page again.")
+    if page.state not in _SETTLED:
+        return fetcher.page(page.address)
+    return fetcher.page(page.address, etag=page.etag, last_modified=page.last_modified)
+
+
+def _refuse(page: WebPage, error: Unreadable) -> None:
+    """Note why a page cannot be read; what was read of it before stays."""
+    values: dict[str, Any] = {"is_due": False, "problem": str(error), "body": b""}
+    if isinstance(error, Gone) and page.entry:
+        values |= {"state": State.GONE, "changes": [], "read_at": timezone.now()}
+        values |= {"etag": "", "last_modified": ""}
+        if page.state != State.GONE:
+            _record("webpages.changed", page, state="gone")
+    elif page.state not in _SETTLED:
+        values["state"] = State.FAILED
+    _save(page, **values)
+
+
+@transaction.atomic
+def _store(page: WebPage, read: Page, answer: Answer) -> bool:
+    """Save what a page says; return whether it is to be drafted from anew."""
+    # Somebody may have taken it while the site answered.
+    page.refresh_from_db(from_queryset=WebPage.objects.select_for_update())
+    sha256 = hashlib.sha256(read.text.encode()).hexdigest()
+    is_same = page.state in _SETTLED and sha256 == page.sha256
+    values = {"title": read.title, "language": read.language, "text": read.text, "sha256": sha256}
+    values |= {"etag": answer.etag, "last_modified": answer.last_modified}
+    state, changes, is_drafted = State.READ, [], is_same
+    if page.entry:
+        changes = changed_passages(page.rests_on, read)
+        state = State.CHANGED if changes else State.TAKEN
+        is_drafted = is_same or not changes
+    elif is_same:
+        state = State(page.state)
+    _save(
+        page,
+        **values,
+        state=state,
+        changes=changes,
+        is_due=not is_drafted,
+        body=page.body if not is_drafted else b"",
+        problem="",
+        read_at=timezone.now(),
+    )
+    if not is_same:
+        _record("webpages.read", page, sha256=sha256)
+        if changes:
+            _record("webpages.changed", page, fields=sorted({field for field, *_ in changes}))
+    return not is_drafted
+
+
+def changed_passages(rests_on: Mapping[str, Sequence[str]], read: Page) -> list[list[str]]:
+    """Return ``[field, quote, nearest passage]`` of each quote that a page does not have any more;
+    the passage is "" where nothing is like it."""
+    source = f"{read.title}\n{read.text}"
+    lines = [line for line in source.splitlines() if line.strip()]
+    return [
+        [field, quote, next(iter(difflib.get_close_matches(quote, lines, n=1, cutoff=0.4)), "")]
+        for field, quotes in rests_on.items()
+        for quote in quotes
+        if locate(source, quote) is None
+    ]
+
+
+def _draft(page: WebPage, read: Page, model: Model | None) -> None:
+    try:
+        entry, details = drafting.draft(read, agency=page.agency, model=model)
+    except ModelUnavailable as error:
+        raise runs.RunFailed(_OUTAGE.format(str(error).rstrip("."))) from error
+    if entry is None and Code.BUDGET_DAY.value in details["findings"]:
+        raise runs.RunFailed(_SPENT)
+    values: dict[str, Any] = {"is_due": False, "body": b"", "tokens": details.pop("tokens", 0)}
+    if entry is None:
+        values["problem"] = " ".join([NOT_PASSED, *details.pop("messages")])
+    else:
+        values["draft"] = entry
+    with transaction.atomic():
+        _save(page, **values)
+        # Somebody may have taken it meanwhile.
+        state = State.FAILED if entry is None else State.DRAFTED
+        if WebPage.objects.filter(pk=page.pk, state=State.READ).update(state=state):
+            page.state = state
+        by = entry["by"] if entry else "model"
+        kind = "webpages.failed" if entry is None else "webpages.drafted"
+        _record(kind, page, by=by, **details)
+
+
+def _save(page: WebPage, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(page, name, value)
+    page.save(update_fields=[*values])
+
+
+def _record(kind: str, page: WebPage, **details: Any) -> None:
+    payload = {"page": page.pk, "run": page.run_id, "address": page.address, **details}
+    record_system(kind=kind, payload=payload, actor="system")
+
+
+def _tell_owners(run: PageRun) -> None:
+    """Write to the owners of entries whose pages have changed, or are gone."""
+    pages = run.pages.filter(state__in=(State.CHANGED, State.GONE))
+    reviews = ContentReview.objects.filter(entry__in=pages.values("entry"), owner__is_active=True)
+    owners = {(r.table, r.entry): r.owner for r in reviews.exclude(owner__email="")}
+    by_owner: dict[User, list[WebPage]] = defaultdict(list)
+    for page in pages.only("table", "entry", "address", "state"):
+        if owner := owners.get((page.table, page.entry)):
+            by_owner[owner].append(page)
+    with translation.override(settings.LANGUAGE_CODE):
+        for owner, changed in by_owner.items():
+            sentence = ngettext(
+                "{number} web page no longer says what an entry of yours rests on:",
+                "{number} web pages no longer say what entries of yours rest on:",
+                len(changed),
+            )
+            lines = [
+                f"{page.entry}: {page.address} ({page.get_state_display()})" for page in changed
+            ]
+            advice = gettext("Read each page, and put the entry right if need be.")
+            address = f"{settings.IEIM_PUBLIC_URL}{reverse('webpages:pages')}?agency={run.agency}"
+            parts = (sentence.format(number=len(changed)), "\n".join(lines), advice, address)
+            with suppress(post.NotSent):  # until then the list says it
+                post.send(subject=gettext("Web pages changed"), paragraphs=parts, to=[owner.email])
