@@ -467,6 +467,8 @@ SPECTACULAR_SETTINGS = {
         "Score": "review.quality.api.SCORES",
         "FeedbackReason": "conversations.api.serializers.REASONS",
         "PersonRequestState": "conversations.api.serializers.REQUEST_STATES",
+        "RunState": "ieim.studio.models.Run.State",
+        "WebPageState": "ieim.studio.models.WebPage.State",
         "WebhookEvent": "conversations.api.serializers.EVENTS",
     },
     "WEBHOOKS": ["conversations.api.schema.turn_event"],
