@@ -148,7 +148,7 @@ class Replies(KnowledgeViewSet):
         item = locking.find(body["item"], self.user)
         reading.record_read(item, self.user)
         service = (body.get("agency", ""), body.get("service", ""))
-        text = saved.insert(by=self.user, pk=reply, item=item, service=service)
+        text, _ = saved.insert(by=self.user, pk=reply, item=item, service=service)
         return Response({"text": text})
 
     @operation(

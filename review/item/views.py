@@ -35,7 +35,7 @@ from review.deciding import Conflict, Preview, Refused, Unsourced, texts
 from review.evaluation_cases import NoCase
 from review.item import page, selectors
 from review.item.base_forms import FormContext, Problem, ServicePicker
-from review.item.forms import DecisionForm
+from review.item.forms import DecisionForm, WriteForm
 from review.item.selectors import LoadedItem
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
@@ -192,20 +192,23 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def insert(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Put a saved reply or the text of a similar case into the box of the chosen action, or of the
-    talk: JSON with ``field`` and ``text`` for a script, else the page with the draft."""
+    talk: JSON with ``field``, ``text`` and the ``source`` that it stands on for a script, else the
+    page with the draft."""
     loaded, data = _load(request, pk), request.POST.copy()
-    text = replies.inserted(loaded.item, member(request), data)
+    text, source = replies.inserted(loaded.item, member(request), data)
     action = data.get("action", "")
     field = f"{action if action in TEXTS else Action.WRITE}-text"
     if "text" in data:
         field = "text"
     if request.headers.get("HX-Request") == "true":
-        return JsonResponse({"field": field, "text": text})
+        return JsonResponse({"field": field, "text": text, "source": source})
     data[field] = "\n\n".join(filter(None, [data.get(field, "").strip(), text]))
     if field == "text":
         context = {**_talk_context(request, pk), "draft": data[field]}
         return render(request, "review/talking/talk.html", context)
     data["action"] = field.removesuffix("-text")
+    if source and source not in data.getlist(WriteForm.input_name):
+        data.appendlist(WriteForm.input_name, source)
     return _render_item(request, loaded, data)
 
 

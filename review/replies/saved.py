@@ -120,9 +120,13 @@ def for_item(user: User, item: ReviewItem) -> list[SavedReply]:
     return sorted(visible_replies(user), key=order)
 
 
-def insert(*, by: User, pk: int, item: ReviewItem, service: tuple[str, str] | None) -> str:
-    """Return the text of a saved reply for an item, filled as far as there are values, and count
-    its use. Without a ``service`` it is filled from the one that fits the message best.
+def insert(
+    *, by: User, pk: int, item: ReviewItem, service: tuple[str, str] | None
+) -> tuple[str, Service | None]:
+    """Return the text of a saved reply for an item, filled as far as there are values, with the
+    service that it is filled from, None where it has no placeholder; and count its use.
+
+    Without a ``service`` it is the one that fits the message best.
 
     Raises ``SavedReply.DoesNotExist``.
     """
@@ -133,4 +137,5 @@ def insert(*, by: User, pk: int, item: ReviewItem, service: tuple[str, str] | No
     if chosen is None:
         ranking: Any = shortlist_for(release).rank(Query(item.turn.text))
         chosen = next((hit.item for hit in ranking.services(limit=1)), None)
-    return placeholders.fill(reply.text, release, chosen)
+    filled = placeholders.fill(reply.text, release, chosen)
+    return filled, None if filled == reply.text else chosen

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from conversations.models import Session
 from ieim.people.access import member
 from ieim.people.models import User
-from ieim.pipeline.findings import steps
+from ieim.pipeline.findings import pointer, steps
 from ieim.studio.drafts.selectors import agency_names
 from ieim.studio.labels import language_label
 from review import reading
@@ -109,8 +109,9 @@ def item_context(item: ReviewItem, user: User) -> dict[str, Any]:
     }
 
 
-def inserted(item: ReviewItem, user: User, data: QueryDict) -> str:
-    """Return the text that a form of an item asks for: of a saved reply or of a similar case.
+def inserted(item: ReviewItem, user: User, data: QueryDict) -> tuple[str, str]:
+    """Return the text that a form of an item asks for, of a saved reply or of a similar case, and
+    the value of the service that it is filled from, "" for none.
 
     Raises:
         Http404: there is no such text that the user may see.
@@ -120,7 +121,8 @@ def inserted(item: ReviewItem, user: User, data: QueryDict) -> str:
     service = (chosen[0], chosen[1]) if len(chosen) == 2 else None
     try:
         if kind == "case":
-            return similar.reusable_text(UUID(key), user)
-        return saved.insert(by=user, pk=int(key), item=item, service=service)
+            return similar.reusable_text(UUID(key), user), ""
+        text, source = saved.insert(by=user, pk=int(key), item=item, service=service)
     except (SavedReply.DoesNotExist, ReviewItem.DoesNotExist, ValueError, OverflowError) as error:
         raise Http404 from error
+    return text, pointer(source.agency, source.key) if source else ""

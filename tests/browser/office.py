@@ -135,3 +135,14 @@ def checked_at_both_widths(page: Page) -> None:
         page.set_viewport_size(size)
         assert_fits(page)
         assert_accessible(page)
+
+
+LOOKED = "() => new Promise((seen) => setTimeout(seen, 750 - performance.now()))"
+"""Ends once a person can have looked at a page: until then it takes no Enter for a decision."""
+
+
+def decide_with(page: Page, key: str) -> None:
+    """Decide by two keys."""
+    page.evaluate(LOOKED)
+    page.keyboard.press(key)
+    page.keyboard.press("Enter")

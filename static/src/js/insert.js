@@ -15,10 +15,12 @@ document.addEventListener("click", async (event) => {
     button.form.requestSubmit(button); // logged out, or gone: the whole page says so
     return;
   }
-  const { field, text } = await answer.json();
+  const { field, text, source } = await answer.json();
   const box = document.getElementById(field);
   const radio = document.getElementById(`action-${field.replace("-text", "")}`);
   if (radio) radio.checked = true;
+  const cited = field === "write-text" && form.querySelector(`[name=write-source][value="${CSS.escape(source)}"]`);
+  if (cited) cited.checked = true;
   const at = box.selectionStart || box.value.length;
   const before = at > 0 && !/\s$/.test(box.value.slice(0, at)) ? "\n\n" : "";
   box.setRangeText(before + text, at, box.selectionEnd || at, "end");

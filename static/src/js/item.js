@@ -95,17 +95,14 @@ const READ_AFTER = 700; // milliseconds
 
 function press(event) {
   const { key, altKey, ctrlKey, metaKey, target } = event;
-  if (key === "Enter" && (event.repeat || performance.now() < READ_AFTER)) {
-    event.preventDefault();
-    return;
-  }
+  const isRead = !event.repeat && performance.now() > READ_AFTER;
   if (key === "Enter" && (ctrlKey || metaKey)) {
-    if (go && form) form.requestSubmit(go);
+    if (go && form && isRead) form.requestSubmit(go);
   } else if (key === "Enter" && target.matches("input") && typing(target) && form?.contains(target)) {
     // Only looks for services: sending the whole form takes a button.
     target.dispatchEvent(new Event("search", { bubbles: true }));
   } else if (key === "Enter" && plain(event) && confirms(target)) {
-    if (go && !go.hidden && form) form.requestSubmit(go);
+    if (go && !go.hidden && form && isRead) form.requestSubmit(go);
   } else if (/^[1-9]$/.test(key) && plain(event) && !typing(target)) {
     if (!choose(key)) return;
   } else if (altKey && key.toLowerCase() === "w") {

@@ -85,7 +85,7 @@ def test_the_reply_is_written_and_a_card_asked_about_once_more(office: Office) -
     take(second)
     expect(second.get_by_role("radio", name="Agree")).to_be_focused()
     checked_at_both_widths(second)
-    second.keyboard.press("3")
+    second.keyboard.press("8")
     expect(second.get_by_role("radio", name="Send it back")).to_be_checked()
     second.get_by_label("Why?").fill("Say when the office is open.")
     second.get_by_role("button", name="See what happens").click()

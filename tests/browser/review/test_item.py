@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.office import BAD, Office, checked_at_both_widths, look, take
+from tests.browser.office import (
+    BAD,
+    LOOKED,
+    Office,
+    checked_at_both_widths,
+    decide_with,
+    look,
+    take,
+)
 from tests.browser.steps import VISA, assert_accessible, expect_answer
 
 pytestmark = pytest.mark.browser
@@ -41,10 +49,11 @@ def test_it_needs_no_mouse(office: Office) -> None:
     assert_accessible(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).not_to_be_visible()
-    page.keyboard.press("3")
+    page.keyboard.press("4")
     expect(page.get_by_role("radio", name="Ask the citizen")).to_be_checked()
     page.keyboard.press("Tab")
     page.keyboard.type("Which visa do you have?")
+    page.evaluate(LOOKED)
     page.keyboard.press("Control+Enter")
     expect(page.locator(".just")).to_contain_text("It takes effect in some seconds.")
     assert_accessible(page)
@@ -57,13 +66,11 @@ def test_a_usual_decision_takes_two_keys_and_can_be_taken_back(office: Office) -
     page = office.caseworker()
     office.open(page, citizen)
     take(page)
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
+    decide_with(page, "2")
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
     expect(page.locator(".records")).to_contain_text("Taken back at once.")
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
+    decide_with(page, "2")
     expect(page.locator(".just")).to_contain_text("sent a service")
     expect_answer(citizen)
     expect(citizen.get_by_text("A caseworker corrected this answer.")).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.office import BAD, Office, checked_at_both_widths, take
+from tests.browser.office import BAD, Office, checked_at_both_widths, decide_with, take
 from tests.browser.steps import expect_answer
 
 pytestmark = pytest.mark.browser
@@ -22,8 +22,7 @@ def test_an_answer_is_read_again_with_keys_alone(office: Office) -> None:
     office.open(page, citizen)
     address = page.url
     take(page)
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
+    decide_with(page, "2")
     expect_answer(citizen)
     page.goto(address)
     press(page, "Have this answer read again")
