@@ -22,6 +22,7 @@ LINKS = "\n\n# Links\n"
 _LINK = re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\((<[^>\n]*>|[^()\s]*)\)")
 _EMPHASIS = re.compile(r"(?<!\\)(?:\*\*|__|~~|`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HEADING_IN_ITEM = re.compile(r"^([-*]|\d{1,2}\.) +#{1,6} ", re.MULTILINE)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "br", "em", "i", "small", "span", "strong", "sub", "sup", "u"]
@@ -89,13 +90,45 @@ def read(body: bytes, address: str) -> Page:
 
 
 def _keep_words(tree: HtmlElement) -> None:
-    """Mark as text what the library takes for a menu: a box of words, and links to no page."""
-    for element in list(tree.iter("div", "a")):
+    """Mark as text what the library takes for a menu or leaves out: words in a box outside of any
+    paragraph, and links to no page."""
+    for element in list(tree.iter("div", "section", "article", "main", "a")):
         target = element.get("href", "#")
-        if element.tag == "div" and (element.text or "").strip():
-            element.tag = "p" if all(child.tag in _INLINE for child in element) else "div"
-        elif element.tag == "a" and (target == "#" or target.startswith(("tel:", "javascript:"))):
+        if element.tag != "a":
+            _wrap_words(element)
+            if element.tag in ("div", "section") and _in_main(element):
+                element.drop_tag()  # a short box with links is taken for a menu otherwise
+        elif target == "#" or target.startswith(("tel:", "javascript:")):
             element.tag = "span"
+
+
+def _in_main(element: HtmlElement) -> bool:
+    return next(element.iterancestors("main", "article"), None) is not None
+
+
+def _wrap_words(box: HtmlElement) -> None:
+    """Put the words that stand in a box itself, with what is in line with them, into paragraphs."""
+    inside = list(box)
+    if not any(text and text.strip() for text in (box.text, *(child.tail for child in inside))):
+        return
+    paragraph, box.text, before = None, None, box.text
+    for child in [None, *inside]:
+        if child is not None and child.tag in _INLINE:
+            if paragraph is None:
+                paragraph = box.makeelement("p")
+                child.addprevious(paragraph)
+            paragraph.append(child)  # with the words behind it
+            continue
+        if child is not None:
+            child.tail, before = None, child.tail
+        paragraph = None
+        if before and before.strip():
+            paragraph = box.makeelement("p")
+            paragraph.text = before
+            if child is None:
+                box.insert(0, paragraph)
+            else:
+                child.addnext(paragraph)
 
 
 def _plain(markdown: str) -> str:
@@ -112,6 +145,7 @@ def _plain(markdown: str) -> str:
         return text
 
     text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _LINK.sub(words, markdown)))
+    text = _HEADING_IN_ITEM.sub(r"\1 ", text)
     return text.strip() + (LINKS + "\n".join(links) if links else "")
 
 

@@ -153,3 +153,12 @@ def test_the_headings_may_be_the_administrations_own(settings: Any, tmp_path: An
     settings.IEIM_PAGE_HEADINGS = str(table)
     body = page(needs="News", fees="More news", contact="Weather")
     assert "fees" in fields(body)
+
+
+def test_words_outside_of_any_paragraph_are_kept_in_their_place() -> None:
+    box = (
+        'You have <b>30 days</b>, <a href="/when">from when you move</a>.<ul><li>or less</li></ul>'
+    )
+    body = page().replace(b"<h2>What you need</h2>", f"<div>{box} Ask us.</div>".encode())
+    text = read(body, ADDRESS).text
+    assert "You have 30 days, from when you move.\n\n- or less\n\nAsk us." in text
