@@ -54,7 +54,9 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     if into != typed.get("compared", ""):
         message = gettext("Compare the fields with those of the entry, and tick what you take.")
         return _shown(request, stored, typed, [message])
-    names = [n for n in FIELDS[kind] if do == "all" or n in typed.getlist("take")]
+    # Nothing that an entry has is overwritten that is not ticked.
+    is_all = do == "all" and not into
+    names = [n for n in FIELDS[kind] if is_all or n in typed.getlist("take")]
     extras = [(n, v) for n, v, *_ in _extras(stored) if do == "all" or v in typed.getlist(n)]
     seen = typed.get(f"version-{into}", "")
     try:
@@ -66,7 +68,10 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
             by=by,
             into=into,
             version=int(seen) if seen.isdecimal() and len(seen) < 10 else None,
-            categories=[value for name, value in extras if name == "category"],
+            categories=[
+                *(value for name, value in extras if name == "category"),
+                *filter(None, [typed.get("own-category", "").strip()]),
+            ],
             questions=[value for name, value in extras if name == "question"],
             passages={n: typed.get(f"passage-{n}", "").splitlines() for n in names},
         )
@@ -154,6 +159,7 @@ def _shown(
     identity = [stored.agency, key] if stored.table == "services" else [key]
     context |= {
         "is_web": accepting.is_web(stored),
+        "changes": [(column_label(field), *texts) for field, *texts in stored.changes],
         "next": nearest.following(stored),
         "blocks": blocks(stored, stored.rests_on or quotes),
         "edit": edit_url(stored.table, identity),  # type: ignore[arg-type]  # a Table, or ""
@@ -178,7 +184,8 @@ def _form(
     fields = []
     for name in FIELDS[kind]:
         text, other = sent.get(f"text-{name}", texts.get(name, "")), shown(theirs.get(name))
-        is_ticked = name in sent.getlist("take") if is_compared else not other
+        has_changed = any(name == row[0] for row in stored.changes)
+        is_ticked = name in sent.getlist("take") if is_compared else has_changed or not other
         if is_ticked and text.strip():
             values[name] = text.splitlines() if name in LISTS else text
         field: dict[str, Any] = {"name": name, "label": column_label(name), "text": text}
@@ -190,6 +197,8 @@ def _form(
         "fields": fields,
         "entries": entries,
         "into": into,
+        "category": sent.get("own-category", "" if typed else nearest.category(stored, entries)),
+        "categories": nearest.categories(stored) if kind == "service" else (),
         "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
         "card": card(TABLES[kind], values),
     }

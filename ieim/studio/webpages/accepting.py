@@ -78,6 +78,9 @@ def take(
         rows = {row.key: row for row in Service.objects.filter(agency=page.agency)}
         stored, key = rows.get(into, Service()), into or _free_key(name, rows)
         keys = [*stored.categories, *_category_keys(page.agency, categories, by)]
+        if not keys:
+            message = gettext("Choose a category, or write a new one: questions lead by it here.")
+            raise DraftingError(message)
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
         if is_web(page) and not stored.url:
             values["url"] = page.address
@@ -100,7 +103,10 @@ def take(
         page.rests_on[field] = located(page, marked) or located(page, _lines(text))
     if not quotes:
         page.draft = {"kind": kind, "fields": [], "categories": [], "questions": [], "by": "person"}
-    page.state, page.table, page.entry, page.changes = State.TAKEN, table, identity, []
+    # What has changed for other fields still has to be looked at.
+    page.changes = [row for row in page.changes if row[0] not in texts]
+    page.state = State.CHANGED if page.changes else State.TAKEN
+    page.table, page.entry = table, identity
     page.save()
     if is_web(page):
         source = {"source": page.address}
@@ -111,13 +117,20 @@ def take(
 
 @transaction.atomic
 def leave(*, page_id: int, by: User, undo: bool = False) -> None:
-    """Leave a page, of which nothing is taken, or ``undo`` that.
+    """Leave a page of which nothing is taken, or what has changed of one that is; or ``undo`` the
+    first.
 
     Raises:
         WebPage.DoesNotExist: ``by`` does not work for its agency.
         DraftingError: an entry rests on it already.
     """
     page = _locked(page_id, by)
+    if page.state == State.CHANGED and not undo:
+        page.state, page.changes = State.TAKEN, []
+        page.rests_on = {n: located(page, quotes) for n, quotes in page.rests_on.items()}
+        page.save(update_fields=["state", "changes", "rests_on"])
+        _record("webpages.left", page, by)
+        return
     if page.entry:
         raise DraftingError(gettext("This page is taken already: an entry rests on it."))
     if (page.state == State.LEFT) == undo:

@@ -68,8 +68,19 @@ def _blocks(text: str) -> tuple[dict[str, list[str]], Counter[str]]:
             above.append((level, field))
         if field and blocks:
             lines = [*result.get(field, ()), *blocks]
-            result[field] = lines[: _LINES.get(field, _MAX_LINES)]
+            result[field] = _first(lines, _LINES[field]) if field in _LINES else lines[:_MAX_LINES]
     return result, headings
+
+
+def _first(blocks: list[str], most: int) -> list[str]:
+    """Return so many blocks, a list as one of them: none is cut off in its middle."""
+    count, is_list = 0, False
+    for at, block in enumerate(blocks[:_MAX_LINES]):
+        was_list, is_list = is_list, bool(_ITEM.match(block))
+        count += not (is_list and was_list)
+        if count > most:
+            return blocks[:at]
+    return blocks[:_MAX_LINES]
 
 
 def _reached(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ieim.knowledge.vectors import prepared_shortlist
 from ieim.pipeline.ports import Query
 from ieim.studio.drafts import cached as drafts
-from ieim.studio.models import Agency, Service, WebPage
+from ieim.studio.models import Agency, Category, Service, WebPage
 
 MOST = 3
 _WORDS = 600
@@ -34,6 +34,27 @@ def entries(page: WebPage, kind: str, name: str) -> tuple[Mapping[str, Agency | 
         keys = [*same, *(hit.item.key for hit in hits)]
     near = [key for key in dict.fromkeys(keys) if key in rows][: max(MOST, len(same))]
     return {key: rows[key] for key in near}, same[0] if same else ""
+
+
+def categories(page: WebPage) -> list[str]:
+    """Return the names of the categories of a page's agency."""
+    rows = Category.objects.filter(agency=page.agency).order_by("position", "key")
+    return list(rows.values_list("value", flat=True))
+
+
+def category(page: WebPage, near: Mapping[str, Agency | Service]) -> str:
+    """Return the name of the category that a page without one most likely belongs to: that of the
+    nearest entry, or of the one that was taken last; "" for none, or where the draft has one."""
+    if page.draft.get("categories"):
+        return ""
+    services = [row for row in near.values() if isinstance(row, Service)]
+    taken = WebPage.objects.filter(agency=page.agency, table="services").exclude(entry="")
+    if last := taken.order_by("-pk").first():
+        key = last.entry.partition(" ")[2]
+        services += Service.objects.filter(agency=page.agency, key=key)
+    keys = [key for row in services for key in row.categories]
+    names = dict(Category.objects.filter(agency=page.agency).values_list("key", "value"))
+    return next((names[key] for key in keys if key in names), "")
 
 
 def following(page: WebPage) -> WebPage | None:

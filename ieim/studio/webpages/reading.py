@@ -91,7 +91,10 @@ def read(body: bytes, address: str) -> Page:
 
 def _keep_words(tree: HtmlElement) -> None:
     """Mark as text what the library takes for a menu or leaves out: words in a box outside of any
-    paragraph, and links to no page."""
+    paragraph, lists inside of lists, and links to no page."""
+    for item in [nested.getparent() for nested in tree.iter("ul", "ol")]:
+        if item is not None and item.tag == "li":
+            _lift(item)
     for element in list(tree.iter("div", "section", "article", "main", "a")):
         target = element.get("href", "#")
         if element.tag != "a":
@@ -100,6 +103,14 @@ def _keep_words(tree: HtmlElement) -> None:
                 element.drop_tag()  # a short box with links is taken for a menu otherwise
         elif target == "#" or target.startswith(("tel:", "javascript:")):
             element.tag = "span"
+
+
+def _lift(item: HtmlElement) -> None:
+    """Put the items of the lists inside an item behind it."""
+    for nested in reversed([child for child in item if child.tag in ("ul", "ol")]):
+        for inner in reversed(nested.findall("li")):
+            item.addnext(inner)
+        nested.drop_tree()
 
 
 def _in_main(element: HtmlElement) -> bool:

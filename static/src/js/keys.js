@@ -17,13 +17,13 @@ function show() {
   if (!dialog.open) dialog.showModal();
 }
 
-// `actions` by the code of their key: they are not for who is typing.
-export function shortcuts(actions) {
+// `actions` by the code of their key: they are not for who is typing, unless `whileTyping`.
+export function shortcuts(actions, { whileTyping = false } = {}) {
   let enabled = !off();
   document.addEventListener("keydown", (event) => {
     if (!enabled || dialog.open || event.defaultPrevented || event.isComposing) return;
     const typing = event.target.closest?.('input:not([type=checkbox], [type=radio]), textarea, select');
-    if (typing || event.ctrlKey || event.metaKey) return;
+    if ((typing && !(whileTyping && event.altKey)) || event.ctrlKey || event.metaKey) return;
     if (event.key === "?" && !event.altKey) {
       event.preventDefault();
       show();

@@ -53,4 +53,5 @@ function edit() {
 
 const press = (key) => () => document.querySelector(`[data-key=${key}]`)?.click();
 const keys = ["KeyA", "KeyT", "KeyL", "KeyN"].map((key) => [key, press(key)]);
-if (form) shortcuts({ ...Object.fromEntries(keys), KeyE: edit });
+const add = () => document.activeElement?.closest("[data-field]")?.querySelector("[data-passage]")?.click();
+if (form) shortcuts({ ...Object.fromEntries(keys), KeyE: edit, KeyP: add }, { whileTyping: true });

@@ -130,7 +130,8 @@ def test_what_somebody_else_has_saved_meanwhile_is_shown_and_nothing_is_lost(
 ) -> None:
     page = page_of(eve, BONFIRE.replace("Permit for a bonfire", "Renew a passport"))
     change(eve, name="Renew a passport")
-    form = form_of(client, page) | {"do": "all", "text-overview": "Typed"}
+    typed = {"take": ["overview"], "text-overview": "Typed"}
+    form = form_of(client, page) | {"do": "all", **typed}
     change(eve, fees="90 crowns")
     answer = client.post(url(page, "take/"), form)
     assert (answer.status_code, "after you opened it" in text(answer)) == (422, True)
@@ -237,6 +238,9 @@ def test_a_program_takes_and_leaves_pages(eve: User) -> None:
     other = page_of(eve, NEWS, address="saved.html")
     take, leave = (f"webpages/{page.pk}/{action}/" for action in ("take", "leave"))
     body = {"sha256": page.sha256, "texts": {"name": "Bonfires", "fees": "EUR 25.00"}}
+    alone = program.send("POST", take, body)
+    assert (alone.status_code, "category" in alone.json()["detail"]) == (422, True)
+    body["categories"] = ["Fires"]
     stale = program.send("POST", take, {**body, "sha256": "0"})
     assert (stale.status_code, "read again" in stale.json()["detail"]) == (412, True)
     answer = program.send("POST", take, body)
@@ -259,12 +263,42 @@ def test_of_a_page_that_says_something_else_now_one_field_is_taken_again(
     WebPage.objects.update(state="changed", text=changed, changes=changes)
     form = form_of(client, page)
     assert form["into"] == "permit-for-a-bonfire"
-    assert "fees" not in form["take"]
-    form |= {"do": "take", "take": ["fees"], "text-fees": "EUR 30.00"}
+    assert ("fees" in form["take"], "name" in form["take"]) == (True, False)
+    form |= {"do": "all", "text-fees": "EUR 30.00", "text-name": "Not ticked"}
     assert client.post(url(page, "take/"), form | {"passage-fees": "EUR 30.00"}).status_code == 302
-    assert made().fees == "EUR 30.00"
+    assert (made().fees, made().name) == ("EUR 30.00", "Permit for a bonfire")
     page.refresh_from_db()
     assert (page.state, page.changes) == ("taken", [])
     assert "EUR 30.00" in page.rests_on["fees"]
     assert "EUR 25.00" not in page.rests_on["fees"]
     assert page.rests_on["requirements"] == made().requirements
+
+
+def test_what_else_has_changed_stays_to_be_looked_at(client: Client, eve: User) -> None:
+    page = page_of(eve)
+    taken(client, page)
+    rows = [["fees", "EUR 25.00", "EUR 30.00"], ["requirements", "Proof of identity", ""]]
+    WebPage.objects.update(state="changed", changes=rows)
+    html = text(client.get(url(page)))
+    assert "It no longer says:" in html
+    form = form_of(client, page) | {"do": "take", "take": ["fees"]}
+    client.post(url(page, "take/"), form)
+    page.refresh_from_db()
+    assert (page.state, page.changes) == ("changed", rows[1:])
+    client.post(url(page, "leave/"))
+    page.refresh_from_db()
+    assert (page.state, page.changes, page.entry) == ("taken", [], "passports permit-for-a-bonfire")
+
+
+def test_a_service_needs_a_category_and_that_of_the_nearest_is_offered(
+    client: Client, eve: User
+) -> None:
+    first = page_of(eve)
+    assert form_of(client, first)["own-category"] == "Travel"
+    refused = taken(client, first, **{"own-category": " "})
+    assert (refused.status_code, "Choose a category" in text(refused)) == (422, True)
+    taken(client, first, **{"own-category": "Fires"})
+    second = page_of(eve, BONFIRE.replace("bonfire", "barbecue"), address="saved.html")
+    taken(client, second, **{"own-category": "fires"})
+    assert Category.objects.filter(value__iexact="fires").count() == 1
+    assert Service.objects.get(key="permit-for-a-barbecue").categories == made().categories
