@@ -161,7 +161,7 @@ ACCESS: Mapping[str, str] = {
     **_all("knowledge_api", _TRY, "golden_run try"),
     **_all("knowledge_api", _RECALL, "versions answers"),
     **_all("knowledge_api", _GAPS, "gaps gap_actions"),
-    **_all("knowledge_api", _EDIT, "webpages webpage webpage_runs"),
+    **_all("knowledge_api", _EDIT, "webpages webpage webpage_runs webpage_files"),
     **_all("knowledge_api", _EDIT, "webpage_run webpage_pause webpage_resume"),
     "knowledge_api:notices": "knowledge.view_directive",
     "knowledge_api:end_notice": "knowledge.change_directive",

@@ -28,7 +28,7 @@ from ieim.studio.api.files import FILES, StandardFiles
 from ieim.studio.api.gaps import Gaps
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
 from ieim.studio.api.webpage_entries import WebPageEntries
-from ieim.studio.api.webpages import PageRuns, WebPages
+from ieim.studio.api.webpages import PageRuns, SavedPages, WebPages
 from ieim.studio.models import Proposal
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import selectors as recall
@@ -310,6 +310,7 @@ urlpatterns = [
     path("webpages/", WebPages.as_view(_LIST), name="webpages"),
     path("webpages/<number:pk>/", WebPages.as_view(_RETRIEVE), name="webpage"),
     path("webpages/runs/", PageRuns.as_view({"post": "create"}), name="webpage_runs"),
+    path("webpages/files/", SavedPages.as_view({"post": "create"}), name="webpage_files"),
     path(_PAGE_RUN, PageRuns.as_view(_RETRIEVE), name="webpage_run"),
     path(f"{_PAGE_RUN}pause/", PageRuns.as_view({"post": "pause"}), name="webpage_pause"),
     path(f"{_PAGE_RUN}resume/", PageRuns.as_view({"post": "resume"}), name="webpage_resume"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
@@ -12,12 +13,18 @@ from rest_framework.response import Response
 
 from conversations.api.bodies import ClosedSerializer
 from ieim.knowledge.bundles.columns import ID_LIMIT, LINK_LIMIT
+from ieim.people.models import User
+from ieim.studio.api.files import FileParser, FileViewSet
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, operation
 from ieim.studio.models import PageRun, WebPage
 from ieim.studio.webpages import selectors, services
 from ieim.studio.webpages.uploads import MAX_PAGES
 
 PAGE_SIZE = 100
+MAX_NAME = 300
+MAX_PACKED = 64 * 2**20
+"""Bytes of a file."""
+SAVED_TYPES = ("text/html", "application/xhtml+xml", "application/zip")
 
 
 class ReadPagesSerializer(ClosedSerializer):
@@ -28,6 +35,20 @@ class ReadPagesSerializer(ClosedSerializer):
         child=serializers.CharField(max_length=LINK_LIMIT), required=False, max_length=MAX_PAGES
     )
     sitemap = serializers.CharField(max_length=LINK_LIMIT, required=False)
+
+
+class SavedPagesQuerySerializer(ClosedSerializer):
+    """For whose entries saved pages are, and what their file is called."""
+
+    agency = serializers.CharField(max_length=ID_LIMIT)
+    name = serializers.CharField(max_length=MAX_NAME, help_text="Such as `services.zip`.")
+
+
+class SavedPagesParser(FileParser):
+    """A saved page, or a ZIP of them."""
+
+    limit = MAX_PACKED
+    accepted = frozenset(SAVED_TYPES)
 
 
 class PageRunSerializer(serializers.ModelSerializer[PageRun]):
@@ -144,5 +165,31 @@ class PageRuns(KnowledgeViewSet):
         return run
 
     def _answer(self, run: PageRun, status: int = 200) -> Response:
-        stored = self.get_queryset().get(pk=run.pk)
-        return Response(PageRunSerializer(stored).data, status=status)
+        return _answer(self.user, run, status)
+
+
+class SavedPages(FileViewSet):
+    """A file of saved pages."""
+
+    parser_classes = [SavedPagesParser]
+
+    @operation(
+        "read_saved_pages",
+        "Let saved pages be read",
+        PageRunSerializer,
+        "HTML, or a ZIP of it; 422 says what is wrong with it.",
+        query=SavedPagesQuerySerializer,
+        body=dict.fromkeys(SAVED_TYPES, OpenApiTypes.BINARY),
+        status=202,
+        also=[422],
+    )
+    def create(self, request: Request) -> Response:
+        query = self.query(SavedPagesQuerySerializer)
+        files = [(query["name"], self.upload().data)]
+        run = services.start(agency=query["agency"], files=files, by=self.user)
+        return _answer(self.user, run, 202)
+
+
+def _answer(user: User, run: PageRun, status: int) -> Response:
+    stored = selectors.visible_runs(user).get(pk=run.pk)
+    return Response(PageRunSerializer(stored).data, status=status)

@@ -15,7 +15,7 @@ from ieim.people.roles import Role
 from ieim.studio.models import PageRun, WebPage
 from ieim.studio.webpages import running
 from tests.review.people import browser, person
-from tests.studio.api.editing_api import Editor
+from tests.studio.api.editing_api import ROOT, Editor
 from tests.studio.webpages.site import RENEW, City
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +108,16 @@ def test_programs_have_pages_read(city: City, eve: User) -> None:
     assert program.get("webpages/", after=str(listed["id"])).json() == {"items": [], "next": None}
     refused = program.send("POST", "webpages/runs/", {**body, "agency": "tax"})
     assert (refused.status_code, refused.json()["detail"]) == (422, "Choose an agency of the list.")
+    files, headers = f"{ROOT}webpages/files/?agency=passports", {"X-CSRFToken": program.csrf}
+    for name, kind, status in (
+        ("saved.html", "text/html", 202),
+        ("saved.pdf", "text/html", 422),
+        ("saved.html", "application/pdf", 415),
+    ):
+        address = f"{files}&name={name}"
+        sent = program.http.generic("POST", address, RENEW, content_type=kind, headers=headers)
+        assert sent.status_code == status, sent.content
+    assert WebPage.objects.filter(address="saved.html", is_due=True).exists()
     stranger = Editor(person("zoe", Role.EDITOR, "tax"))
     assert stranger.get(f"webpages/{listed['id']}/").status_code == 404
 
