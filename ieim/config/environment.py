@@ -234,7 +234,7 @@ class Environment(BaseSettings):
     )
     """The hosts whose pages editors may make entries from, and domains with everything below them,
     by commas. When it is not set, only saved pages can be read."""
-    IEIM_PAGE_HEADINGS: str = ""
+    IEIM_PAGE_HEADINGS: Annotated[str, AfterValidator(variables.check_readable)] = ""
     """A YAML file with the headings of pages that mean a field, in the form of
     ieim/studio/webpages/headings.yaml, which it replaces."""
 

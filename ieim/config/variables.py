@@ -137,6 +137,15 @@ def check_ca_file(path: str) -> str:
     return path
 
 
+def check_readable(path: str) -> str:
+    try:
+        if path:
+            Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"is {path!r}, which cannot be read ({error.strerror})") from None
+    return path
+
+
 def check_proxy_except(names: list[str]) -> list[str]:
     """Return the names without a dot in front, which not every library takes."""
     if wrong := [name for name in names if re.search("[/*]", name)]:

@@ -137,7 +137,7 @@ def checked_at_both_widths(page: Page) -> None:
         assert_accessible(page)
 
 
-LOOKED = "() => new Promise((seen) => setTimeout(seen, 750 - performance.now()))"
+LOOKED = "() => new Promise((seen) => setTimeout(seen, 750))"
 """Ends once a person can have looked at a page: until then it takes no Enter for a decision."""
 
 

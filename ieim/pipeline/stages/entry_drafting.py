@@ -16,26 +16,20 @@ from ieim.pipeline.evidence.folding import fold_quote
 from ieim.pipeline.facts import facts, figures, matches
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate.grounding import currencies_of
+from ieim.pipeline.knowledge import SERVICE_TEXTS
 from ieim.pipeline.stages.base import Context, Output, Stage
 
 ENTRY = "draft_entry_v1"
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "service": (
-        "name",
-        "overview",
-        "applicability_summary",
-        "requirements",
-        "fees",
-        "processing_time",
-        "how_to_apply",
-        "contact",
-    ),
+    "service": SERVICE_TEXTS,
     "agency": ("name", "description"),
     "neither": (),
 }
 """The fields of an entry, by what the page is about."""
+LISTS = ("requirements", "how_to_apply")
+"""The fields of which a line is an item."""
 LEAST_SHARED = 0.4
-"""Share of a line's words, in parts, that its quotes have: an honest summary measured has 0.44 or
+"""Share of a line's n-grams that its quotes have: an honest summary measured has 0.44 or
 more, another page's text or what an instruction asks for mostly under 0.2."""
 _WORD = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]"  # Thai to Han: no spaces
@@ -88,10 +82,10 @@ def _field(entry: Mapping[str, Any], path: str, context: Context) -> Iterator[Fi
     if added := sorted(set(figures(stated)) - set(figures(given))):
         message = f"The field {name} has figures that its quotes have not: {', '.join(added)}."
         yield Finding(Code.REPLY_UNGROUNDED, f"{path}/lines", message)
-    words = _parts(given)
+    quoted = _ngrams(given)
     for line in entry["lines"]:
-        parts = _parts(line)
-        if name != "name" and len(parts & words) < LEAST_SHARED * len(parts):
+        ngrams = _ngrams(line)
+        if name != "name" and len(ngrams & quoted) < LEAST_SHARED * len(ngrams):
             message = f"The quotes of the field {name} do not say “{line}”."
             yield Finding(Code.REPLY_UNGROUNDED, f"{path}/lines", message)
     currencies = currencies_of(context.release)
@@ -102,8 +96,8 @@ def _field(entry: Mapping[str, Any], path: str, context: Context) -> Iterator[Fi
             yield Finding(Code.REPLY_UNGROUNDED, f"{path}/lines", message)
 
 
-def _parts(text: str) -> set[str]:
-    """Return the words of a text cut into four letters each, so that endings do not count."""
+def _ngrams(text: str) -> set[str]:
+    """Return the runs of four letters of a text's words: endings of words hardly count so."""
     words = _WORD.findall(fold_quote(text))
     return {word[at : at + 4] for word in words for at in range(max(1, len(word) - 3))}
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from ieim.people.access import member
 from ieim.people.scope import works_for
 from ieim.people.sessions import take_unsaved
-from ieim.pipeline.stages.entry_drafting import FIELDS
+from ieim.pipeline.stages.entry_drafting import FIELDS, LISTS
 from ieim.studio.drafting.services import DraftingError
 from ieim.studio.drafts import editing, sets
 from ieim.studio.drafts.entries import column_values
@@ -27,7 +27,7 @@ from ieim.studio.editor.presenters import card
 from ieim.studio.labels import column_label
 from ieim.studio.models import WebPage
 from ieim.studio.webpages import accepting, nearest
-from ieim.studio.webpages.accepting import LISTS, TABLES
+from ieim.studio.webpages.accepting import TABLES
 from ieim.studio.webpages.passages import blocks
 
 _LINK = '{} <a class="govuk-link" href="{}">{}</a>'
@@ -197,7 +197,10 @@ def _form(
         "fields": fields,
         "entries": entries,
         "into": into,
-        "category": sent.get("own-category", "" if typed else nearest.category(stored, entries)),
+        # An entry that is there has its own.
+        "category": sent.get(
+            "own-category", "" if typed or into else nearest.category(stored, entries)
+        ),
         "categories": nearest.categories(stored) if kind == "service" else (),
         "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
         "card": card(TABLES[kind], values),

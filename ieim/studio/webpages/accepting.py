@@ -7,14 +7,14 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.text import slugify
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.audit.services import record_system
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of, works_for
-from ieim.pipeline.stages.entry_drafting import FIELDS
+from ieim.pipeline.stages.entry_drafting import FIELDS, LISTS
 from ieim.studio.drafting.services import DraftingError
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import column_values
@@ -25,9 +25,11 @@ from ieim.studio.webpages.passages import located
 State = WebPage.State
 OPEN = (State.READ, State.DRAFTED, State.FAILED, State.CHANGED)
 """The states of a page that something is to be taken of."""
+NO_CATEGORY = gettext_noop(
+    "Choose a category, or write a new one: without one no question reaches the service."
+)
 TABLES: Mapping[str, Table] = {"service": "services", "agency": "agencies"}
 """The table of an entry, by the kind of its draft."""
-LISTS = ("requirements", "how_to_apply")
 
 
 @transaction.atomic
@@ -79,8 +81,7 @@ def take(
         stored, key = rows.get(into, Service()), into or _free_key(name, rows)
         keys = [*stored.categories, *_category_keys(page.agency, categories, by)]
         if not keys:
-            message = gettext("Choose a category, or write a new one: questions lead by it here.")
-            raise DraftingError(message)
+            raise DraftingError(gettext(NO_CATEGORY))
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
         if is_web(page) and not stored.url:
             values["url"] = page.address

@@ -15,13 +15,13 @@ import yaml
 from django.conf import settings
 
 from ieim.pipeline.facts import facts
+from ieim.pipeline.stages.entry_drafting import LISTS
 from ieim.studio.webpages.reading import LINKS, Page
 
 _TABLE = str(Path(__file__).with_name("headings.yaml"))
 _HEADING = re.compile(r"(#{1,6}) +(.*)")
 _ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
 _RULE = re.compile(r"[|\-: ]+")
-_LISTS = ("requirements", "how_to_apply")
 _LINES = {"overview": 3, "contact": 20}
 _MAX_LINES = 40
 """Lines of one field; more are no summary of anything."""
@@ -96,7 +96,7 @@ def _lines(field: str, blocks: list[str]) -> dict[str, Any]:
     quotes = [q for line in lines for q in (_cells(line) if line.startswith("|") else [line])]
     return {
         "field": field,
-        "lines": rows if field in _LISTS else ["\n".join(rows)],
+        "lines": rows if field in LISTS else ["\n".join(rows)],
         "quotes": quotes,
     }
 

@@ -92,10 +92,11 @@ const typing = (element) => element.matches("textarea, select, input:not([type=r
 
 // A key that was pressed for the page before must not decide on this one, which nobody has read.
 const READ_AFTER = 700; // milliseconds
+const shownAt = performance.now();
 
 function press(event) {
   const { key, altKey, ctrlKey, metaKey, target } = event;
-  const isRead = !event.repeat && performance.now() > READ_AFTER;
+  const isRead = !event.repeat && performance.now() - shownAt > READ_AFTER;
   if (key === "Enter" && (ctrlKey || metaKey)) {
     if (go && form && isRead) form.requestSubmit(go);
   } else if (key === "Enter" && target.matches("input") && typing(target) && form?.contains(target)) {

@@ -20,6 +20,9 @@ from tests.browser.office import (
 from tests.browser.steps import VISA, assert_accessible, expect_answer
 
 pytestmark = pytest.mark.browser
+HELD_DOWN = """() => document.dispatchEvent(new KeyboardEvent("keydown", {
+    key: "Enter", ctrlKey: true, repeat: true, bubbles: true, cancelable: true
+}))"""
 
 
 @pytest.mark.whole
@@ -66,6 +69,10 @@ def test_a_usual_decision_takes_two_keys_and_can_be_taken_back(office: Office) -
     page = office.caseworker()
     office.open(page, citizen)
     take(page)
+    page.evaluate(LOOKED)
+    # A key that is held down, or was pressed for the page before, decides nothing.
+    page.evaluate(HELD_DOWN)
+    expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
     decide_with(page, "2")
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()

@@ -59,7 +59,7 @@ def form_of(client: Client, page: WebPage) -> dict[str, Any]:
         form[f"text-{field['name']}"] = field["text"].replace("\n", "\r\n")
     form["take"] = [field["name"] for field in context["fields"] if field["is_ticked"]]
     if not page.draft.get("categories"):
-        form["own-category"] = context["category"] or "Fires"
+        form["own-category"] = context["category"] or ("" if context["into"] else "Fires")
     for name in ("category", "question"):
         form[name] = [value for kind, value, *_ in context["extras"] if kind == name]
     return form

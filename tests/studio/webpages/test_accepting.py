@@ -156,7 +156,8 @@ def test_a_page_that_is_read_again_or_taken_meanwhile_is_said(client: Client, ev
 
 def test_a_second_entry_of_a_name_gets_a_number(client: Client, eve: User) -> None:
     taken(client, page_of(eve))
-    taken(client, page_of(eve, address="saved.html"), into="", compared="")
+    changed = {"into": "", "compared": "", "own-category": "Fires"}
+    taken(client, page_of(eve, address="saved.html"), **changed)
     second = Service.objects.get(key="permit-for-a-bonfire-2")
     assert second.url == ""
     assert not ContentReview.objects.filter(entry="passports permit-for-a-bonfire-2").exists()
