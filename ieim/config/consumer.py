@@ -10,6 +10,8 @@ from celery.bootsteps import RUN  # type: ignore[attr-defined]  # the stubs lack
 from celery.utils.log import worker_logger
 from celery.worker import consumer
 
+from ieim.config.logs import away
+
 RESTART_DELAY = 1.0
 """Seconds before the consumer is started again: what fails at once must not fill the log."""
 
@@ -42,10 +44,13 @@ class LastingConsumer(consumer.Consumer):
         while True:
             try:
                 super().start()
-            except Exception:  # whatever it is: Kombu's errors of a lost connection have no base
+            except Exception as error:  # Kombu's errors of a lost connection have no base
                 if self.init_callback or self.blueprint.state != RUN:
                     raise
-                worker_logger.exception("The consumer failed and is started again")
+                message = "The consumer failed and is started again (%s)"
+                # Of a broker that is away a line is enough.
+                traceback = error if (cause := away(error)) is None else None
+                worker_logger.error(message, repr(cause or error), exc_info=traceback)
                 self.connection = None
                 self.on_close()
                 self._cancel_connection_timer_entries()  # type: ignore[attr-defined]  # as above

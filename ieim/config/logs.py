@@ -69,7 +69,7 @@ class OutagesInShort(logging.Filter):
         """Shorten the record, or keep it back."""
         if record.name == FATAL:
             return True
-        error = _away(record.exc_info[1] if record.exc_info else None)
+        error = away(record.exc_info[1] if record.exc_info else None)
         kind = type(error).__name__ if error is not None else record.name
         tries = record.name in TRYING or record.name.startswith("opentelemetry.")
         trying = tries and record.levelno >= logging.WARNING
@@ -190,8 +190,8 @@ class JsonLine(logging.Formatter):
         return json.dumps(line)
 
 
-def _away(error: BaseException | None) -> BaseException | None:
-    """Return what in the chain of ``error`` says that something cannot be reached."""
+def away(error: BaseException | None) -> BaseException | None:
+    """Return what in the chain of ``error`` says that something cannot be reached, or None."""
     while error is not None and not isinstance(error, AWAY):
         error = error.__cause__ or error.__context__
     return error
