@@ -213,6 +213,7 @@ def contents(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
                 "categories": [k for a, k in entries if a == agency],
                 "requirements": draw(items),
                 "fees": draw(TEXT),
+                **draw(st.sampled_from([{}, {"read_on": "2026-11-29"}])),
             }
             for agency, key in services
         ],
