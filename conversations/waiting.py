@@ -26,7 +26,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.message.risk import Contact
-from ieim.pipeline.reply.cards import source
+from ieim.pipeline.reply.cards import read_on, source
 from ieim.pipeline.reply.plain_text import plain
 
 MOST = 3
@@ -103,6 +103,7 @@ def _help_card(key: Key, release: Release, words: Words) -> CardView:
         code = release.language if field in translated else languages.written_in()
         return "" if code == detected_code(words.language) else code
 
+    url = source(service, agency).url
     contact = FactView(
         words.heading("contact"),
         (plain(service.contact),),
@@ -117,7 +118,12 @@ def _help_card(key: Key, release: Release, words: Words) -> CardView:
         lead="",
         facts=(contact,) if contact.items[0] else (),
         source=SourceView(
-            agency.name, service.name, source(service, agency).url, language_of("name"), of_agency
+            agency.name,
+            service.name,
+            url,
+            language_of("name"),
+            of_agency,
+            read_on=read_on(service, url),
         ),
         languages={"title": language_of("name")} if language_of("name") else {},
     )

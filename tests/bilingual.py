@@ -44,6 +44,7 @@ TABLES: dict[Table, list[dict[str, Any]]] = {
             "how_to_apply": ["Fill in the garden form.", "Pay the rent."],
             "contact": "Garden desk, +999 20 555 0301",
             "url": "https://garden.example/plots",
+            "read_on": "2026-11-20",
         },
         {
             "agency": "garden",

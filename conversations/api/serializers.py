@@ -21,6 +21,7 @@ AI_NOTICE = (
     "That an automated assistant (AI) answers, in the language of `Accept-Language`: to be shown "
     "before the first message. The EU's AI Act asks for that in its Article 50."
 )
+READ_ON = "The day on which that page said it; null where the service's entry names none."
 REFERENCE = "To say on the telephone, like K7M-4QX9."
 
 
@@ -51,6 +52,7 @@ class SourceSerializer(serializers.Serializer[Any]):
     agency = serializers.CharField()
     service = serializers.CharField()
     url = serializers.CharField(help_text="Empty when there is no page to link to.")
+    read_on = serializers.DateField(allow_null=True, help_text=READ_ON)
 
 
 class CardSerializer(serializers.Serializer[Any]):
@@ -65,6 +67,7 @@ class CardSerializer(serializers.Serializer[Any]):
     )
     agency = serializers.CharField()
     url = serializers.CharField(help_text="Its page. Empty when there is none to link to.")
+    read_on = serializers.DateField(allow_null=True, help_text=READ_ON)
     languages = serializers.DictField(
         child=serializers.CharField(),
         help_text="The languages of title and lead; empty where it is the reply's.",

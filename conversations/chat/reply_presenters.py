@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Literal
 
 from django.utils.translation import gettext_lazy
@@ -51,6 +52,7 @@ class SourceView:
 
     ``language`` is that of the service's name, ``agency_language`` that of the agency's; empty
     where it is the reply's. ``starts``: ``url`` is the service's own, not only its agency's.
+    ``read_on``: when the page at ``url`` was read, as in :func:`ieim.pipeline.reply.cards.read_on`.
     """
 
     agency: str
@@ -59,6 +61,7 @@ class SourceView:
     language: str = ""
     agency_language: str = ""
     starts: bool = False
+    read_on: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,11 @@ class CardView:
     def url(self) -> str:
         """Its page, empty where there is none to link to."""
         return self.source.url
+
+    @property
+    def read_on(self) -> date | None:
+        """When that page was read, None where the entry names no day."""
+        return self.source.read_on
 
     @property
     def open(self) -> tuple[FactView, ...]:

@@ -28,7 +28,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message.language import detected_code
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.reply.cards import Card, Section, Source, card
+from ieim.pipeline.reply.cards import Card, Section, Source, card, read_on
 
 OUTSIDE = _("A person can tell you who helps with it. You can also ask again in other words.")
 ORDERED = frozenset({"how_to_apply"})
@@ -253,6 +253,7 @@ def _source(source: Source, language: str, agency_language: str, release: Releas
         language=language,
         agency_language=agency_language,
         starts=service is not None and source.url in {service.url, service.path} - {""},
+        read_on=read_on(service, source.url) if service else None,
     )
 
 

@@ -172,10 +172,10 @@ class Words:
             return self.translate(_("Notice"))
         return self.translate(_("Notice from {agency}"), agency=agency)
 
-    def day(self, moment: datetime) -> str:
-        """Return the day of a moment, as the language writes it in a sentence."""
-        local = timezone.localtime(moment)
-        return format_date(local.date(), format="long", locale=page_languages.locale(self.language))
+    def day(self, day: date | datetime) -> str:
+        """Return a day, or that of a moment, as the language writes it in a sentence."""
+        on = timezone.localtime(day).date() if isinstance(day, datetime) else day
+        return format_date(on, format="long", locale=page_languages.locale(self.language))
 
     def moment(self, moment: datetime) -> str:
         """Return the day and the time of a moment."""

@@ -56,9 +56,9 @@ def spelled(text: object) -> str:
 
 
 @register.filter
-def day(moment: datetime, words: Words) -> str:
-    """Return the day of a moment in the language of ``words``."""
-    return words.day(moment)
+def day(day: date | datetime, words: Words) -> str:
+    """Return a day, or that of a moment, in the language of ``words``."""
+    return words.day(day)
 
 
 @register.filter

@@ -68,9 +68,10 @@ class Service:
 
     ``next_services`` are the references of what comes next, where somebody wrote them: else the
     search finds them; :data:`NO_NEXT` alone is none. ``deadline_days`` are digits: the days from
-    the event in which the service has to be asked for; empty where nothing presses. What
-    :mod:`ieim.pipeline.structured` reads stands last: ``places`` and ``hours`` only where they are
-    not the agency's.
+    the event in which the service has to be asked for; empty where nothing presses. ``read_on`` is
+    the day (ISO 8601) on which the page at ``url`` was read, where the entry says what it says.
+    What :mod:`ieim.pipeline.structured` reads stands last: ``places`` and ``hours`` only where they
+    are not the agency's.
     """
 
     agency: str
@@ -88,6 +89,7 @@ class Service:
     url: str = ""
     next_services: tuple[str, ...] = ()
     deadline_days: str = ""
+    read_on: str = ""
     amounts: tuple[str, ...] = ()
     processing_days: str = ""
     places: tuple[str, ...] = ()

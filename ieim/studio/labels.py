@@ -53,6 +53,7 @@ COLUMNS: Mapping[str, StrPromise] = {
     "processing_time": _("processing time"),
     "published_at": _("published at"),
     "published_by": _("published by"),
+    "read_on": _("read on"),
     "release": _("release"),
     "requirements": _("requirements"),
     "service": _("service"),

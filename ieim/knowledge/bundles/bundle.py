@@ -98,7 +98,7 @@ class Bundle:
             label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
         for row in (*content["agencies"], *content["services"]):
             # They came later: without them a release has the digest that it always had.
-            for name in ("next_services", "deadline_days", *STRUCTURED):
+            for name in ("next_services", "deadline_days", "read_on", *STRUCTURED):
                 if not row.get(name):
                     row.pop(name, None)
         for row in (*content["translations"], *content["questions"]):

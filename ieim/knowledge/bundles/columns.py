@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
@@ -106,6 +107,12 @@ def _is_readable(link: str) -> bool:
         return not link.lower().startswith(_WEB) or urlsplit(link).port != 0
     except ValueError:
         return False
+
+
+def _is_day(text: str) -> bool:
+    with suppress(ValueError):
+        return date.fromisoformat(text).isoformat() == text
+    return False
 
 
 def _check_scheme(path: str) -> str:
@@ -280,6 +287,9 @@ class ServiceRow(TableRow):
     next_services: Annotated[tuple[Reference, ...], _ENTRIES] = ()
     deadline_days: Annotated[
         Digits, _rule(_DAYS.fullmatch, "is {value}: write a number of days from 1 to 9999")
+    ] = ""
+    read_on: Annotated[
+        Code, _rule(_is_day, "is {value}: write a day as 2026-11-29, or leave it blank")
     ] = ""
 
 

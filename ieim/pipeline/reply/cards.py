@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any
 
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Agency, Service
@@ -169,6 +170,12 @@ def source(service: Service, agency: Agency) -> Source:
     """Return where ``service`` stands, with the first of its addresses that is a link."""
     links = (url for url in (service.url, service.path, agency.path) if _HTTP.fullmatch(url))
     return Source(agency.id, agency.name, service.key, service.name, next(links, ""))
+
+
+def read_on(service: Service, url: str) -> date | None:
+    """Return when the page at ``url`` was read; None where it is not the service's own page, or its
+    entry names no day."""
+    return date.fromisoformat(service.read_on) if service.read_on and url == service.url else None
 
 
 @dataclass(frozen=True, slots=True)

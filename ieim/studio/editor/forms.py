@@ -373,6 +373,7 @@ class ServiceForm(AskedForm):
     class Meta:
         model = Service
         fields = list(COLUMNS["services"])
+        widgets = {"read_on": forms.TextInput({"type": "date"})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

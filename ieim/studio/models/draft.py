@@ -202,6 +202,16 @@ class Service(DraftEntry):
             "is shown what presses first. Blank: nothing presses."
         ),
     )
+    read_on = models.CharField(
+        max_length=10,
+        blank=True,
+        db_default="",
+        default="",
+        help_text=_(
+            "The day on which the page at the link said this, as 2026-11-29: citizens see it "
+            "behind the source. Blank: nothing is said."
+        ),
+    )
     amounts = _lines()
     processing_days = models.CharField(
         max_length=20,

@@ -22,7 +22,7 @@ from ieim.knowledge.headings import HEADINGS
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.knowledge import Service as ServiceValue
-from ieim.pipeline.reply.cards import SECTIONS
+from ieim.pipeline.reply.cards import SECTIONS, read_on
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.editor.addresses import edit_url
@@ -235,6 +235,9 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
     reply = render_service(
         placeholders, service=service, agency=agency, category_value=None, entities={}
     )
+    day = None
+    with suppress(ValueError):  # likewise
+        day = read_on(service, reply.sources[0].url)
     return {
         "title": reply.title,
         "lead": reply.lead,
@@ -247,6 +250,7 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
             for section in reply.sections
         ],
         "source": reply.sources[0],
+        "read_on": day,
     }
 
 

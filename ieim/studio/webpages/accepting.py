@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_noop
 
@@ -83,8 +84,8 @@ def take(
         if not keys:
             raise DraftingError(gettext(NO_CATEGORY))
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
-        if is_web(page) and not stored.url:
-            values["url"] = page.address
+        if is_web(page) and stored.url in ("", page.address):
+            values |= {"url": page.address, "read_on": str(timezone.localdate(page.read_at))}
     entry = editing.save(
         table=table,
         values=values,

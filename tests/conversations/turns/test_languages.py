@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from conversations.models import Session, Turn
 from conversations.record.replay import replay
 from conversations.turns import running
 from conversations.turns.languages import reply_language
+from ieim.pipeline.reply.cards import read_on
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from review.deciding import answers
@@ -155,6 +157,20 @@ def test_it_names_the_language_of_every_part_in_the_page(ask: Ask, client: Clien
     assert "Parler à une personne" in page
     french = _page(Client(), bilingual.PLOT)
     assert 'lang="en"' not in french.split('class="answer ')[1].split("answer__foot")[0]
+
+
+def test_a_source_names_the_day_on_which_its_page_was_read(ask: Ask, client: Client) -> None:
+    sources = _page(client, bilingual.PLOT).split('class="answer__sources"')[1]
+    assert "</a> (consultée le 20 novembre 2026)<" in sources.split("</ul>")[0]
+    assert "consultée" not in _page(Client(), bilingual.KAYAK)
+    source = ReplySerializer(reply_of(ask(bilingual.PLOT))).data["sources"][0]
+    assert source["read_on"] == "2026-11-20"
+
+
+def test_the_page_of_the_agency_has_no_day_of_the_service() -> None:
+    service = bilingual.bundle().services[0]
+    assert read_on(service, service.url) == date(2026, 11, 20)
+    assert read_on(service, "https://garden.example") is None
 
 
 def _page(client: Client, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -155,12 +156,13 @@ def test_what_is_not_in_the_service_list_any_more_is_not_shown(ask: Ask) -> None
     Translation.objects.all().delete()
     ExampleQuestion.objects.all().delete()
     Service.objects.filter(name=first).delete()
-    Service.objects.filter(name=second).update(contact="+44 20 7946 0999")
+    Service.objects.filter(name=second).update(contact="+44 20 7946 0999", read_on="2026-11-20")
     publishing.publish(note="without it", by=None)
     cards = cards_of(turn)
     assert first not in [card.title for card in cards]
     assert cards[0].title == second
     assert cards[0].facts[0].items == ("+44 20 7946 0999",)
+    assert (cards[0].read_on, cards[1].read_on) == (date(2026, 11, 20), None)
     assert turn.release_number == 1
 
 

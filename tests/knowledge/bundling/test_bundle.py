@@ -173,6 +173,11 @@ def test_it_makes_a_release_in_the_bundles_order(tmp_path: Path) -> None:
     assert bundle.release().number == 0
 
 
+def test_a_column_that_came_later_changes_no_digest_where_it_is_blank(tmp_path: Path) -> None:
+    content = read_bundle(write(tmp_path, tables())).content
+    assert content["services"][0].keys().isdisjoint({"next_services", "deadline_days", "read_on"})
+
+
 def test_it_warns_of_what_citizens_will_miss(tmp_path: Path) -> None:
     content = tables()
     content["services"][0]["url"] = "http://"
@@ -213,6 +218,7 @@ def contents(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
                 "categories": [k for a, k in entries if a == agency],
                 "requirements": draw(items),
                 "fees": draw(TEXT),
+                **draw(st.sampled_from([{}, {"read_on": "2026-11-29"}])),
             }
             for agency, key in services
         ],

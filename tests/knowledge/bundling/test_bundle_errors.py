@@ -74,6 +74,13 @@ def changed(table: str, row: int, **values: Any) -> Tables:
         (
             "services",
             1,
+            {"read_on": "20261129"},
+            "services.jsonl:2: read_on is '20261129': write a day as 2026-11-29, or leave it blank",
+        ),
+        ("services", 1, {"read_on": "2026-02-30"}, "read_on is '2026-02-30': write a day as"),
+        (
+            "services",
+            1,
             {"amounts": ["45.00 EUR", "45 euro"]},
             "services.jsonl:2: amounts entry 2 is '45 euro': write 45.00 EUR, or",
         ),

@@ -223,6 +223,17 @@ def test_values_are_checked_and_spoken_while_one_types(client: Client) -> None:
     assert renewal().amounts == ["90 EUR", "0 EUR (children)"]
 
 
+def test_the_day_on_which_a_page_was_read_is_checked_and_shown(client: Client) -> None:
+    typed = {"url": "https://passports.example/renew", "read_on": "29.11.2026"}
+    page = client.post(RENEW, filled(client, **typed, do="preview"), headers=HTMX)
+    assert "write a day as 2026-11-29" in text(page)
+    typed["read_on"] = "2026-11-29"
+    page = client.post(RENEW, filled(client, **typed, do="preview"), headers=HTMX)
+    assert "(as on 29 November 2026)" in text(page)
+    assert client.post(RENEW, filled(client, **typed)).status_code == 303
+    assert renewal().read_on == "2026-11-29"
+
+
 def test_a_blank_new_form_is_no_mistake_yet(client: Client) -> None:
     page = client.post("/knowledge/new/service/", {"do": "preview", "fees": "EUR 1"}, headers=HTMX)
     assert "EUR 1" in text(page)

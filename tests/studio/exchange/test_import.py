@@ -267,6 +267,7 @@ def odd(bundle: Bundle) -> Bundle:
             requirements=STRANGE,
             categories=["=007"],
             fees="=HYPERLINK(1)",
+            read_on="2026-11-29",
             position=9,
         )
     Translation.objects.create(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 from typing import Any
 
 from django.test import Client
@@ -12,6 +13,7 @@ from ieim.studio.models import PageRun, WebPage
 from ieim.studio.webpages.drafting import draft
 from ieim.studio.webpages.reading import read
 
+READ_AT = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 ADDRESS = "https://city.example/bonfire/"
 BONFIRE = """<html lang=en><title>City</title><main><h1>Permit for a bonfire</h1>
 <p>You need a permit to light a <b>bonfire</b> in a public place.</p>
@@ -46,6 +48,7 @@ def page_of(
         text=page.text,
         sha256=hashlib.sha256(page.text.encode()).hexdigest(),
         draft={**(drafted or {}), **fields},
+        read_at=READ_AT,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
@@ -59,6 +60,7 @@ def test_take_all_makes_an_entry_with_its_source_and_opens_the_next_page(
     assert (done.status_code, done["Location"]) == (302, url(following))
     service = made()
     assert (service.agency_id, service.url) == ("passports", ADDRESS)
+    assert service.read_on == "2026-11-20"
     assert service.requirements == ["Proof of identity", "The consent of the owner"]
     assert service.how_to_apply == ["Fill in the form.", "Pay the fee."]
     page.refresh_from_db()
@@ -112,7 +114,26 @@ def test_an_entry_of_the_same_name_is_merged_field_by_field(client: Client, eve:
     client.post(url(page, "take/"), form | {"do": "take", "take": ["requirements"]})
     service.refresh_from_db()
     assert (service.fees, service.url) == ("80 crowns", "https://city.example/other")
+    assert service.read_on == "", "another page is its link"
     assert service.requirements == ["Proof of identity", "The consent of the owner"]
+
+
+@pytest.mark.parametrize("url_before", ["", ADDRESS])
+def test_the_day_of_a_page_that_is_taken_again_is_the_newer_one(
+    client: Client, eve: User, url_before: str, settings: Settings
+) -> None:
+    settings.TIME_ZONE = "Europe/Berlin"
+    change(eve, name="Renew a passport", url=url_before, read_on="2025-01-31")
+    page = page_of(eve, BONFIRE.replace("Permit for a bonfire", "Renew a passport"))
+    done = taken(client, page, take=["requirements"], do="take")
+    assert done.status_code == 302, text(done)
+    service = Service.objects.get(key="renew")
+    assert (service.url, service.read_on) == (ADDRESS, "2026-11-21"), "the day where the office is"
+
+
+def test_a_saved_page_has_no_day(client: Client, eve: User) -> None:
+    taken(client, page_of(eve, address="saved.html"))
+    assert (made().url, made().read_on) == ("", "")
 
 
 def test_nothing_is_written_into_an_entry_that_was_not_compared(client: Client, eve: User) -> None:
