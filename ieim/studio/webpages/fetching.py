@@ -67,11 +67,12 @@ def _parts(address: str) -> httpx2.URL:
         raise Unreadable(f"{address[:200]} is no address of a page: it begins with https://.")
     if len(str(parts)) > LINK_LIMIT:
         raise Unreadable(f"{address[:200]}… has more than {LINK_LIMIT:,} characters.")
-    hosts = (parts.host, parts.raw_host.decode())
+    port = "" if parts.port is None else f":{parts.port}"
+    hosts = (f"{parts.host}{port}", f"{parts.raw_host.decode()}{port}")
     allowed = [name.lower() for name in settings.IEIM_PAGE_HOSTS]
     if not any(host == name or host.endswith(f".{name}") for name in allowed for host in hosts):
         raise Unreadable(
-            f"{parts.host} is none of the hosts that pages may be read from. Whoever runs this "
+            f"{hosts[0]} is none of the hosts that pages may be read from. Whoever runs this "
             "site can add it to IEIM_PAGE_HOSTS; or save the page and give the file."
         )
     return parts

@@ -129,6 +129,6 @@ def sweep(*, now: datetime) -> None:
 
 
 def tokens_since(moment: datetime) -> int:
-    """Return the tokens of the entries drafted from pages that were read since a moment."""
+    """Return the tokens of the entries drafted from pages since the beginning of a day."""
     pages = WebPage.objects.filter(read_at__gte=moment)
     return pages.aggregate(used=Sum("tokens"))["used"] or 0
