@@ -15,7 +15,8 @@ class PageRun(Run):
 
     ``sitemap`` is one that is still to be read for addresses, and ``note`` says what of it was left
     out, and how many pages were unchanged. A run that ``is_paused`` stops after the page that it is
-    at; it is DONE then, and its other pages wait. ``created_by`` is None for the weekly look, and for the command.
+    at; it is DONE then, and its other pages wait. ``created_by`` is None for the weekly look, and
+    for the command.
     """
 
     agency = models.CharField(max_length=ID_LIMIT)

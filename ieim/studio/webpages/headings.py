@@ -23,6 +23,8 @@ _HEADING = re.compile(r"(#{1,6}) +(.*)")
 _ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
 _RULE = re.compile(r"[|\-: ]+")
 _LINES = {"overview": 3, "contact": 20}
+_LINKED = frozenset(["how_to_apply", "contact"])
+"""The fields that say what to do, or whom to write to: an address is worth more than a label."""
 _MAX_LINES = 40
 """Lines of one field; more are no summary of anything."""
 _REACHED_BY = ("phone", "email")
@@ -42,6 +44,8 @@ def entry_of(page: Page) -> dict[str, Any]:
         return {"kind": "neither", "fields": [], "categories": [], "questions": []}
     if "contact" not in blocks and (reached := _reached(page.text)):
         blocks["contact"] = reached
+    for field in _LINKED & blocks.keys():
+        blocks[field] = list(_with_addresses(blocks[field], page.text))
     name = {"field": "name", "lines": [page.title], "quotes": [page.title]}
     fields = [name, *(_lines(field, lines) for field, lines in blocks.items())]
     return {"kind": "service", "fields": fields, "categories": [], "questions": []}
@@ -87,6 +91,23 @@ def _reached(text: str) -> list[str]:
     """Return the first blocks of a text that have a telephone number or an e-mail address."""
     blocks = (block for _, _, blocks in _sections(text) for block in blocks)
     return list(islice((b for b in blocks if any(f.kind in _REACHED_BY for f in facts(b))), 3))
+
+
+def _with_addresses(blocks: list[str], text: str) -> Iterator[str]:
+    """Yield blocks as they stand, but a link that is all of one with its address, and the mail
+    addresses of links behind the block that they stand in; of links with one address alone."""
+    lines = text.partition(LINKS)[2].splitlines()
+    labels = [line.removeprefix("- ").rpartition(": ")[0] for line in lines]
+    links = {label: line for label, line in zip(labels, lines, strict=True) if label}
+    links = {label: line for label, line in links.items() if labels.count(label) == 1}
+    for block in blocks:
+        words = _ITEM.sub("", block, count=1)
+        if link := links.get(words) or links.get(words.rstrip(".,;:")):
+            yield link
+            continue
+        yield block
+        mail = (label for label in links if "://" not in links[label])
+        yield from (links[label] for label in mail if label in block)
 
 
 def _lines(field: str, blocks: list[str]) -> dict[str, Any]:

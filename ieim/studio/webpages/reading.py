@@ -27,6 +27,10 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "br", "em", "i", "small", "span", "strong", "sub", "sup", "u"]
 )
+_FILLER = "⸭" * 300
+"""Put behind links of the main part while it is extracted: the library takes fewer characters with
+links for a menu."""
+_FILLED = re.compile(" *⸭+")
 _SAMPLE = 2_000
 """Code points of a text that its language is told by."""
 # A short page keeps its structure too: below this size the library takes all words of a page.
@@ -91,10 +95,15 @@ def read(body: bytes, address: str) -> Page:
 
 def _keep_words(tree: HtmlElement) -> None:
     """Mark as text what the library takes for a menu or leaves out: words in a box outside of any
-    paragraph, lists inside of lists, and links to no page."""
+    paragraph, lists inside of lists, links of the main part, and links to no page."""
     for item in [nested.getparent() for nested in tree.iter("ul", "ol")]:
         if item is not None and item.tag == "li":
             _lift(item)
+    for block in list(tree.iter("p", "li")):
+        if block.xpath(".//a[@href and not(starts-with(@href, '#'))]") and _in_main(block):
+            filler = block.makeelement("span")
+            filler.text = _FILLER
+            block.append(filler)
     for element in list(tree.iter("div", "section", "article", "main", "a")):
         target = element.get("href", "#")
         if element.tag != "a":
@@ -147,15 +156,18 @@ def _plain(markdown: str) -> str:
     links: dict[str, None] = {}
 
     def words(link: re.Match[str]) -> str:
-        text, address = link[1].strip(), link[2].strip("<>")
+        text, address = plain(link[1]).strip(), link[2].strip("<>")
         mail = address.removeprefix("mailto:")
         if address.startswith(("http://", "https://")) and text != address:
             links[f"- {text}: {address}"] = None
         elif mail != address and mail not in text:
             links[f"- {text}: {mail}"] = None
-        return text
+        return link[1].strip()
 
-    text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _LINK.sub(words, markdown)))
+    def plain(marked: str) -> str:
+        return _ESCAPED.sub(r"\1", _EMPHASIS.sub("", marked))
+
+    text = plain(_LINK.sub(words, _FILLED.sub("", markdown)))
     text = _HEADING_IN_ITEM.sub(r"\1 ", text)
     return text.strip() + (LINKS + "\n".join(links) if links else "")
 

@@ -78,7 +78,7 @@ def test_headings_fill_the_fields_that_they_mean() -> None:
         "overview": ["You can stay in the harbour with your own boat for up to ten nights."],
         "requirements": ["your boat’s papers", "proof of insurance"],
         "fees": ["Boat · A night\nsmall · €45"],
-        "contact": ["Write to the harbour office."],
+        "contact": ["Write to the harbour office.\nthe harbour office: help@port.example"],
     }
 
 
@@ -116,6 +116,23 @@ def test_a_field_has_all_sections_that_mean_it_with_what_is_under_them() -> None
     assert read_fields["processing_time"] == ["None.\nTen days."]
     assert read_fields["overview"] == ["For your own boat."]
     assert read_fields["contact"] == ["Harbour\n1 Quay Street"]
+
+
+def test_a_step_that_is_a_link_has_its_address() -> None:
+    links = ["<a href=/online><b>Apply online</b></a>", "<a href=/form>Get the form</a>."]
+    links += ["See <a href=/map>the map</a>.", "<a href=/1>Ask</a>", "<a href=/2>Ask</a>"]
+    steps = f"<h2>How to apply</h2><ol>{''.join(f'<li>{link}</li>' for link in links)}</ol>"
+    contents = "<ul><li><a href=#needs>Needs</a></li></ul>"
+    body = page().decode().replace("<h2>Contact", f"{contents}{steps}<h2>Contact")
+    read_fields = fields(body.encode())
+    assert read_fields["how_to_apply"] == [
+        "Apply online: https://www.city.example/online",
+        "Get the form: https://www.city.example/form",
+        "See the map.",
+        "Ask",
+        "Ask",
+    ]
+    assert read_fields["fees"] == ["Boat · A night\nsmall · €45"]
 
 
 def test_without_a_heading_contact_is_how_somebody_is_reached() -> None:
