@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.evidence import locate
 from ieim.pipeline.ports import Model
 from ieim.pipeline.stages.base import Output
@@ -36,6 +34,7 @@ def draft(
         ModelUnavailable: no answer could be had.
     """
     draft = drafts.draft()
+    ours = [category for category in draft.bundle.dictionary if category.agency == agency]
     lines, names = by_data(page, agency)
     if lines:
         # A line that the page shows is its own quote.
@@ -44,7 +43,7 @@ def draft(
             {"field": name, "lines": texts, "quotes": [t for t in texts if locate(source, t)]}
             for name, texts in lines.items()
         ]
-        keys = {c.value.casefold(): c.key for c in draft.bundle.dictionary if c.agency == agency}
+        keys = {category.value.casefold(): category.key for category in ours}
         categories = [{"key": keys.get(n.casefold(), ""), "value": n} for n in names]
         entry = {"kind": "service", "fields": fields, "categories": categories, "questions": []}
         return {**entry, "by": "data"}, {}
@@ -56,9 +55,12 @@ def draft(
         owner = (agency, "", "")
         return question_findings(output, owner=owner, bundle=draft.bundle, golden=golden)
 
-    asked, details = drafting.ask(
-        ENTRY, _request(page, agency, draft.bundle), draft.release, check, model
-    )
+    request = {
+        "page": {"title": page.title, "text": page.text},
+        "categories": [{"key": category.key, "value": category.value} for category in ours],
+        "languages": question_languages(draft.bundle),
+    }
+    asked, details = drafting.ask(ENTRY, request, draft.release, check, model)
     tokens = asked.prompt_tokens + asked.completion_tokens
     if asked.output is None:
         messages = [finding.message for finding in asked.findings]
@@ -86,12 +88,3 @@ def by_data(page: Page, agency: str) -> tuple[dict[str, list[str]], list[str]]:
         return nothing
     named = {row["key"]: row.get("value", "") for row in rows.get("dictionary", {}).values()}
     return lines, [*filter(None, (named.get(key) for key in service.get("categories", ())))]
-
-
-def _request(page: Page, agency: str, bundle: Bundle) -> Mapping[str, Any]:
-    categories = [c for c in bundle.dictionary if c.agency == agency]
-    return {
-        "page": {"title": page.title, "text": page.text},
-        "categories": [{"key": c.key, "value": c.value} for c in categories],
-        "languages": question_languages(bundle),
-    }

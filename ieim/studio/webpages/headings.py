@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ieim.studio.webpages.reading import LINKS, Page
 
 _TABLE = str(Path(__file__).with_name("headings.yaml"))
 _HEADING = re.compile(r"(#{1,6}) +(.*)")
-_ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
+_ITEM = re.compile(r"^(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
 _RULE = re.compile(r"[|\-: ]+")
 _LINES = {"overview": 3, "contact": 20}
 _LINKED = frozenset(["how_to_apply", "contact"])
@@ -101,7 +101,7 @@ def _with_addresses(blocks: list[str], text: str) -> Iterator[str]:
     links = {label: line for label, line in zip(labels, lines, strict=True) if label}
     links = {label: line for label, line in links.items() if labels.count(label) == 1}
     for block in blocks:
-        words = _ITEM.sub("", block, count=1)
+        words = _ITEM.sub("", block)
         if link := links.get(words) or links.get(words.rstrip(".,;:")):
             yield link
             continue
@@ -112,18 +112,15 @@ def _with_addresses(blocks: list[str], text: str) -> Iterator[str]:
 
 def _lines(field: str, blocks: list[str]) -> dict[str, Any]:
     """Return a field: its lines without the marks of lists and tables, and its quotes."""
-    lines = [_ITEM.sub("", block, count=1) if _ITEM.match(block) else block for block in blocks]
-    rows = [" · ".join(_cells(line)) if line.startswith("|") else line for line in lines]
-    quotes = [q for line in lines for q in (_cells(line) if line.startswith("|") else [line])]
-    return {
-        "field": field,
-        "lines": rows if field in LISTS else ["\n".join(rows)],
-        "quotes": quotes,
-    }
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip("| ").split("|") if cell.strip()]
+    cells = [
+        [cell.strip() for cell in line.strip("| ").split("|") if cell.strip()]
+        if line.startswith("|")
+        else [line]
+        for line in (_ITEM.sub("", block) for block in blocks)
+    ]
+    rows = [" · ".join(row) for row in cells]
+    lines = rows if field in LISTS else ["\n".join(rows)]
+    return {"field": field, "lines": lines, "quotes": [*chain(*cells)]}
 
 
 def _sections(text: str) -> Iterator[tuple[int, str, list[str]]]:

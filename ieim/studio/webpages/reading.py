@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +48,8 @@ class Page:
 
     ``text`` has a block a paragraph: headings begin with ``#``, items of lists with ``- ``, rows of
     tables with ``|``. Its links stand in their words, and with their addresses at its end.
-    ``language`` is ISO 639-1, "" where nothing says it. ``data`` is JSON-LD: what the page says of
-    itself by the standards.
+    ``language`` is ISO 639-1, "" where nothing says it. ``data`` is what the page says of itself
+    as JSON-LD, and as microdata in the form of JSON-LD.
     """
 
     title: str
@@ -70,8 +69,12 @@ def read(body: bytes, address: str) -> Page:
     tree = load_html(body)
     if tree is None:
         raise Unreadable("It is no web page (HTML).")
-    data = tuple(_data(tree, address))
-    title = _line(tree.findtext(".//h1") or tree.findtext(".//title") or "")
+    # What cannot be read of it is left out: the text says the same.
+    found = extruct.extract(
+        tree, base_url=address, syntaxes=["json-ld", "microdata"], errors="ignore", uniform=True
+    )
+    data = (*found.get("json-ld", ()), *found.get("microdata", ()))
+    title = " ".join((tree.findtext(".//h1") or tree.findtext(".//title") or "").split())
     declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
     _keep_words(tree)
     # It takes parts out of the tree, so it comes last.
@@ -96,9 +99,11 @@ def read(body: bytes, address: str) -> Page:
 def _keep_words(tree: HtmlElement) -> None:
     """Mark as text what the library takes for a menu or leaves out: words in a box outside of any
     paragraph, lists inside of lists, links of the main part, and links to no page."""
-    for item in [nested.getparent() for nested in tree.iter("ul", "ol")]:
-        if item is not None and item.tag == "li":
-            _lift(item)
+    for nested in reversed(list(tree.iter("ul", "ol"))):
+        if (item := nested.getparent()) is not None and item.tag == "li":
+            for inner in reversed(nested.findall("li")):
+                item.addnext(inner)
+            nested.drop_tree()
     for block in list(tree.iter("p", "li")):
         if block.xpath(".//a[@href and not(starts-with(@href, '#'))]") and _in_main(block):
             filler = block.makeelement("span")
@@ -114,14 +119,6 @@ def _keep_words(tree: HtmlElement) -> None:
             element.tag = "span"
 
 
-def _lift(item: HtmlElement) -> None:
-    """Put the items of the lists inside an item behind it."""
-    for nested in reversed([child for child in item if child.tag in ("ul", "ol")]):
-        for inner in reversed(nested.findall("li")):
-            item.addnext(inner)
-        nested.drop_tree()
-
-
 def _in_main(element: HtmlElement) -> bool:
     return next(element.iterancestors("main", "article"), None) is not None
 
@@ -131,24 +128,23 @@ def _wrap_words(box: HtmlElement) -> None:
     inside = list(box)
     if not any(text and text.strip() for text in (box.text, *(child.tail for child in inside))):
         return
-    paragraph, box.text, before = None, None, box.text
-    for child in [None, *inside]:
-        if child is not None and child.tag in _INLINE:
+    paragraph, before, box.text = None, box.text, None
+    if before and before.strip():
+        paragraph = box.makeelement("p")
+        paragraph.text = before
+        box.insert(0, paragraph)
+    for child in inside:
+        if child.tag in _INLINE:
             if paragraph is None:
                 paragraph = box.makeelement("p")
                 child.addprevious(paragraph)
             paragraph.append(child)  # with the words behind it
             continue
-        if child is not None:
-            child.tail, before = None, child.tail
-        paragraph = None
-        if before and before.strip():
+        paragraph, behind, child.tail = None, child.tail, None
+        if behind and behind.strip():
             paragraph = box.makeelement("p")
-            paragraph.text = before
-            if child is None:
-                box.insert(0, paragraph)
-            else:
-                child.addnext(paragraph)
+            paragraph.text = behind
+            child.addnext(paragraph)
 
 
 def _plain(markdown: str) -> str:
@@ -170,23 +166,3 @@ def _plain(markdown: str) -> str:
     text = plain(_LINK.sub(words, _FILLED.sub("", markdown)))
     text = _HEADING_IN_ITEM.sub(r"\1 ", text)
     return text.strip() + (LINKS + "\n".join(links) if links else "")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _data(tree: HtmlElement, address: str) -> Iterator[Any]:
-    """Yield what a page says of itself: its JSON-LD, and its microdata as JSON-LD."""
-    syntaxes = ["json-ld", "microdata"]
-    # What cannot be read of it is left out: the text says the same.
-    found = extruct.extract(tree, base_url=address, syntaxes=syntaxes, errors="ignore")
-    yield from found.get("json-ld", ())
-    yield from map(_as_json_ld, found.get("microdata", ()))
-
-
-def _as_json_ld(item: Any) -> Any:
-    if not isinstance(item, dict):
-        return [_as_json_ld(part) for part in item] if isinstance(item, list) else item
-    properties = {name: _as_json_ld(value) for name, value in item.get("properties", {}).items()}
-    return {"@type": item.get("type", ""), **properties}

@@ -28,7 +28,7 @@ from ieim.studio import runs
 from ieim.studio.drafting.services import NOT_PASSED
 from ieim.studio.models import ContentReview, PageRun, WebPage
 from ieim.studio.webpages import drafting, reading, services, sitemaps
-from ieim.studio.webpages.fetching import Answer, Busy, Fetcher, Gone, normal
+from ieim.studio.webpages.fetching import Answer, Busy, Fetcher, Gone, parse
 from ieim.studio.webpages.reading import Page, Unreadable
 from ieim.studio.webpages.uploads import MAX_PAGES
 
@@ -85,7 +85,7 @@ def _read_sitemap(run: PageRun, fetcher: Fetcher) -> None:
     pages: dict[str, bytes] = {}
     for address in listed:
         with suppress(Unreadable):
-            pages[normal(address)] = b""
+            pages[str(parse(address))] = b""
     note = ""
     if elsewhere := len(listed) - len(pages):
         note = f"{elsewhere:,} addresses of the sitemap are of other hosts, or there twice. "
@@ -105,24 +105,21 @@ def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> bool:
     """Read a page; return whether it was drafted from anew."""
     try:
         answer = _fetch(page, fetcher)
-        if answer.body is None:
-            _save(page, is_due=False, problem="", **_read_now(page))
-            return False
-        read = reading.read(bytes(answer.body), page.address)
+        read = None if answer.body is None else reading.read(answer.body, page.address)
     except Busy as busy:
         _save(page, problem=str(busy))
-        return False
     except Unreadable as error:
         _refuse(page, error)
-        return False
     except Exception:  # Whatever the page has in it: it must not stop the others.
         logger.exception("page %s cannot be read", page.pk)
         _refuse(page, Unreadable(runs.INTERNAL_ERROR))
-        return False
-    is_new = _store(page, read, answer)
-    if is_new:
-        _draft(page, read, model)
-    return is_new
+    else:
+        if read is None:
+            _save(page, is_due=False, problem="", **_read_now(page))
+        elif _store(page, read, answer):
+            _draft(page, read, model)
+            return True
+    return False
 
 
 def _fetch(page: WebPage, fetcher: Fetcher) -> Answer:
@@ -156,22 +153,23 @@ def _store(page: WebPage, read: Page, answer: Answer) -> bool:
     stated = [line for lines in drafting.by_data(read, page.agency)[0].values() for line in lines]
     sha256 = hashlib.sha256("\n".join([read.text, *stated]).encode()).hexdigest()
     is_same = page.state in _SETTLED and sha256 == page.sha256
-    values = {"title": read.title, "language": read.language, "text": read.text, "sha256": sha256}
-    values |= {"etag": answer.etag, "last_modified": answer.last_modified}
-    state, changes, is_drafted = State.READ, [], is_same
+    changes, state = [], State(page.state) if is_same else State.READ
     if page.entry:
         changes = _changes(page.rests_on, [read.title, *read.text.splitlines(), *stated])
         state = State.CHANGED if changes else State.TAKEN
-        is_drafted = is_same or not changes
-    elif is_same:
-        state = State(page.state)
+    is_due = not is_same and (bool(changes) or not page.entry)
     _save(
         page,
-        **values,
+        title=read.title,
+        language=read.language,
+        text=read.text,
+        sha256=sha256,
+        etag=answer.etag,
+        last_modified=answer.last_modified,
         state=state,
         changes=changes,
-        is_due=not is_drafted,
-        body=page.body if not is_drafted else b"",
+        is_due=is_due,
+        body=page.body if is_due else b"",
         problem="",
         **_read_now(page),
     )
@@ -179,7 +177,7 @@ def _store(page: WebPage, read: Page, answer: Answer) -> bool:
         _record("webpages.read", page, sha256=sha256)
         if changes:
             _record("webpages.changed", page, fields=sorted({field for field, *_ in changes}))
-    return not is_drafted
+    return is_due
 
 
 def _read_now(page: WebPage) -> dict[str, Any]:

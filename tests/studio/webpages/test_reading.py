@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ieim.pipeline.evidence import locate
+from ieim.studio.webpages.drafting import by_data
 from ieim.studio.webpages.headings import entry_of
 from ieim.studio.webpages.reading import MAX_TEXT, Unreadable, read
 
@@ -44,6 +45,19 @@ def test_it_reads_the_main_text_its_links_and_its_data() -> None:
     assert "- the harbour office: help@port.example" in result.text
     assert not {"cookies", "Home", "alert"} & set(result.text.replace(".", " ").split())
     assert result.data[0]["name"] == "Berth"
+
+
+def test_it_reads_microdata() -> None:
+    offer = "itemprop=offers itemscope itemtype='https://schema.org/Offer'"
+    price = "<b itemprop=price>80</b> <b itemprop=priceCurrency>EUR</b>"
+    about = "<main itemscope itemtype='https://schema.org/GovernmentService {}'>"
+    name = f"<p itemprop=name>Berth</p><p {offer}>{price}</p><p {offer}>{price}</p>"
+    body = (
+        page().decode().replace("<main>", about + name).replace(' type="application/ld+json"', "")
+    )
+    for other in ("", "https://schema.org/Service"):
+        lines, _ = by_data(read(body.replace("{}", other).encode(), ADDRESS), "passports")
+        assert lines["fees"] == ["80 EUR", "80 EUR"]
 
 
 def test_it_reads_words_in_a_box_of_their_own() -> None:
