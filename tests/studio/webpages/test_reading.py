@@ -136,6 +136,7 @@ def test_a_step_that_is_a_link_has_its_address() -> None:
     links = ["<a href=/online><b>Apply online</b></a>", "<a href=/form>Get the form</a>."]
     links += ["See <a href=/map>the map</a>.", "<a href=/1>Ask</a>", "<a href=/2>Ask</a>"]
     steps = f"<h2>How to apply</h2><ol>{''.join(f'<li>{link}</li>' for link in links)}</ol>"
+    steps += "<p><a href=/office>At the office</a></p>"
     contents = "<ul><li><a href=#needs>Needs</a></li></ul>"
     body = page().decode().replace("<h2>Contact", f"{contents}{steps}<h2>Contact")
     read_fields = fields(body.encode())
@@ -145,6 +146,7 @@ def test_a_step_that_is_a_link_has_its_address() -> None:
         "See the map.",
         "Ask",
         "Ask",
+        "At the office: https://www.city.example/office",
     ]
     assert read_fields["fees"] == ["Boat · A night\nsmall · €45"]
 
