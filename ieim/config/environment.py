@@ -233,8 +233,9 @@ class Environment(BaseSettings):
         Field([], examples=["www.city.example,city.example"])
     )
     """The hosts whose pages editors may make entries from, and domains with everything below them,
-    by commas. When it is not set, only saved pages can be read."""
-    IEIM_PAGE_HEADINGS: Annotated[str, AfterValidator(variables.check_readable)] = ""
+    by commas; one at another port than 80 or 443 with it: city.example:8080. When it is not set,
+    only saved pages can be read."""
+    IEIM_PAGE_HEADINGS: Annotated[str, AfterValidator(variables.check_headings)] = ""
     """A YAML file with the headings of pages that mean a field, in the form of
     ieim/studio/webpages/headings.yaml, which it replaces."""
 

@@ -26,13 +26,15 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
+    TypeAdapter,
     ValidationInfo,
 )
+from pydantic import ValidationError as PydanticError
 from pydantic_core import PydanticUseDefault
 
 from ieim.llm.capabilities import Format, MaxTokens
 from ieim.people.roles import Role
-from ieim.pipeline.knowledge import LABEL_SETS
+from ieim.pipeline.knowledge import LABEL_SETS, SERVICE_TEXTS
 
 LOOPBACK: Final = ["127.0.0.1", "localhost", "[::1]"]
 SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -137,12 +139,30 @@ def check_ca_file(path: str) -> str:
     return path
 
 
-def check_readable(path: str) -> str:
+def check_headings(path: str) -> str:
+    if not path:
+        return path
+    import yaml  # slow to import, and seldom needed
+
     try:
-        if path:
-            Path(path).read_bytes()
-    except OSError as error:
-        raise ValueError(f"is {path!r}, which cannot be read ({error.strerror})") from None
+        table = yaml.safe_load(Path(path).read_bytes())
+    except (OSError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"is {path!r}, which cannot be read ({reason})") from None
+    try:
+        table = TypeAdapter(dict[str, dict[Any, list[str]]]).validate_python(table, strict=True)
+    except ValueError as error:
+        loc = cast(PydanticError, error).errors()[0]["loc"]
+        raise ValueError(
+            f"is {path!r}, which has no headings at {'.'.join(map(str, loc[:2])) or 'its top'}. "
+            "It needs fields, in each languages, in each a list of phrases: fees: {en: [cost]}"
+        ) from None
+    # A page is named by its title.
+    if unknown := table.keys() - SERVICE_TEXTS[1:]:
+        fields = ", ".join(SERVICE_TEXTS[1:])
+        raise ValueError(
+            f"is {path!r}, which names the field {min(unknown)!r}. Use these: {fields}"
+        )
     return path
 
 

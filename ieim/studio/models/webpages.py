@@ -14,8 +14,9 @@ class PageRun(Run):
     """Reading of pages, and of what they say, for the entries of one ``agency``. A part is a page.
 
     ``sitemap`` is one that is still to be read for addresses, and ``note`` says what of it was left
-    out. A run that ``is_paused`` stops after the page that it is at; it is DONE then, and its other
-    pages wait. ``created_by`` is None for the weekly look, and for the command.
+    out, and how many pages were unchanged. A run that ``is_paused`` stops after the page that it is
+    at; it is DONE then, and its other pages wait. ``created_by`` is None for the weekly look, and
+    for the command.
     """
 
     agency = models.CharField(max_length=ID_LIMIT)
@@ -35,12 +36,13 @@ class WebPage(models.Model):
 
     ``run`` is the newest that is to read it, or has; while it ``is_due`` that is still to be done.
     ``address`` is its own, or the name of a saved page, whose ``body`` is here until it is read.
-    ``text`` is that of :class:`ieim.studio.webpages.reading.Page`, ``sha256`` over its UTF-8.
-    ``draft`` is an answer of draft_entry_v1 with ``by``: "model", "headings", "data" or "person",
-    ``tokens`` are what it took. ``problem`` says why it is FAILED, or could not be read again. Once
-    it is TAKEN, ``table`` and ``entry`` are those of :class:`ieim.studio.models.Change`, and
-    ``rests_on`` is ``{field: [quote]}``. ``changes`` is ``[[field, old passage, new passage]]``,
-    once it is CHANGED.
+    ``text`` is that of :class:`ieim.studio.webpages.reading.Page`, ``sha256`` over its UTF-8
+    and that of the lines of its data. ``draft`` is an answer of draft_entry_v1 with ``by``:
+    "model", "headings", "data" or "person", ``tokens`` are what was used on the day of ``read_at``.
+    ``problem`` says why it is FAILED, or could not be read again. Once it is TAKEN, ``table`` and
+    ``entry`` are those of :class:`ieim.studio.models.Change`, and ``rests_on`` is
+    ``{field: [quote]}``. ``changes`` is ``[[field, old passage, new passage]]``, once it is
+    CHANGED.
     """
 
     class State(models.TextChoices):

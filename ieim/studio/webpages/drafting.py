@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.evidence import locate
 from ieim.pipeline.ports import Model
 from ieim.pipeline.stages.base import Output
@@ -36,8 +34,19 @@ def draft(
         ModelUnavailable: no answer could be had.
     """
     draft = drafts.draft()
-    if entry := _by_data(page, agency, draft.bundle):
-        return entry, {}
+    ours = [category for category in draft.bundle.dictionary if category.agency == agency]
+    lines, names = by_data(page, agency)
+    if lines:
+        # A line that the page shows is its own quote.
+        source = f"{page.title}\n{page.text}"
+        fields = [
+            {"field": name, "lines": texts, "quotes": [t for t in texts if locate(source, t)]}
+            for name, texts in lines.items()
+        ]
+        keys = {category.value.casefold(): category.key for category in ours}
+        categories = [{"key": keys.get(n.casefold(), ""), "value": n} for n in names]
+        entry = {"kind": "service", "fields": fields, "categories": categories, "questions": []}
+        return {**entry, "by": "data"}, {}
     if model is None and not drafting.has_model():
         return {**headings.entry_of(page), "by": "headings"}, {}
     golden = golden_texts()
@@ -46,9 +55,12 @@ def draft(
         owner = (agency, "", "")
         return question_findings(output, owner=owner, bundle=draft.bundle, golden=golden)
 
-    asked, details = drafting.ask(
-        ENTRY, _request(page, agency, draft.bundle), draft.release, check, model
-    )
+    request = {
+        "page": {"title": page.title, "text": page.text},
+        "categories": [{"key": category.key, "value": category.value} for category in ours],
+        "languages": question_languages(draft.bundle),
+    }
+    asked, details = drafting.ask(ENTRY, request, draft.release, check, model)
     tokens = asked.prompt_tokens + asked.completion_tokens
     if asked.output is None:
         messages = [finding.message for finding in asked.findings]
@@ -56,40 +68,23 @@ def draft(
     return {**asked.output, "by": "model"}, {**details, "tokens": tokens}
 
 
-def _by_data(page: Page, agency: str, bundle: Bundle) -> dict[str, Any] | None:
-    """Return the one service that the page describes as data, None where it says no more of it
-    than its name and an overview. A line that the page shows is its own quote."""
+def by_data(page: Page, agency: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the lines, by field, of the one service that the page describes as data, and the names
+    of its categories; none where it says no more of it than its name and an overview."""
+    nothing: tuple[dict[str, list[str]], list[str]] = ({}, [])
     try:
         contents = read_json_ld(read_json(json.dumps(page.data).encode()), Report())
         rows = to_rows(contents, into=agency).rows
     except StandardError:
-        return None
+        return nothing
     services = list(rows.get("services", {}).values())
     if len(services) != 1:
-        return None
+        return nothing
     (service,) = services
     texts = {name: service.get(name, "") for name in FIELDS["service"]}
     texts["fees"] = texts["fees"] or service.get("amounts", "")
     lines = {n: t if isinstance(t, list) else t.splitlines() for n, t in texts.items() if t}
     if not lines.keys() - {"name", "overview"}:
-        return None
-    source = f"{page.title}\n{page.text}"
-    fields = [
-        {"field": n, "lines": texts, "quotes": [t for t in texts if locate(source, t)]}
-        for n, texts in lines.items()
-    ]
+        return nothing
     named = {row["key"]: row.get("value", "") for row in rows.get("dictionary", {}).values()}
-    known = {c.value.casefold(): c.key for c in bundle.dictionary if c.agency == agency}
-    values = filter(None, (named.get(key) for key in service.get("categories", ())))
-    categories = [{"key": known.get(v.casefold(), ""), "value": v} for v in values]
-    entry = {"kind": "service", "fields": fields, "categories": categories, "questions": []}
-    return {**entry, "by": "data"}
-
-
-def _request(page: Page, agency: str, bundle: Bundle) -> Mapping[str, Any]:
-    categories = [c for c in bundle.dictionary if c.agency == agency]
-    return {
-        "page": {"title": page.title, "text": page.text},
-        "categories": [{"key": c.key, "value": c.value} for c in categories],
-        "languages": question_languages(bundle),
-    }
+    return lines, [*filter(None, (named.get(key) for key in service.get("categories", ())))]

@@ -49,16 +49,12 @@ class Answer:
     last_modified: str = ""
 
 
-def normal(address: str) -> str:
+def parse(address: str) -> httpx2.URL:
     """Return an address of a page as it is stored, without what follows ``#``.
 
     Raises:
-        Unreadable: it is none, or its host is not among IEIM_PAGE_HOSTS.
+        Unreadable: it is none, or its host and port are not among IEIM_PAGE_HOSTS.
     """
-    return str(_parts(address))
-
-
-def _parts(address: str) -> httpx2.URL:
     try:
         parts = httpx2.URL(address.strip()).copy_with(fragment=None)
     except (httpx2.InvalidURL, UnicodeError) as error:
@@ -67,11 +63,12 @@ def _parts(address: str) -> httpx2.URL:
         raise Unreadable(f"{address[:200]} is no address of a page: it begins with https://.")
     if len(str(parts)) > LINK_LIMIT:
         raise Unreadable(f"{address[:200]}… has more than {LINK_LIMIT:,} characters.")
-    hosts = (parts.host, parts.raw_host.decode())
+    port = "" if parts.port is None else f":{parts.port}"
+    hosts = (f"{parts.host}{port}", f"{parts.raw_host.decode()}{port}")
     allowed = [name.lower() for name in settings.IEIM_PAGE_HOSTS]
     if not any(host == name or host.endswith(f".{name}") for name in allowed for host in hosts):
         raise Unreadable(
-            f"{parts.host} is none of the hosts that pages may be read from. Whoever runs this "
+            f"{hosts[0]} is none of the hosts that pages may be read from. Whoever runs this "
             "site can add it to IEIM_PAGE_HOSTS; or save the page and give the file."
         )
     return parts
@@ -95,7 +92,7 @@ class Fetcher:
         """
         known = {"If-None-Match": etag, "If-Modified-Since": last_modified}
         headers = {name: value for name, value in known.items() if value}
-        response, body = self._follow(_parts(address), MAX_PAGE, headers)
+        response, body = self._follow(parse(address), MAX_PAGE, headers)
         if response.status_code == httpx2.codes.NOT_MODIFIED:
             return Answer(None, etag, last_modified)
         media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
@@ -109,7 +106,7 @@ class Fetcher:
 
     def read(self, address: str, limit: int) -> bytes:
         """Return what is at an address, ``limit`` bytes at most. Raises as :meth:`page`."""
-        return self._follow(_parts(address), limit, {})[1]
+        return self._follow(parse(address), limit, {})[1]
 
     def _follow(
         self, parts: httpx2.URL, limit: int, headers: Mapping[str, str], *, is_robots: bool = False
@@ -122,7 +119,7 @@ class Fetcher:
                 )
             response, body = self._answer(parts, limit, headers)
             if response.has_redirect_location:
-                parts = _parts(str(parts.join(response.headers["Location"])))
+                parts = parse(str(parts.join(response.headers["Location"])))
                 continue
             if is_robots and response.is_client_error:
                 return response, b""  # it has none: everything may be read

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ from ieim.studio.webpages.reading import LINKS, Page
 
 _TABLE = str(Path(__file__).with_name("headings.yaml"))
 _HEADING = re.compile(r"(#{1,6}) +(.*)")
-_ITEM = re.compile(r"(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
+_ITEM = re.compile(r"^(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
 _RULE = re.compile(r"[|\-: ]+")
 _LINES = {"overview": 3, "contact": 20}
+_LINKED = frozenset(["how_to_apply", "contact"])
+"""The fields that say what to do, or whom to write to: an address is worth more than a label."""
 _MAX_LINES = 40
 """Lines of one field; more are no summary of anything."""
 _REACHED_BY = ("phone", "email")
@@ -42,6 +44,8 @@ def entry_of(page: Page) -> dict[str, Any]:
         return {"kind": "neither", "fields": [], "categories": [], "questions": []}
     if "contact" not in blocks and (reached := _reached(page.text)):
         blocks["contact"] = reached
+    for field in _LINKED & blocks.keys():
+        blocks[field] = list(_with_addresses(blocks[field], page.text))
     name = {"field": "name", "lines": [page.title], "quotes": [page.title]}
     fields = [name, *(_lines(field, lines) for field, lines in blocks.items())]
     return {"kind": "service", "fields": fields, "categories": [], "questions": []}
@@ -89,20 +93,34 @@ def _reached(text: str) -> list[str]:
     return list(islice((b for b in blocks if any(f.kind in _REACHED_BY for f in facts(b))), 3))
 
 
+def _with_addresses(blocks: list[str], text: str) -> Iterator[str]:
+    """Yield blocks as they stand, but a link that is all of one with its address, and the mail
+    addresses of links behind the block that they stand in; of links with one address alone."""
+    lines = text.partition(LINKS)[2].splitlines()
+    labels = [line.removeprefix("- ").rpartition(": ")[0] for line in lines]
+    links = {label: line for label, line in zip(labels, lines, strict=True) if label}
+    links = {label: line for label, line in links.items() if labels.count(label) == 1}
+    for block in blocks:
+        words = _ITEM.sub("", block)
+        if link := links.get(words) or links.get(words.rstrip(".,;:")):
+            yield link
+            continue
+        yield block
+        mail = (label for label in links if "://" not in links[label])
+        yield from (links[label] for label in mail if label in block)
+
+
 def _lines(field: str, blocks: list[str]) -> dict[str, Any]:
     """Return a field: its lines without the marks of lists and tables, and its quotes."""
-    lines = [_ITEM.sub("", block, count=1) if _ITEM.match(block) else block for block in blocks]
-    rows = [" · ".join(_cells(line)) if line.startswith("|") else line for line in lines]
-    quotes = [q for line in lines for q in (_cells(line) if line.startswith("|") else [line])]
-    return {
-        "field": field,
-        "lines": rows if field in LISTS else ["\n".join(rows)],
-        "quotes": quotes,
-    }
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip("| ").split("|") if cell.strip()]
+    cells = [
+        [cell.strip() for cell in line.strip("| ").split("|") if cell.strip()]
+        if line.startswith("|")
+        else [line]
+        for line in (_ITEM.sub("", block) for block in blocks)
+    ]
+    rows = [" · ".join(row) for row in cells]
+    lines = rows if field in LISTS else ["\n".join(rows)]
+    return {"field": field, "lines": lines, "quotes": [*chain(*cells)]}
 
 
 def _sections(text: str) -> Iterator[tuple[int, str, list[str]]]:

@@ -43,8 +43,10 @@ def source_of(page: WebPage) -> str:
 
 
 def located(page: WebPage, quotes: Iterable[str]) -> list[str]:
-    """Return the quotes that stand in a page, each once."""
+    """Return the quotes that stand in a page or in its data, each once."""
     source = source_of(page)
+    if page.draft.get("by") == "data":
+        source = "\n".join([source, *(t for row in page.draft["fields"] for t in row["lines"])])
     return [quote for quote in dict.fromkeys(quotes) if quote and locate(source, quote)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +26,10 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=-|$)")
 _INLINE = frozenset(
     ["a", "abbr", "b", "br", "em", "i", "small", "span", "strong", "sub", "sup", "u"]
 )
+_FILLER = "⸭" * 300
+"""Put behind links of the main part while it is extracted: the library takes fewer characters with
+links for a menu."""
+_FILLED = re.compile(" *⸭+")
 _SAMPLE = 2_000
 """Code points of a text that its language is told by."""
 # A short page keeps its structure too: below this size the library takes all words of a page.
@@ -45,8 +48,8 @@ class Page:
 
     ``text`` has a block a paragraph: headings begin with ``#``, items of lists with ``- ``, rows of
     tables with ``|``. Its links stand in their words, and with their addresses at its end.
-    ``language`` is ISO 639-1, "" where nothing says it. ``data`` is JSON-LD: what the page says of
-    itself by the standards.
+    ``language`` is ISO 639-1, "" where nothing says it. ``data`` is what the page says of itself
+    as JSON-LD, and as microdata in the form of JSON-LD.
     """
 
     title: str
@@ -66,8 +69,12 @@ def read(body: bytes, address: str) -> Page:
     tree = load_html(body)
     if tree is None:
         raise Unreadable("It is no web page (HTML).")
-    data = tuple(_data(tree, address))
-    title = _line(tree.findtext(".//h1") or tree.findtext(".//title") or "")
+    # What cannot be read of it is left out: the text says the same.
+    found = extruct.extract(
+        tree, base_url=address, syntaxes=["json-ld", "microdata"], errors="ignore", uniform=True
+    )
+    data = (*found.get("json-ld", ()), *found.get("microdata", ()))
+    title = " ".join((tree.findtext(".//h1") or tree.findtext(".//title") or "").split())
     declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
     _keep_words(tree)
     # It takes parts out of the tree, so it comes last.
@@ -91,10 +98,17 @@ def read(body: bytes, address: str) -> Page:
 
 def _keep_words(tree: HtmlElement) -> None:
     """Mark as text what the library takes for a menu or leaves out: words in a box outside of any
-    paragraph, lists inside of lists, and links to no page."""
-    for item in [nested.getparent() for nested in tree.iter("ul", "ol")]:
-        if item is not None and item.tag == "li":
-            _lift(item)
+    paragraph, lists inside of lists, links of the main part, and links to no page."""
+    for nested in reversed(list(tree.iter("ul", "ol"))):
+        if (item := nested.getparent()) is not None and item.tag == "li":
+            for inner in reversed(nested.findall("li")):
+                item.addnext(inner)
+            nested.drop_tree()
+    for block in list(tree.iter("p", "li")):
+        if block.xpath(".//a[@href and not(starts-with(@href, '#'))]") and _in_main(block):
+            filler = block.makeelement("span")
+            filler.text = _FILLER
+            block.append(filler)
     for element in list(tree.iter("div", "section", "article", "main", "a")):
         target = element.get("href", "#")
         if element.tag != "a":
@@ -103,14 +117,6 @@ def _keep_words(tree: HtmlElement) -> None:
                 element.drop_tag()  # a short box with links is taken for a menu otherwise
         elif target == "#" or target.startswith(("tel:", "javascript:")):
             element.tag = "span"
-
-
-def _lift(item: HtmlElement) -> None:
-    """Put the items of the lists inside an item behind it."""
-    for nested in reversed([child for child in item if child.tag in ("ul", "ol")]):
-        for inner in reversed(nested.findall("li")):
-            item.addnext(inner)
-        nested.drop_tree()
 
 
 def _in_main(element: HtmlElement) -> bool:
@@ -122,24 +128,23 @@ def _wrap_words(box: HtmlElement) -> None:
     inside = list(box)
     if not any(text and text.strip() for text in (box.text, *(child.tail for child in inside))):
         return
-    paragraph, box.text, before = None, None, box.text
-    for child in [None, *inside]:
-        if child is not None and child.tag in _INLINE:
+    paragraph, before, box.text = None, box.text, None
+    if before and before.strip():
+        paragraph = box.makeelement("p")
+        paragraph.text = before
+        box.insert(0, paragraph)
+    for child in inside:
+        if child.tag in _INLINE:
             if paragraph is None:
                 paragraph = box.makeelement("p")
                 child.addprevious(paragraph)
             paragraph.append(child)  # with the words behind it
             continue
-        if child is not None:
-            child.tail, before = None, child.tail
-        paragraph = None
-        if before and before.strip():
+        paragraph, behind, child.tail = None, child.tail, None
+        if behind and behind.strip():
             paragraph = box.makeelement("p")
-            paragraph.text = before
-            if child is None:
-                box.insert(0, paragraph)
-            else:
-                child.addnext(paragraph)
+            paragraph.text = behind
+            child.addnext(paragraph)
 
 
 def _plain(markdown: str) -> str:
@@ -147,34 +152,17 @@ def _plain(markdown: str) -> str:
     links: dict[str, None] = {}
 
     def words(link: re.Match[str]) -> str:
-        text, address = link[1].strip(), link[2].strip("<>")
+        text, address = plain(link[1]).strip(), link[2].strip("<>")
         mail = address.removeprefix("mailto:")
         if address.startswith(("http://", "https://")) and text != address:
             links[f"- {text}: {address}"] = None
         elif mail != address and mail not in text:
             links[f"- {text}: {mail}"] = None
-        return text
+        return link[1].strip()
 
-    text = _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _LINK.sub(words, markdown)))
+    def plain(marked: str) -> str:
+        return _ESCAPED.sub(r"\1", _EMPHASIS.sub("", marked))
+
+    text = plain(_LINK.sub(words, _FILLED.sub("", markdown)))
     text = _HEADING_IN_ITEM.sub(r"\1 ", text)
     return text.strip() + (LINKS + "\n".join(links) if links else "")
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _data(tree: HtmlElement, address: str) -> Iterator[Any]:
-    """Yield what a page says of itself: its JSON-LD, and its microdata as JSON-LD."""
-    syntaxes = ["json-ld", "microdata"]
-    # What cannot be read of it is left out: the text says the same.
-    found = extruct.extract(tree, base_url=address, syntaxes=syntaxes, errors="ignore")
-    yield from found.get("json-ld", ())
-    yield from map(_as_json_ld, found.get("microdata", ()))
-
-
-def _as_json_ld(item: Any) -> Any:
-    if not isinstance(item, dict):
-        return [_as_json_ld(part) for part in item] if isinstance(item, list) else item
-    properties = {name: _as_json_ld(value) for name, value in item.get("properties", {}).items()}
-    return {"@type": item.get("type", ""), **properties}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -17,6 +17,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext, ngettext
 
 from conversations.turns.executor import release_connection
+from conversations.turns.store import start_of_day
 from ieim.audit.services import record_system
 from ieim.people import post
 from ieim.people.models import User
@@ -27,7 +28,7 @@ from ieim.studio import runs
 from ieim.studio.drafting.services import NOT_PASSED
 from ieim.studio.models import ContentReview, PageRun, WebPage
 from ieim.studio.webpages import drafting, reading, services, sitemaps
-from ieim.studio.webpages.fetching import Answer, Busy, Fetcher, Gone, normal
+from ieim.studio.webpages.fetching import Answer, Busy, Fetcher, Gone, parse
 from ieim.studio.webpages.reading import Page, Unreadable
 from ieim.studio.webpages.uploads import MAX_PAGES
 
@@ -55,17 +56,23 @@ def _run(claim: runs.Claim, model: Model | None, after: Callable[[WebPage], obje
     run, fetcher = PageRun.objects.get(pk=claim.run_id), Fetcher()
     if run.sitemap:
         _read_sitemap(run, fetcher)
-    due = run.pages.filter(is_due=True)
+    due, outcomes = run.pages.filter(is_due=True), Counter[str]()
     for pk in list(due.values_list("pk", flat=True)):
         claim.write(done=run.pages.filter(is_due=False).count(), total=run.pages.count())
         release_connection()
         # Another run may have it by now.
         page = due.filter(pk=pk, run__is_paused=False).first()
         if page is not None:
-            _handle(page, fetcher, model)
+            is_new = _handle(page, fetcher, model)
+            if not page.is_due:
+                outcome = "failed" if page.problem else page.state if is_new else "unchanged"
+                outcomes[outcome] += 1
             after(page)
-    done = run.pages.filter(is_due=False).count()
-    claim.write(state=PageRun.State.DONE, done=done, total=run.pages.count())
+    done, note = run.pages.filter(is_due=False).count(), run.note
+    if outcomes["unchanged"]:  # the list of pages says it of the others
+        counts = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.most_common())
+        note = f"{note} Pages read: {counts}.".strip()
+    claim.write(state=PageRun.State.DONE, done=done, total=run.pages.count(), note=note)
     _tell_owners(run)
 
 
@@ -78,7 +85,7 @@ def _read_sitemap(run: PageRun, fetcher: Fetcher) -> None:
     pages: dict[str, bytes] = {}
     for address in listed:
         with suppress(Unreadable):
-            pages[normal(address)] = b""
+            pages[str(parse(address))] = b""
     note = ""
     if elsewhere := len(listed) - len(pages):
         note = f"{elsewhere:,} addresses of the sitemap are of other hosts, or there twice. "
@@ -88,30 +95,31 @@ def _read_sitemap(run: PageRun, fetcher: Fetcher) -> None:
         later = len(pages) - MAX_PAGES
         note += f"{later:,} are for another run: give the sitemap again, and it goes on."
         pages = dict.fromkeys(sorted(pages, key=read.__contains__)[:MAX_PAGES], b"")
+    run.note = note.strip()
     with transaction.atomic():
         services.add(run, pages)
-        PageRun.objects.filter(pk=run.pk).update(sitemap="", note=note)
+        PageRun.objects.filter(pk=run.pk).update(sitemap="", note=run.note)
 
 
-def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> None:
+def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> bool:
+    """Read a page; return whether it was drafted from anew."""
     try:
         answer = _fetch(page, fetcher)
-        if answer.body is None:
-            _save(page, is_due=False, problem="", read_at=timezone.now())
-            return
-        read = reading.read(bytes(answer.body), page.address)
+        read = None if answer.body is None else reading.read(answer.body, page.address)
     except Busy as busy:
         _save(page, problem=str(busy))
-        return
     except Unreadable as error:
         _refuse(page, error)
-        return
     except Exception:  # Whatever the page has in it: it must not stop the others.
         logger.exception("page %s cannot be read", page.pk)
         _refuse(page, Unreadable(runs.INTERNAL_ERROR))
-        return
-    if _store(page, read, answer):
-        _draft(page, read, model)
+    else:
+        if read is None:
+            _save(page, is_due=False, problem="", **_read_now(page))
+        elif _store(page, read, answer):
+            _draft(page, read, model)
+            return True
+    return False
 
 
 def _fetch(page: WebPage, fetcher: Fetcher) -> Answer:
@@ -128,8 +136,8 @@ def _refuse(page: WebPage, error: Unreadable) -> None:
     """Note why a page cannot be read; what was read of it before stays."""
     values: dict[str, Any] = {"is_due": False, "problem": str(error), "body": b""}
     if isinstance(error, Gone) and page.entry:
-        values |= {"state": State.GONE, "changes": [], "read_at": timezone.now()}
-        values |= {"etag": "", "last_modified": ""}
+        values |= {"state": State.GONE, "changes": [], "etag": "", "last_modified": ""}
+        values |= _read_now(page)
         if page.state != State.GONE:
             _record("webpages.changed", page, state="gone")
     elif page.state not in _SETTLED:
@@ -142,39 +150,46 @@ def _store(page: WebPage, read: Page, answer: Answer) -> bool:
     """Save what a page says; return whether it is to be drafted from anew."""
     # Somebody may have taken it while the site answered.
     page.refresh_from_db(from_queryset=WebPage.objects.select_for_update())
-    sha256 = hashlib.sha256(read.text.encode()).hexdigest()
+    stated = [line for lines in drafting.by_data(read, page.agency)[0].values() for line in lines]
+    sha256 = hashlib.sha256("\n".join([read.text, *stated]).encode()).hexdigest()
     is_same = page.state in _SETTLED and sha256 == page.sha256
-    values = {"title": read.title, "language": read.language, "text": read.text, "sha256": sha256}
-    values |= {"etag": answer.etag, "last_modified": answer.last_modified}
-    state, changes, is_drafted = State.READ, [], is_same
+    changes, state = [], State(page.state) if is_same else State.READ
     if page.entry:
-        changes = changed_passages(page.rests_on, read)
+        changes = _changes(page.rests_on, [read.title, *read.text.splitlines(), *stated])
         state = State.CHANGED if changes else State.TAKEN
-        is_drafted = is_same or not changes
-    elif is_same:
-        state = State(page.state)
+    is_due = not is_same and (bool(changes) or not page.entry)
     _save(
         page,
-        **values,
+        title=read.title,
+        language=read.language,
+        text=read.text,
+        sha256=sha256,
+        etag=answer.etag,
+        last_modified=answer.last_modified,
         state=state,
         changes=changes,
-        is_due=not is_drafted,
-        body=page.body if not is_drafted else b"",
+        is_due=is_due,
+        body=page.body if is_due else b"",
         problem="",
-        read_at=timezone.now(),
+        **_read_now(page),
     )
     if not is_same:
         _record("webpages.read", page, sha256=sha256)
         if changes:
             _record("webpages.changed", page, fields=sorted({field for field, *_ in changes}))
-    return not is_drafted
+    return is_due
 
 
-def changed_passages(rests_on: Mapping[str, Sequence[str]], read: Page) -> list[list[str]]:
-    """Return ``[field, quote, nearest passage]`` of each quote that a page does not have any more;
-    the passage is "" where nothing is like it."""
-    source = f"{read.title}\n{read.text}"
-    lines = [line for line in source.splitlines() if line.strip()]
+def _read_now(page: WebPage) -> dict[str, Any]:
+    """Return what is stored of a page that is read: the tokens are those of its day."""
+    is_of_today = page.read_at is not None and page.read_at >= start_of_day()
+    return {"read_at": timezone.now(), "tokens": page.tokens if is_of_today else 0}
+
+
+def _changes(rests_on: Mapping[str, Sequence[str]], lines: Sequence[str]) -> list[list[str]]:
+    """Return ``[field, quote, nearest line]`` of each quote that a page does not have any more;
+    the line is "" where none is like it."""
+    source, lines = "\n".join(lines), [line for line in lines if line.strip()]
     return [
         [field, quote, next(iter(difflib.get_close_matches(quote, lines, n=1, cutoff=0.4)), "")]
         for field, quotes in rests_on.items()
@@ -190,7 +205,8 @@ def _draft(page: WebPage, read: Page, model: Model | None) -> None:
         raise runs.RunFailed(_OUTAGE.format(str(error).rstrip("."))) from error
     if entry is None and Code.BUDGET_DAY.value in details["findings"]:
         raise runs.RunFailed(_SPENT)
-    values: dict[str, Any] = {"is_due": False, "body": b"", "tokens": details.pop("tokens", 0)}
+    values: dict[str, Any] = {"is_due": False, "body": b""}
+    values["tokens"] = page.tokens + details.pop("tokens", 0)
     if entry is None:
         values["problem"] = " ".join([NOT_PASSED, *details.pop("messages")])
     else:

@@ -27,7 +27,7 @@ def visible_runs(user: User) -> QuerySet[PageRun]:
 
 
 def open_runs(user: User) -> QuerySet[PageRun]:
-    """Return the runs of the last week that go on, could go on, or left something out."""
+    """Return the runs of the last week that go on, could go on, or have a note."""
     is_open = Q(state__in=[*runs.UNFINISHED_STATES, PageRun.State.FAILED]) | Q(due__gt=0)
     recent = Q(created_at__gte=timezone.now() - timedelta(days=7))
     return visible_runs(user).filter(recent, is_open | ~Q(note=""))

@@ -56,12 +56,12 @@ def start(
         reasons.append(gettext("Choose an agency of the list."))
     for address in filter(None, map(str.strip, addresses)):
         try:
-            pages[fetching.normal(address)] = b""
+            pages[str(fetching.parse(address))] = b""
         except Unreadable as error:
             reasons.append(str(error))
     try:
         pages |= uploads.pages_of(files)
-        sitemap = fetching.normal(sitemap) if sitemap.strip() else ""
+        sitemap = str(fetching.parse(sitemap)) if sitemap.strip() else ""
     except Unreadable as error:
         reasons.append(str(error))
     if len(pages) > MAX_PAGES:
@@ -129,6 +129,6 @@ def sweep(*, now: datetime) -> None:
 
 
 def tokens_since(moment: datetime) -> int:
-    """Return the tokens of the entries drafted from pages that were read since a moment."""
+    """Return the tokens of the entries drafted from pages since the beginning of a day."""
     pages = WebPage.objects.filter(read_at__gte=moment)
     return pages.aggregate(used=Sum("tokens"))["used"] or 0

@@ -41,7 +41,9 @@ def pages_of(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
 def _members(name: str, data: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            pages = [m for m in archive.infolist() if _is_page(m.filename)]
+            html = [m for m in archive.infolist() if m.filename.lower().endswith(_HTML)]
+            # What macOS adds beside each file has the file's name.
+            pages = [m for m in html if not m.filename.startswith("__MACOSX/")]
             if not pages or len(pages) > MAX_PAGES:
                 raise Unreadable(f"{name} has {len(pages):,} pages: give 1 to {MAX_PAGES} a ZIP.")
             # A member is never unpacked beyond the size that is written here.
@@ -52,11 +54,6 @@ def _members(name: str, data: bytes) -> dict[str, bytes]:
             return {_label(member.filename): archive.read(member) for member in pages}
     except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError) as error:
         raise Unreadable(f"{name} cannot be unpacked: pack it again, unprotected.") from error
-
-
-def _is_page(name: str) -> bool:
-    # What macOS adds beside each file has the file's name.
-    return name.lower().endswith(_HTML) and not name.startswith("__MACOSX/")
 
 
 def _label(name: str) -> str:

@@ -263,3 +263,23 @@ def test_what_is_encrypted_or_stays_on_the_machine_is_taken(
     read: Read, name: str, value: str
 ) -> None:
     read(PRODUCTION | {name: value})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("fees: [cost]", "no headings at fees"),
+        ("fees:\n  en: [cost, 2]", "no headings at fees.en. It needs fields"),
+        ("", "no headings at its top"),
+        ("prices:\n  en: [cost]", "names the field 'prices'. Use these: overview,"),
+        ("fees: [", "cannot be read"),
+    ],
+)
+def test_a_table_of_headings_has_fields_languages_and_phrases(
+    read: Read, tmp_path: Path, text: str, sentence: str
+) -> None:
+    table = tmp_path / "headings.yaml"
+    table.write_text("fees:\n  en: [cost]\n", encoding="utf-8")
+    assert read({"IEIM_PAGE_HEADINGS": str(table)}).IEIM_PAGE_HEADINGS
+    table.write_text(text, encoding="utf-8")
+    assert sentence in problems(read, {"IEIM_PAGE_HEADINGS": str(table)})["IEIM_PAGE_HEADINGS"]

@@ -19,8 +19,8 @@ from tests.studio.webpages.site import City, running_city
 @pytest.fixture
 def city(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[City]:
     monkeypatch.setattr(fetching, "PAUSE", 0.0)
-    settings.IEIM_PAGE_HOSTS = ["127.0.0.1", "city.example"]
     with running_city() as running:
+        settings.IEIM_PAGE_HOSTS = [running.host, "city.example"]
         yield running
 
 

@@ -59,7 +59,8 @@ class City:
             def log_message(self, *args: Any) -> None: ...
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{self.host}"
 
     def page(self, path: str, body: bytes = RENEW, **headers: str) -> str:
         """Put a page at a path; return its address."""

@@ -115,7 +115,7 @@ def test_it_looks_once_a_week_at_night_and_where_sites_are_named(
     office_clock(NIGHT)
     settings.IEIM_PAGE_HOSTS = []
     assert look() is None
-    settings.IEIM_PAGE_HOSTS = ["127.0.0.1"]
+    settings.IEIM_PAGE_HOSTS = [city.host]
     assert look() is not None
     taken.refresh_from_db()
     assert (taken.state, taken.read_at) == ("taken", timezone.now())

@@ -37,7 +37,7 @@ def work() -> None:
 
 def test_an_editor_has_pages_read(city: City, desk: Client) -> None:
     form = text(desk.get(HOME))
-    assert "Pages of 127.0.0.1, city.example" in form
+    assert f"Pages of {city.host}, city.example" in form
     assert "Revenue Service" not in form  # of another agency
     given = {"agency": "passports", "addresses": f"{city.page('/renew')}\n{city.url}/none"}
     listed = desk.post(HOME, given, follow=True)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ieim.pipeline.evidence import locate
+from ieim.studio.webpages.drafting import by_data
 from ieim.studio.webpages.headings import entry_of
 from ieim.studio.webpages.reading import MAX_TEXT, Unreadable, read
 
@@ -46,6 +47,19 @@ def test_it_reads_the_main_text_its_links_and_its_data() -> None:
     assert result.data[0]["name"] == "Berth"
 
 
+def test_it_reads_microdata() -> None:
+    offer = "itemprop=offers itemscope itemtype='https://schema.org/Offer'"
+    price = "<b itemprop=price>80</b> <b itemprop=priceCurrency>EUR</b>"
+    about = "<main itemscope itemtype='https://schema.org/GovernmentService {}'>"
+    name = f"<p itemprop=name>Berth</p><p {offer}>{price}</p><p {offer}>{price}</p>"
+    body = (
+        page().decode().replace("<main>", about + name).replace(' type="application/ld+json"', "")
+    )
+    for other in ("", "https://schema.org/Service"):
+        lines, _ = by_data(read(body.replace("{}", other).encode(), ADDRESS), "passports")
+        assert lines["fees"] == ["80 EUR", "80 EUR"]
+
+
 def test_it_reads_words_in_a_box_of_their_own() -> None:
     body = """<html lang="en"><body><main><h1>Berths</h1><div>For your <b>own</b> boat.</div>
 <h2>How to apply</h2><ol><li><h3>Choose</h3><p>Use the map.</p></li></ol><h2>Deadlines</h2>
@@ -78,7 +92,7 @@ def test_headings_fill_the_fields_that_they_mean() -> None:
         "overview": ["You can stay in the harbour with your own boat for up to ten nights."],
         "requirements": ["your boat’s papers", "proof of insurance"],
         "fees": ["Boat · A night\nsmall · €45"],
-        "contact": ["Write to the harbour office."],
+        "contact": ["Write to the harbour office.\nthe harbour office: help@port.example"],
     }
 
 
@@ -116,6 +130,25 @@ def test_a_field_has_all_sections_that_mean_it_with_what_is_under_them() -> None
     assert read_fields["processing_time"] == ["None.\nTen days."]
     assert read_fields["overview"] == ["For your own boat."]
     assert read_fields["contact"] == ["Harbour\n1 Quay Street"]
+
+
+def test_a_step_that_is_a_link_has_its_address() -> None:
+    links = ["<a href=/online><b>Apply online</b></a>", "<a href=/form>Get the form</a>."]
+    links += ["See <a href=/map>the map</a>.", "<a href=/1>Ask</a>", "<a href=/2>Ask</a>"]
+    steps = f"<h2>How to apply</h2><ol>{''.join(f'<li>{link}</li>' for link in links)}</ol>"
+    steps += "<p><a href=/office>At the office</a></p>"
+    contents = "<ul><li><a href=#needs>Needs</a></li></ul>"
+    body = page().decode().replace("<h2>Contact", f"{contents}{steps}<h2>Contact")
+    read_fields = fields(body.encode())
+    assert read_fields["how_to_apply"] == [
+        "Apply online: https://www.city.example/online",
+        "Get the form: https://www.city.example/form",
+        "See the map.",
+        "Ask",
+        "Ask",
+        "At the office: https://www.city.example/office",
+    ]
+    assert read_fields["fees"] == ["Boat · A night\nsmall · €45"]
 
 
 def test_without_a_heading_contact_is_how_somebody_is_reached() -> None:

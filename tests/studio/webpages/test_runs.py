@@ -7,14 +7,16 @@ import io
 import json
 import time
 import zipfile
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from conversations.turns.store import start_of_day
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.people.models import User
 from ieim.studio.models import PageRun, Service, WebPage
-from ieim.studio.webpages import fetching, running, services, sitemaps, uploads
+from ieim.studio.webpages import accepting, fetching, running, services, sitemaps, uploads
 from ieim.studio.webpages.reading import Unreadable
 from tests.model_server import scripted_model
 from tests.studio.webpages.site import HTML, RENEW, City, html
@@ -74,10 +76,10 @@ def test_reading_again_leaves_the_draft_where_nothing_has_changed(city: City, ev
         '"1"',
     )
     city.pages["/renew"] = (304, {}, b"")
-    read(eve, address)
+    assert read(eve, address).note == "Pages read: 1 unchanged."
     assert WebPage.objects.get().draft == {"mark": 1}
     city.page("/renew", html("Renew a passport", Fees="The fee is 90 crowns from now on."))
-    read(eve, address)
+    assert read(eve, address).note == ""
     page = WebPage.objects.get()
     assert (page.state, "90 crowns" in page.text, page.draft["by"]) == ("drafted", True, "headings")
 
@@ -95,6 +97,7 @@ def test_what_cannot_be_read_says_why_and_stops_nothing(
     city.pages |= {
         "/inside": (302, {"Location": "https://10.0.0.1/admin"}, b""),
         "/away": (302, {"Location": "https://evil.example/"}, b""),
+        "/port": (302, {"Location": "http://127.0.0.1:22/"}, b""),
         "/loop": (302, {"Location": "/loop"}, b""),
         "/shy": (403, {}, b""),
         "/broken": (500, {}, b""),
@@ -107,6 +110,7 @@ def test_what_cannot_be_read_says_why_and_stops_nothing(
         "/nothing": "It is no web page",
         "/inside": "an internal network",
         "/away": "evil.example is none of the hosts",
+        "/port": "127.0.0.1:22 is none of the hosts",
         "/loop": "from one address to the next",
         "/shy": "does not show it to programs (403)",
         "/broken": "answered 500",
@@ -115,7 +119,7 @@ def test_what_cannot_be_read_says_why_and_stops_nothing(
     }
     good = city.page("/renew")
     run = read(eve, *(city.url + path for path in sentences), good)
-    assert (run.state, run.done, run.error) == ("done", 13, "")
+    assert (run.state, run.done, run.error) == ("done", 14, "")
     for path, sentence in sentences.items():
         state, problem = outcome(city.url + path)
         assert (state, sentence in problem) == ("failed", True), (path, problem)
@@ -300,7 +304,12 @@ def test_the_model_drafts_and_orders_in_a_page_do_nothing(city: City, eve: User)
         read(eve, address, model=model)
     page = WebPage.objects.get()
     assert (page.state, page.draft["by"], page.problem) == ("drafted", "model", "")
-    assert (field(page, "fees")["lines"], page.tokens) == (["80 crowns"], 15)
+    assert field(page, "fees")["lines"] == ["80 crowns"]
+    read(eve, address)
+    assert services.tokens_since(start_of_day()) == 45  # of three answers
+    WebPage.objects.update(read_at=start_of_day() - timedelta(hours=1))
+    read(eve, address)
+    assert services.tokens_since(start_of_day()) == 0
 
 
 def test_a_model_that_is_away_stops_the_run_until_it_is_resumed(city: City, eve: User) -> None:
@@ -314,7 +323,8 @@ def test_a_model_that_is_away_stops_the_run_until_it_is_resumed(city: City, eve:
     assert (work(run).state, outcome(address)[0]) == ("done", "drafted")
 
 
-def test_a_page_that_describes_its_service_as_data_needs_no_model(city: City, eve: User) -> None:
+def described(price: float) -> bytes:
+    """A page that describes its service as data too, which alone has the price."""
     about = {
         "@context": "https://schema.org",
         "@type": "GovernmentService",
@@ -322,13 +332,16 @@ def test_a_page_that_describes_its_service_as_data_needs_no_model(city: City, ev
         "name": "Renew a passport",
         "description": "For a passport that runs out.",
         "serviceType": "Travel",
-        "offers": {"@type": "Offer", "price": 80.5, "priceCurrency": "CZK"},
+        "offers": {"@type": "Offer", "price": price, "priceCurrency": "CZK"},
         "provider": {"@type": "GovernmentOrganization", "name": "City of Example"},
     }
     script = f'<script type="application/ld+json">{json.dumps(about)}</script></head>'
-    body = RENEW.decode().replace("</head>", script).encode()
+    return RENEW.decode().replace("</head>", script).encode()
+
+
+def test_a_page_that_describes_its_service_as_data_needs_no_model(city: City, eve: User) -> None:
     with scripted_model({}) as (model, server):
-        read(eve, city.page("/renew", body), model=model)
+        read(eve, city.page("/renew", described(80.5)), model=model)
     page = WebPage.objects.get()
     assert (page.state, page.draft["by"], server.asked) == ("drafted", "data", [])
     assert field(page, "name") == {
@@ -340,11 +353,34 @@ def test_a_page_that_describes_its_service_as_data_needs_no_model(city: City, ev
     assert page.draft["categories"] == [{"key": "travel", "value": "Travel"}]
 
 
+def test_a_change_of_the_data_alone_is_noticed(city: City, eve: User) -> None:
+    address = city.page("/renew", described(80.5))
+    read(eve, address)
+    page = WebPage.objects.get()
+    texts = {"name": "Renew a passport", "fees": "80.5 CZK"}
+    accepting.take(
+        page_id=page.pk,
+        sha256=page.sha256,
+        kind="service",
+        texts=texts,
+        categories=["travel"],
+        by=eve,
+    )
+    assert WebPage.objects.get().rests_on["fees"] == ["80.5 CZK"]
+    assert read(eve, address).note == "Pages read: 1 unchanged."
+    city.page("/renew", described(90.5))
+    read(eve, address)
+    page = WebPage.objects.get()
+    assert (page.state, page.changes) == ("changed", [["fees", "80.5 CZK", "90.5 CZK"]])
+    assert field(page, "fees")["lines"] == ["90.5 CZK"]
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
         ({}, "Give addresses of pages"),
         ({"addresses": ["https://other.example/a"]}, "other.example is none of the hosts"),
+        ({"addresses": ["https://city.example:8080/"]}, "city.example:8080 is none of the hosts"),
         ({"addresses": ["ftp://city.example/a"]}, "begins with https://"),
         ({"addresses": ["https://me:secret@city.example/"]}, "begins with https://"),
         ({"sitemap": "https://city.example.evil.example/"}, "is none of the hosts"),
