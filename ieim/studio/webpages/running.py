@@ -106,6 +106,7 @@ def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> bool:
     try:
         answer = _fetch(page, fetcher)
         read = None if answer.body is None else reading.read(answer.body, page.address)
+        data = drafting.by_data(read, page.agency)[0] if read else {}
     except Busy as busy:
         _save(page, problem=str(busy))
     except Unreadable as error:
@@ -116,7 +117,7 @@ def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> bool:
     else:
         if read is None:
             _save(page, is_due=False, problem="", **_read_now(page))
-        elif _store(page, read, answer):
+        elif _store(page, read, answer, [line for lines in data.values() for line in lines]):
             _draft(page, read, model)
             return True
     return False
@@ -146,11 +147,11 @@ def _refuse(page: WebPage, error: Unreadable) -> None:
 
 
 @transaction.atomic
-def _store(page: WebPage, read: Page, answer: Answer) -> bool:
-    """Save what a page says; return whether it is to be drafted from anew."""
+def _store(page: WebPage, read: Page, answer: Answer, stated: Sequence[str]) -> bool:
+    """Save what a page says, in its text and ``stated`` by its data; return whether it is to be
+    drafted from anew."""
     # Somebody may have taken it while the site answered.
     page.refresh_from_db(from_queryset=WebPage.objects.select_for_update())
-    stated = [line for lines in drafting.by_data(read, page.agency)[0].values() for line in lines]
     sha256 = hashlib.sha256("\n".join([read.text, *stated]).encode()).hexdigest()
     is_same = page.state in _SETTLED and sha256 == page.sha256
     changes, state = [], State(page.state) if is_same else State.READ
