@@ -40,7 +40,7 @@ NOTICES = {  # by the state of a turn and the kind of a caseworker's line
 AUTHORS = {
     "none": "From an automated assistant (AI) and the administration's list of services.",
     "approved": "From an automated assistant (AI). A caseworker checked it.",
-    "changed": "A caseworker corrected this answer.",
+    "changed": "A caseworker chose this answer from the service list.",
     "wrote": "A caseworker wrote this.",
 }
 Json = dict[str, Any]

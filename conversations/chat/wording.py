@@ -61,7 +61,7 @@ ORIGINS: Mapping[str, Promise] = {
         "Put together by the offline engine from the service list, without a language model."
     ),
     "model_approved": _("A caseworker checked this answer."),
-    "staff_override": _("A caseworker corrected this answer."),
+    "staff_override": _("A caseworker chose this answer from the service list."),
     "citizen_choice": _(
         "You chose this from what the assistant offered. It is shown as it stands in the service "
         "list."

@@ -80,7 +80,9 @@ def test_a_usual_decision_takes_two_keys_and_can_be_taken_back(office: Office) -
     decide_with(page, "2")
     expect(page.locator(".just")).to_contain_text("sent a service")
     expect_answer(citizen)
-    expect(citizen.get_by_text("A caseworker corrected this answer.")).to_be_visible()
+    expect(
+        citizen.get_by_text("A caseworker chose this answer from the service list.")
+    ).to_be_visible()
 
 
 @pytest.mark.whole

@@ -68,7 +68,7 @@ def test_from_an_empty_queue_to_an_answer_and_back(office: Office) -> None:
     confirm(page)
     checked_at_both_widths(page)
 
-    expect_reply_now_and_later(citizen, "A caseworker corrected this answer.")
+    expect_reply_now_and_later(citizen, "A caseworker chose this answer from the service list.")
     assert citizen.locator(".answer").inner_text() == promised
     page.reload()
     expect(page.get_by_text("What the citizen got")).to_be_visible()
@@ -162,7 +162,7 @@ def test_each_step_is_corrected_with_its_own_form(office: Office, contract: str)
     checked_at_both_widths(page)
     confirm(page)
     if contract not in TRIAGE:
-        expect_reply_now_and_later(citizen, "A caseworker corrected this answer.")
+        expect_reply_now_and_later(citizen, "A caseworker chose this answer from the service list.")
 
 
 AT_FIRST = """
