@@ -27,6 +27,7 @@ class TakePageSerializer(ClosedSerializer):
     )
     categories = serializers.ListField(child=TextField(), default=[], max_length=20)
     questions = serializers.ListField(child=TextField(), default=[], max_length=20)
+    address = TextField(default="", help_text="Of a saved page on the web, if it has one.")
 
 
 class LeavePageSerializer(ClosedSerializer):

@@ -86,3 +86,13 @@ class WebPage(models.Model):
 
     def __str__(self) -> str:
         return self.address
+
+    @property
+    def key(self) -> str:
+        """The key of the entry that it is for, the id of an agency; "" for none."""
+        return self.entry.removeprefix(f"{self.agency} ")
+
+    @property
+    def quotes(self) -> dict[str, list[str]]:
+        """What each field of the draft rests on."""
+        return {row["field"]: row["quotes"] for row in self.draft.get("fields", ())}

@@ -31,7 +31,7 @@ from ieim.studio.webpages.accepting import TABLES
 from ieim.studio.webpages.passages import blocks
 
 _LINK = '{} <a class="govuk-link" href="{}">{}</a>'
-_Wrong = Mapping[str, Sequence[str]]
+_MAY_TAKE = "studio.change_service"
 
 
 @require_safe
@@ -51,7 +51,8 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     kind, do, into = _kind(typed, stored), typed.get("do"), typed.get("into", "")
     if do not in ("take", "all"):
         return _shown(request, stored, typed)
-    if into != typed.get("compared", ""):
+    is_elsewhere = stored.state == WebPage.State.TAKEN and into != stored.key
+    if into != typed.get("compared", "") and not is_elsewhere:
         message = gettext("Compare the fields with those of the entry, and tick what you take.")
         return _shown(request, stored, typed, [message])
     # Nothing that an entry has is overwritten that is not ticked.
@@ -74,6 +75,7 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
             ],
             questions=[value for name, value in extras if name == "question"],
             passages={n: typed.get(f"passage-{n}", "").splitlines() for n in names},
+            address=typed.get("address", ""),
         )
     except (DraftingError, editing.OutOfScope) as error:
         return _shown(request, stored, typed, [str(error)])
@@ -126,7 +128,8 @@ def _page(request: HttpRequest, pk: int) -> WebPage:
 
 def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
     """Return the kind of the entry: as somebody chose it, as it is drafted, or a service."""
-    kinds: tuple[str, ...] = (typed.get("kind", ""), stored.draft.get("kind", ""), "service")
+    kinds: list[str] = [kind for kind, table in TABLES.items() if table == stored.table]
+    kinds += [typed.get("kind", ""), stored.draft.get("kind", ""), "service"]
     return next(kind for kind in kinds if kind in TABLES)
 
 
@@ -147,21 +150,23 @@ def _shown(
     stored: WebPage,
     typed: QueryDict | None,
     problems: Sequence[str] = (),
-    wrong: _Wrong | None = None,
+    wrong: Mapping[str, Sequence[str]] | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {"page": stored, "problems": problems}
-    if stored.text and (typed or stored.state in accepting.OPEN):
+    may_take = member(request).has_perm(_MAY_TAKE)
+    if may_take and stored.text and (typed or stored.state in accepting.OPEN):
         context |= _form(request, stored, typed, wrong or {})
+    elif entry := nearest.entry(stored):
+        context["card"] = card(entry.table, column_values(entry))
     if request.headers.get("HX-Request"):
         return render(request, "studio/webpages/_accept.html#live", context)
-    quotes = {row["field"]: row["quotes"] for row in stored.draft.get("fields", ())}
-    key = stored.entry.removeprefix(f"{stored.agency} ")
-    identity = [stored.agency, key] if stored.table == "services" else [key]
+    identity = [stored.agency, stored.key] if stored.table == "services" else [stored.key]
     context |= {
         "is_web": accepting.is_web(stored),
+        "is_nothing": stored.state == "drafted" and stored.draft.get("kind") == "neither",
         "changes": [(column_label(field), *texts) for field, *texts in stored.changes],
-        "next": nearest.following(stored),
-        "blocks": blocks(stored, stored.rests_on or quotes),
+        "next": nearest.following(stored) if may_take else None,
+        "blocks": blocks(stored, stored.rests_on or stored.quotes),
         "edit": edit_url(stored.table, identity),  # type: ignore[arg-type]  # a Table, or ""
     }
     status = 422 if problems else 200
@@ -169,14 +174,18 @@ def _shown(
 
 
 def _form(
-    request: HttpRequest, stored: WebPage, typed: QueryDict | None, wrong: _Wrong
+    request: HttpRequest,
+    stored: WebPage,
+    typed: QueryDict | None,
+    wrong: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return what the template shows of the entry, as it was ``typed`` where that was sent."""
     kind, draft = _kind(typed or request.GET, stored), stored.draft.get("fields", ())
     texts = {row["field"]: "\n".join(row["lines"]) for row in draft}
     entries, same = nearest.entries(stored, kind, texts.get("name", stored.title))
     sent = QueryDict() if typed is None else typed
-    into = same if typed is None else sent.get("into", "")
+    is_taken = stored.state == WebPage.State.TAKEN
+    into = same if typed is None or is_taken else sent.get("into", "")
     theirs = column_values(entries[into]) if into in entries else {}
     # Ticks that were given beside another entry say nothing of this one.
     is_compared = typed is not None and sent.get("compared", "") == into
@@ -192,16 +201,18 @@ def _form(
         field |= {"theirs": other, "passage": sent.get(f"passage-{name}", "")}
         field |= {"is_ticked": is_ticked, "is_drafted": name in texts, "wrong": wrong.get(name)}
         fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
+    names, likely = nearest.categories(stored, entries)
+    # An entry that is there has its own.
+    likely = "" if typed is not None or into else likely
     return {
         "kind": kind,
         "fields": fields,
         "entries": entries,
         "into": into,
-        # An entry that is there has its own.
-        "category": sent.get(
-            "own-category", "" if typed or into else nearest.category(stored, entries)
-        ),
-        "categories": nearest.categories(stored) if kind == "service" else (),
+        "category": sent.get("own-category", likely),
+        "categories": names if kind == "service" else (),
+        "address": sent.get("address", ""),
+        "address_problems": wrong.get("url", ()),
         "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
         "card": card(TABLES[kind], values),
     }

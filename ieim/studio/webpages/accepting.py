@@ -18,12 +18,13 @@ from ieim.pipeline.stages.entry_drafting import FIELDS, LISTS
 from ieim.studio.drafting.services import DraftingError
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import column_values
+from ieim.studio.drafts.history import last_change
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Agency, Category, Change, ContentReview, DraftEntry, Service, WebPage
 from ieim.studio.webpages.passages import located
 
 State = WebPage.State
-OPEN = (State.READ, State.DRAFTED, State.FAILED, State.CHANGED)
+OPEN = (State.READ, State.DRAFTED, State.LEFT, State.FAILED, State.CHANGED)
 """The states of a page that something is to be taken of."""
 NO_CATEGORY = gettext_noop(
     "Choose a category, or write a new one: without one no question reaches the service."
@@ -45,6 +46,7 @@ def take(
     categories: Sequence[str] = (),
     questions: Sequence[str] = (),
     passages: Mapping[str, Sequence[str]] | None = None,
+    address: str = "",
 ) -> DraftEntry:
     """Write what is taken of a page into the draft, and so into the change set of ``by``; return
     the entry.
@@ -53,7 +55,8 @@ def take(
     field, an item of a list a line; ``passages`` are those of the page that a person has marked for
     a field. ``into`` is the key of the entry that they are written into, "" for a new one, and
     ``version`` the one that was seen of it. ``categories`` are keys or names; one that the
-    dictionary has not is added. ``questions`` are those of the draft.
+    dictionary has not is added. ``questions`` are those of the draft. ``address`` is that of a
+    saved page on the web. More of a page that is taken may go into its entry, and into no other.
 
     Raises:
         WebPage.DoesNotExist: ``by`` does not work for its agency.
@@ -64,8 +67,14 @@ def take(
     page, table = _locked(page_id, by), TABLES[kind]
     if page.sha256 != sha256:
         raise editing.Stale(gettext("The page was read again meanwhile, and says something else."))
-    if page.state not in OPEN or not page.text:
-        raise editing.Stale(gettext("This page is taken or left already, or not read yet."))
+    is_into_own = page.state == State.TAKEN and into == page.key and table == page.table
+    if not page.text or (page.state not in OPEN and not is_into_own):
+        message = gettext("This page is not read yet.")
+        if page.entry:
+            message = gettext("This page is taken into {entry} already: {what}.")
+            what = last_change(table, page.entry)
+            message = message.format(entry=page.entry, what=what)
+        raise editing.Stale(message)
     texts = {n: t for n in FIELDS[kind] if (t := texts.get(n, "").strip())}
     if not texts:
         raise DraftingError(gettext("Tick what you want to take."))
@@ -83,8 +92,8 @@ def take(
         if not keys:
             raise DraftingError(gettext(NO_CATEGORY))
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
-        if is_web(page) and not stored.url:
-            values["url"] = page.address
+        if not stored.url:
+            values["url"] = page.address if is_web(page) else address.strip()
     entry = editing.save(
         table=table,
         values=values,
@@ -98,7 +107,7 @@ def take(
     identity = entry_name(table, column_values(entry))
     earlier = page.rests_on if page.entry == identity else {}
     page.rests_on = {n: located(page, quotes) for n, quotes in earlier.items()}
-    quotes = {row["field"]: row["quotes"] for row in page.draft.get("fields", ())}
+    quotes = page.quotes
     for field, text in texts.items():
         marked = [*quotes.get(field, ()), *(passages or {}).get(field, ())]
         page.rests_on[field] = located(page, marked) or located(page, _lines(text))
@@ -109,9 +118,9 @@ def take(
     page.state = State.CHANGED if page.changes else State.TAKEN
     page.table, page.entry = table, identity
     page.save()
-    if is_web(page):
-        source = {"source": page.address}
-        ContentReview.objects.update_or_create(table=table, entry=identity, defaults=source)
+    if source := page.address if is_web(page) else values.get("url"):
+        defaults = {"source": source}
+        ContentReview.objects.update_or_create(table=table, entry=identity, defaults=defaults)
     _record("webpages.taken", page, by, table=table, entry=identity, fields=sorted(texts))
     return entry
 
