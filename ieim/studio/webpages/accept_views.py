@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from ieim.people.access import member
-from ieim.people.scope import works_for
+from ieim.people.access import allows, member
 from ieim.people.sessions import take_unsaved
 from ieim.pipeline.stages.entry_drafting import FIELDS, LISTS
 from ieim.studio.drafting.services import DraftingError
@@ -26,12 +25,12 @@ from ieim.studio.editor.forms import sentence
 from ieim.studio.editor.presenters import card
 from ieim.studio.labels import column_label
 from ieim.studio.models import WebPage
-from ieim.studio.webpages import accepting, nearest
+from ieim.studio.webpages import accepting, nearest, selectors
 from ieim.studio.webpages.accepting import TABLES
 from ieim.studio.webpages.passages import blocks
 
 _LINK = '{} <a class="govuk-link" href="{}">{}</a>'
-_MAY_TAKE = "studio.change_service"
+_Wrong = Mapping[str, Sequence[str]]
 
 
 @require_safe
@@ -51,16 +50,16 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     kind, do, into = _kind(typed, stored), typed.get("do"), typed.get("into", "")
     if do not in ("take", "all"):
         return _shown(request, stored, typed)
-    is_elsewhere = stored.state == WebPage.State.TAKEN and into != stored.key
-    if into != typed.get("compared", "") and not is_elsewhere:
-        message = gettext("Compare the fields with those of the entry, and tick what you take.")
-        return _shown(request, stored, typed, [message])
     # Nothing that an entry has is overwritten that is not ticked.
     is_all = do == "all" and not into
     names = [n for n in FIELDS[kind] if is_all or n in typed.getlist("take")]
     extras = [(n, v) for n, v, *_ in _extras(stored) if do == "all" or v in typed.getlist(n)]
     seen = typed.get(f"version-{into}", "")
+    is_elsewhere = stored.state == WebPage.State.TAKEN and into != stored.key
     try:
+        if into != typed.get("compared", "") and not is_elsewhere:
+            message = gettext("Compare the fields with those of the entry, and tick what you take.")
+            raise DraftingError(message)
         entry = accepting.take(
             page_id=page,
             sha256=typed.get("sha256", ""),
@@ -71,7 +70,7 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
             version=int(seen) if seen.isdecimal() and len(seen) < 10 else None,
             categories=[
                 *(value for name, value in extras if name == "category"),
-                *filter(None, [typed.get("own-category", "").strip()]),
+                *typed.get("own-category", "").strip().splitlines(),
             ],
             questions=[value for name, value in extras if name == "question"],
             passages={n: typed.get(f"passage-{n}", "").splitlines() for n in names},
@@ -120,10 +119,7 @@ def _next(request: HttpRequest, stored: WebPage, *message: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, pk: int) -> WebPage:
-    stored = get_object_or_404(WebPage, pk=pk)
-    if not works_for(member(request), stored.agency):
-        raise Http404
-    return stored
+    return get_object_or_404(selectors.visible(member(request)).defer(None), pk=pk)
 
 
 def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
@@ -136,13 +132,11 @@ def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
 def _extras(stored: WebPage) -> list[tuple[str, str, str, str]]:
     """Return the categories and questions of a draft: name and value in the form, text, language;
     a category without a key is a new one."""
-    new, draft = gettext("{name} (new)"), stored.draft
-    names = [(row["key"], row["value"]) for row in draft.get("categories", ())]
-    texts = [(row["text"], row["language"]) for row in draft.get("questions", ())]
-    return [
-        *(("category", k or name, name if k else new.format(name=name), "") for k, name in names),
-        *(("question", text, text, language) for text, language in texts),
-    ]
+    new, extras = gettext("{name} (new)"), []
+    for key, name in ((row["key"], row["value"]) for row in stored.draft.get("categories", ())):
+        extras.append(("category", key or name, name if key else new.format(name=name), ""))
+    questions = stored.draft.get("questions", ())
+    return extras + [("question", row["text"], row["text"], row["language"]) for row in questions]
 
 
 def _shown(
@@ -150,10 +144,10 @@ def _shown(
     stored: WebPage,
     typed: QueryDict | None,
     problems: Sequence[str] = (),
-    wrong: Mapping[str, Sequence[str]] | None = None,
+    wrong: _Wrong | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {"page": stored, "problems": problems}
-    may_take = member(request).has_perm(_MAY_TAKE)
+    may_take = allows(request.user, "webpages:take")
     if may_take and stored.text and (typed or stored.state in accepting.OPEN):
         context |= _form(request, stored, typed, wrong or {})
     elif entry := nearest.entry(stored):
@@ -174,10 +168,7 @@ def _shown(
 
 
 def _form(
-    request: HttpRequest,
-    stored: WebPage,
-    typed: QueryDict | None,
-    wrong: Mapping[str, Sequence[str]],
+    request: HttpRequest, stored: WebPage, typed: QueryDict | None, wrong: _Wrong
 ) -> dict[str, Any]:
     """Return what the template shows of the entry, as it was ``typed`` where that was sent."""
     kind, draft = _kind(typed or request.GET, stored), stored.draft.get("fields", ())
@@ -202,14 +193,13 @@ def _form(
         field |= {"is_ticked": is_ticked, "is_drafted": name in texts, "wrong": wrong.get(name)}
         fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
     names, likely = nearest.categories(stored, entries)
-    # An entry that is there has its own.
-    likely = "" if typed is not None or into else likely
     return {
         "kind": kind,
         "fields": fields,
         "entries": entries,
         "into": into,
-        "category": sent.get("own-category", likely),
+        # An entry that is there has its own.
+        "category": sent.get("own-category", "" if typed or into else likely),
         "categories": names if kind == "service" else (),
         "address": sent.get("address", ""),
         "address_problems": wrong.get("url", ()),

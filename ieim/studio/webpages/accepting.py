@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.text import slugify
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from ieim.audit.services import record_system
 from ieim.knowledge.bundles.columns import ID_LIMIT
@@ -20,15 +20,21 @@ from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import column_values
 from ieim.studio.drafts.history import last_change
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.models import Agency, Category, Change, ContentReview, DraftEntry, Service, WebPage
+from ieim.studio.models import (
+    Agency,
+    Category,
+    Change,
+    ContentReview,
+    DraftEntry,
+    ExampleQuestion,
+    Service,
+    WebPage,
+)
 from ieim.studio.webpages.passages import located
 
 State = WebPage.State
 OPEN = (State.READ, State.DRAFTED, State.LEFT, State.FAILED, State.CHANGED)
 """The states of a page that something is to be taken of."""
-NO_CATEGORY = gettext_noop(
-    "Choose a category, or write a new one: without one no question reaches the service."
-)
 TABLES: Mapping[str, Table] = {"service": "services", "agency": "agencies"}
 """The table of an entry, by the kind of its draft."""
 
@@ -67,14 +73,9 @@ def take(
     page, table = _locked(page_id, by), TABLES[kind]
     if page.sha256 != sha256:
         raise editing.Stale(gettext("The page was read again meanwhile, and says something else."))
-    is_into_own = page.state == State.TAKEN and into == page.key and table == page.table
-    if not page.text or (page.state not in OPEN and not is_into_own):
-        message = gettext("This page is not read yet.")
-        if page.entry:
-            message = gettext("This page is taken into {entry} already: {what}.")
-            what = last_change(table, page.entry)
-            message = message.format(entry=page.entry, what=what)
-        raise editing.Stale(message)
+    is_own = page.state == State.TAKEN and (table, into) == (page.table, page.key)
+    if not page.text or not (page.state in OPEN or is_own):
+        raise editing.Stale(_taken_message(page, table))
     texts = {n: t for n in FIELDS[kind] if (t := texts.get(n, "").strip())}
     if not texts:
         raise DraftingError(gettext("Tick what you want to take."))
@@ -90,7 +91,8 @@ def take(
         stored, key = rows.get(into, Service()), into or _free_key(name, rows)
         keys = [*stored.categories, *_category_keys(page.agency, categories, by)]
         if not keys:
-            raise DraftingError(gettext(NO_CATEGORY))
+            message = gettext("Choose a category, or write a new one: else no question reaches it.")
+            raise DraftingError(message)
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
         if not stored.url:
             values["url"] = page.address if is_web(page) else address.strip()
@@ -101,9 +103,8 @@ def take(
         expected_version=(version or 0) if into else None,
         source=Change.Source.ADMIN,
     )
-    drafted = page.draft.get("questions", ()) if kind == "service" else ()
-    about = {"agency": page.agency, "service": values.get("key"), "origin": "model"}
-    _add("questions", [{**q, **about} for q in drafted if q["text"] in questions], "questions", by)
+    if kind == "service":
+        _add_questions(page, values["key"], questions, by)
     identity = entry_name(table, column_values(entry))
     earlier = page.rests_on if page.entry == identity else {}
     page.rests_on = {n: located(page, quotes) for n, quotes in earlier.items()}
@@ -138,17 +139,15 @@ def leave(*, page_id: int, by: User, undo: bool = False) -> None:
     if page.state == State.CHANGED and not undo:
         page.state, page.changes = State.TAKEN, []
         page.rests_on = {n: located(page, quotes) for n, quotes in page.rests_on.items()}
-        page.save(update_fields=["state", "changes", "rests_on"])
-        _record("webpages.left", page, by)
-        return
-    if page.entry:
+    elif page.entry:
         raise DraftingError(gettext("This page is taken already: an entry rests on it."))
-    if (page.state == State.LEFT) == undo:
-        page.state = State.LEFT
-        if undo:
-            page.state = State.DRAFTED if page.draft else State.FAILED
-        page.save(update_fields=["state"])
-        _record("webpages.restored" if undo else "webpages.left", page, by)
+    elif (page.state == State.LEFT) != undo:
+        return
+    else:
+        restored = State.DRAFTED if page.draft else State.FAILED
+        page.state = restored if undo else State.LEFT
+    page.save(update_fields=["state", "changes", "rests_on"])
+    _record("webpages.restored" if undo else "webpages.left", page, by)
 
 
 def is_web(page: WebPage) -> bool:
@@ -168,6 +167,13 @@ def _record(kind: str, page: WebPage, by: User, **details: Any) -> None:
     record_system(kind=kind, payload=payload, actor=by.actor)
 
 
+def _taken_message(page: WebPage, table: Table) -> str:
+    if not page.entry:
+        return gettext("This page is not read yet.")
+    message = gettext("This page is taken into {entry} already: {what}.")
+    return message.format(entry=page.entry, what=last_change(table, page.entry))
+
+
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -181,6 +187,14 @@ def _category_keys(agency: str, names: Sequence[str], by: User) -> list[str]:
     added = [{"agency": agency, "key": key, "value": name} for name, key in new.items()]
     _add("dictionary", added, "categories", by)
     return [known[name] or new[name] for name in names]
+
+
+def _add_questions(page: WebPage, service: str, texts: Sequence[str], by: User) -> None:
+    about = {"agency": page.agency, "service": service}
+    rows = ExampleQuestion.objects.filter(**about)
+    new = {*texts} - {*rows.values_list("text", flat=True)}
+    added = [row for row in page.draft.get("questions", ()) if row["text"] in new]
+    _add("questions", [{**row, **about, "origin": "model"} for row in added], "questions", by)
 
 
 def _add(table: Table, rows: Sequence[Mapping[str, Any]], column: str, by: User) -> None:

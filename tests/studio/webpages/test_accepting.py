@@ -184,6 +184,9 @@ def test_categories_and_questions_of_the_draft_go_with_it(client: Client, eve: U
     assert made().categories == ["open-fires"]
     stored = ExampleQuestion.objects.get(service="permit-for-a-bonfire")
     assert (stored.text, stored.origin) == ("May I burn leaves?", "model")
+    WebPage.objects.update(state="changed", changes=[["fees", "EUR 25.00", "EUR 30.00"]])
+    assert taken(client, page, take=["fees"]).status_code == 302
+    assert ExampleQuestion.objects.filter(service="permit-for-a-bonfire").count() == 2
 
 
 def test_what_breaks_a_rule_is_said_at_its_field_and_nothing_is_saved(
