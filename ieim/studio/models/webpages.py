@@ -91,8 +91,3 @@ class WebPage(models.Model):
     def key(self) -> str:
         """The key of the entry that it is for, the id of an agency; "" for none."""
         return self.entry.removeprefix(f"{self.agency} ")
-
-    @property
-    def quotes(self) -> dict[str, list[str]]:
-        """What each field of the draft rests on."""
-        return {row["field"]: row["quotes"] for row in self.draft.get("fields", ())}

@@ -123,7 +123,8 @@ def _page(request: HttpRequest, pk: int) -> WebPage:
 
 
 def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
-    """Return the kind of the entry: as somebody chose it, as it is drafted, or a service."""
+    """Return the kind of the entry: of the one that it was taken into, else as somebody chose it,
+    as it is drafted, or a service."""
     kinds: list[str] = [kind for kind, table in TABLES.items() if table == stored.table]
     kinds += [typed.get("kind", ""), stored.draft.get("kind", ""), "service"]
     return next(kind for kind in kinds if kind in TABLES)
@@ -154,13 +155,14 @@ def _shown(
         context["card"] = card(entry.table, column_values(entry))
     if request.headers.get("HX-Request"):
         return render(request, "studio/webpages/_accept.html#live", context)
+    quotes = {row["field"]: row["quotes"] for row in stored.draft.get("fields", ())}
     identity = [stored.agency, stored.key] if stored.table == "services" else [stored.key]
     context |= {
         "is_web": accepting.is_web(stored),
         "is_nothing": stored.state == "drafted" and stored.draft.get("kind") == "neither",
         "changes": [(column_label(field), *texts) for field, *texts in stored.changes],
         "next": nearest.following(stored) if may_take else None,
-        "blocks": blocks(stored, stored.rests_on or stored.quotes),
+        "blocks": blocks(stored, stored.rests_on or quotes),
         "edit": edit_url(stored.table, identity),  # type: ignore[arg-type]  # a Table, or ""
     }
     status = 422 if problems else 200

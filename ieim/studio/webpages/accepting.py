@@ -108,7 +108,7 @@ def take(
     identity = entry_name(table, column_values(entry))
     earlier = page.rests_on if page.entry == identity else {}
     page.rests_on = {n: located(page, quotes) for n, quotes in earlier.items()}
-    quotes = page.quotes
+    quotes = {row["field"]: row["quotes"] for row in page.draft.get("fields", ())}
     for field, text in texts.items():
         marked = [*quotes.get(field, ()), *(passages or {}).get(field, ())]
         page.rests_on[field] = located(page, marked) or located(page, _lines(text))
