@@ -27,6 +27,7 @@ class TakePageSerializer(ClosedSerializer):
     )
     categories = serializers.ListField(child=TextField(), default=[], max_length=20)
     questions = serializers.ListField(child=TextField(), default=[], max_length=20)
+    address = TextField(default="", help_text="Of a saved page on the web, if it has one.")
 
 
 class LeavePageSerializer(ClosedSerializer):
@@ -49,7 +50,7 @@ class WebPageEntries(KnowledgeViewSet):
         "Take what a web page says into the draft",
         WebPageOutcomeSerializer,
         "A category that the dictionary has not is added. 412 says that the page or the entry is "
-        "another one now, or that the page is taken or left already.",
+        "another one now, or that the page is taken into another entry.",
         body=TakePageSerializer,
         also=[404, 412, 422],
     )

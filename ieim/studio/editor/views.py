@@ -65,7 +65,7 @@ from ieim.studio.models import (
     Translation,
 )
 from ieim.studio.translating import selectors as translating
-from ieim.studio.webpages.selectors import changed_page
+from ieim.studio.webpages.selectors import sources
 
 FORMS: dict[Table, type[DraftForm]] = {
     "agencies": AgencyForm,
@@ -251,6 +251,8 @@ def _page(
             context["links"].append((gettext("Delete"), url))
         context["history"] = presenters.history(stored.table, _identity(stored))
         context["translations"] = _translations_of(stored)
+        name = entry_name(stored.table, _identity(stored))
+        context["source"] = sources([name], scope).get((stored.table, name))
     status = 422 if do == "save" else 200
     return render(request, "studio/editor/entry.html", context, status=status)
 
@@ -309,7 +311,6 @@ def _context(stored: DraftEntry, form: DraftForm, merged: Merge) -> dict[str, An
         "version": stored.version,
         "conflict": last_change(table, name, [*merged.open]) if merged.open else "",
         "card": presenters.card(table, values),
-        "changed_page": None if is_new else changed_page(table, name),
         "fields": presenters.field_views(form, merged, warnings, originals),
     }
 

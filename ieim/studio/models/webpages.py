@@ -88,3 +88,8 @@ class WebPage(models.Model):
 
     def __str__(self) -> str:
         return self.address
+
+    @property
+    def key(self) -> str:
+        """The key of the entry that it is for, the id of an agency; "" for none."""
+        return self.entry.removeprefix(f"{self.agency} ")

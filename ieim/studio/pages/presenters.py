@@ -36,6 +36,7 @@ from ieim.studio.labels import (
 from ieim.studio.models import DRAFT_MODELS
 from ieim.studio.pages.selectors import service_names
 from ieim.studio.proposals.differences import Difference, Kind, marked
+from ieim.studio.webpages.selectors import sources
 
 Item = TypeVar("Item")
 
@@ -145,9 +146,14 @@ def difference_list(
     page = filtered_page(matches, query, filters, total=len(differences))
     urls = edit_urls(list(page.page), scope) if active.get("to") else {}
     services = service_names(item.service for item in page.page)
+    pages = sources((item.entry for item in page.page), scope)
     return {
         "list": page,
-        "rows": [_difference(item, names, urls, services) for item in page.page],
+        "rows": [
+            _difference(item, names, urls, services)
+            | {"source": pages.get((item.table, item.entry))}
+            for item in page.page
+        ],
         "counts": kind_counts(matches),
         "agencies": choices(agencies, agency),
         "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),

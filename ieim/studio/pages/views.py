@@ -43,6 +43,7 @@ from ieim.studio.proposals.differences import differences as compared
 from ieim.studio.proposals.selectors import agencies_outside_scope, golden_state, help_numbers
 from ieim.studio.proposals.services import MAY_PUBLISH, BeyondScope, ProposalError
 from ieim.studio.translating.selectors import coverage
+from ieim.studio.webpages import selectors as webpages
 
 app_name = "knowledge"
 
@@ -78,6 +79,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "free": _free(request),
         "waiting": proposals_of.proposals().filter(state__in=_UNDECIDED),
         "recent": selectors.decided()[:_RECENT],
+        "lost_pages": webpages.lost(member(request)),
     }
     return render(request, "studio/pages/home.html", context)
 
@@ -119,7 +121,8 @@ def checks(request: HttpRequest) -> HttpResponse:
     remarks = presenters.remark_list(
         result.remarks, request.GET, release=draft.release, scope=agencies_of(request.user)
     )
-    return render(request, "studio/pages/checks.html", {"checks": remarks, "run": result.run})
+    context = {"checks": remarks, "run": result.run, "lost_pages": webpages.lost(member(request))}
+    return render(request, "studio/pages/checks.html", context)
 
 
 @require_POST

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from ieim.people.access import member
-from ieim.people.scope import works_for
+from ieim.people.access import allows, member
 from ieim.people.sessions import take_unsaved
 from ieim.pipeline.stages.entry_drafting import FIELDS, LISTS
 from ieim.studio.drafting.services import DraftingError
@@ -26,7 +25,7 @@ from ieim.studio.editor.forms import sentence
 from ieim.studio.editor.presenters import card
 from ieim.studio.labels import column_label
 from ieim.studio.models import WebPage
-from ieim.studio.webpages import accepting, nearest
+from ieim.studio.webpages import accepting, nearest, selectors
 from ieim.studio.webpages.accepting import TABLES
 from ieim.studio.webpages.passages import blocks
 
@@ -51,15 +50,16 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     kind, do, into = _kind(typed, stored), typed.get("do"), typed.get("into", "")
     if do not in ("take", "all"):
         return _shown(request, stored, typed)
-    if into != typed.get("compared", ""):
-        message = gettext("Compare the fields with those of the entry, and tick what you take.")
-        return _shown(request, stored, typed, [message])
     # Nothing that an entry has is overwritten that is not ticked.
     is_all = do == "all" and not into
     names = [n for n in FIELDS[kind] if is_all or n in typed.getlist("take")]
     extras = [(n, v) for n, v, *_ in _extras(stored) if do == "all" or v in typed.getlist(n)]
     seen = typed.get(f"version-{into}", "")
+    is_elsewhere = stored.state == WebPage.State.TAKEN and into != stored.key
     try:
+        if into != typed.get("compared", "") and not is_elsewhere:
+            message = gettext("Compare the fields with those of the entry, and tick what you take.")
+            raise DraftingError(message)
         entry = accepting.take(
             page_id=page,
             sha256=typed.get("sha256", ""),
@@ -70,10 +70,11 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
             version=int(seen) if seen.isdecimal() and len(seen) < 10 else None,
             categories=[
                 *(value for name, value in extras if name == "category"),
-                *filter(None, [typed.get("own-category", "").strip()]),
+                *typed.get("own-category", "").strip().splitlines(),
             ],
             questions=[value for name, value in extras if name == "question"],
             passages={n: typed.get(f"passage-{n}", "").splitlines() for n in names},
+            address=typed.get("address", ""),
         )
     except (DraftingError, editing.OutOfScope) as error:
         return _shown(request, stored, typed, [str(error)])
@@ -118,28 +119,25 @@ def _next(request: HttpRequest, stored: WebPage, *message: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, pk: int) -> WebPage:
-    stored = get_object_or_404(WebPage, pk=pk)
-    if not works_for(member(request), stored.agency):
-        raise Http404
-    return stored
+    return get_object_or_404(selectors.visible(member(request)).defer(None), pk=pk)
 
 
 def _kind(typed: Mapping[str, Any], stored: WebPage) -> str:
-    """Return the kind of the entry: as somebody chose it, as it is drafted, or a service."""
-    kinds: tuple[str, ...] = (typed.get("kind", ""), stored.draft.get("kind", ""), "service")
+    """Return the kind of the entry: of the one that it was taken into, else as somebody chose it,
+    as it is drafted, or a service."""
+    kinds: list[str] = [kind for kind, table in TABLES.items() if table == stored.table]
+    kinds += [typed.get("kind", ""), stored.draft.get("kind", ""), "service"]
     return next(kind for kind in kinds if kind in TABLES)
 
 
 def _extras(stored: WebPage) -> list[tuple[str, str, str, str]]:
     """Return the categories and questions of a draft: name and value in the form, text, language;
     a category without a key is a new one."""
-    new, draft = gettext("{name} (new)"), stored.draft
-    names = [(row["key"], row["value"]) for row in draft.get("categories", ())]
-    texts = [(row["text"], row["language"]) for row in draft.get("questions", ())]
-    return [
-        *(("category", k or name, name if k else new.format(name=name), "") for k, name in names),
-        *(("question", text, text, language) for text, language in texts),
-    ]
+    new, extras = gettext("{name} (new)"), []
+    for key, name in ((row["key"], row["value"]) for row in stored.draft.get("categories", ())):
+        extras.append(("category", key or name, name if key else new.format(name=name), ""))
+    questions = stored.draft.get("questions", ())
+    return extras + [("question", row["text"], row["text"], row["language"]) for row in questions]
 
 
 def _shown(
@@ -150,17 +148,20 @@ def _shown(
     wrong: _Wrong | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {"page": stored, "problems": problems}
-    if stored.text and (typed or stored.state in accepting.OPEN):
+    may_take = allows(request.user, "webpages:take")
+    if may_take and stored.text and (typed or stored.state in accepting.OPEN):
         context |= _form(request, stored, typed, wrong or {})
+    elif entry := nearest.entry(stored):
+        context["card"] = card(entry.table, column_values(entry))
     if request.headers.get("HX-Request"):
         return render(request, "studio/webpages/_accept.html#live", context)
     quotes = {row["field"]: row["quotes"] for row in stored.draft.get("fields", ())}
-    key = stored.entry.removeprefix(f"{stored.agency} ")
-    identity = [stored.agency, key] if stored.table == "services" else [key]
+    identity = [stored.agency, stored.key] if stored.table == "services" else [stored.key]
     context |= {
         "is_web": accepting.is_web(stored),
+        "is_nothing": stored.state == "drafted" and stored.draft.get("kind") == "neither",
         "changes": [(column_label(field), *texts) for field, *texts in stored.changes],
-        "next": nearest.following(stored),
+        "next": nearest.following(stored) if may_take else None,
         "blocks": blocks(stored, stored.rests_on or quotes),
         "edit": edit_url(stored.table, identity),  # type: ignore[arg-type]  # a Table, or ""
     }
@@ -176,7 +177,8 @@ def _form(
     texts = {row["field"]: "\n".join(row["lines"]) for row in draft}
     entries, same = nearest.entries(stored, kind, texts.get("name", stored.title))
     sent = QueryDict() if typed is None else typed
-    into = same if typed is None else sent.get("into", "")
+    is_taken = stored.state == WebPage.State.TAKEN
+    into = same if typed is None or is_taken else sent.get("into", "")
     theirs = column_values(entries[into]) if into in entries else {}
     # Ticks that were given beside another entry say nothing of this one.
     is_compared = typed is not None and sent.get("compared", "") == into
@@ -192,16 +194,17 @@ def _form(
         field |= {"theirs": other, "passage": sent.get(f"passage-{name}", "")}
         field |= {"is_ticked": is_ticked, "is_drafted": name in texts, "wrong": wrong.get(name)}
         fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
+    names, likely = nearest.categories(stored, entries)
     return {
         "kind": kind,
         "fields": fields,
         "entries": entries,
         "into": into,
         # An entry that is there has its own.
-        "category": sent.get(
-            "own-category", "" if typed or into else nearest.category(stored, entries)
-        ),
-        "categories": nearest.categories(stored) if kind == "service" else (),
+        "category": sent.get("own-category", "" if typed or into else likely),
+        "categories": names if kind == "service" else (),
+        "address": sent.get("address", ""),
+        "address_problems": wrong.get("url", ()),
         "extras": [(*e, typed is None or e[1] in sent.getlist(e[0])) for e in _extras(stored)],
         "card": card(TABLES[kind], values),
     }

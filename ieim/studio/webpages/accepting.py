@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from ieim.audit.services import record_system
 from ieim.knowledge.bundles.columns import ID_LIMIT
@@ -19,16 +19,23 @@ from ieim.pipeline.stages.entry_drafting import FIELDS, LISTS
 from ieim.studio.drafting.services import DraftingError
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import column_values
+from ieim.studio.drafts.history import last_change
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.models import Agency, Category, Change, ContentReview, DraftEntry, Service, WebPage
+from ieim.studio.models import (
+    Agency,
+    Category,
+    Change,
+    ContentReview,
+    DraftEntry,
+    ExampleQuestion,
+    Service,
+    WebPage,
+)
 from ieim.studio.webpages.passages import located
 
 State = WebPage.State
-OPEN = (State.READ, State.DRAFTED, State.FAILED, State.CHANGED)
+OPEN = (State.READ, State.DRAFTED, State.LEFT, State.FAILED, State.CHANGED)
 """The states of a page that something is to be taken of."""
-NO_CATEGORY = gettext_noop(
-    "Choose a category, or write a new one: without one no question reaches the service."
-)
 TABLES: Mapping[str, Table] = {"service": "services", "agency": "agencies"}
 """The table of an entry, by the kind of its draft."""
 
@@ -46,6 +53,7 @@ def take(
     categories: Sequence[str] = (),
     questions: Sequence[str] = (),
     passages: Mapping[str, Sequence[str]] | None = None,
+    address: str = "",
 ) -> DraftEntry:
     """Write what is taken of a page into the draft, and so into the change set of ``by``; return
     the entry.
@@ -54,7 +62,8 @@ def take(
     field, an item of a list a line; ``passages`` are those of the page that a person has marked for
     a field. ``into`` is the key of the entry that they are written into, "" for a new one, and
     ``version`` the one that was seen of it. ``categories`` are keys or names; one that the
-    dictionary has not is added. ``questions`` are those of the draft.
+    dictionary has not is added. ``questions`` are those of the draft. ``address`` is that of a
+    saved page on the web. More of a page that is taken may go into its entry, and into no other.
 
     Raises:
         WebPage.DoesNotExist: ``by`` does not work for its agency.
@@ -65,8 +74,9 @@ def take(
     page, table = _locked(page_id, by), TABLES[kind]
     if page.sha256 != sha256:
         raise editing.Stale(gettext("The page was read again meanwhile, and says something else."))
-    if page.state not in OPEN or not page.text:
-        raise editing.Stale(gettext("This page is taken or left already, or not read yet."))
+    is_own = page.state == State.TAKEN and (table, into) == (page.table, page.key)
+    if not page.text or not (page.state in OPEN or is_own):
+        raise editing.Stale(_taken_message(page, table))
     texts = {n: t for n in FIELDS[kind] if (t := texts.get(n, "").strip())}
     if not texts:
         raise DraftingError(gettext("Tick what you want to take."))
@@ -82,10 +92,10 @@ def take(
         stored, key = rows.get(into, Service()), into or _free_key(name, rows)
         keys = [*stored.categories, *_category_keys(page.agency, categories, by)]
         if not keys:
-            raise DraftingError(gettext(NO_CATEGORY))
+            message = gettext("Choose a category, or write a new one: else no question reaches it.")
+            raise DraftingError(message)
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
-        if is_web(page) and stored.url in ("", page.address):
-            values |= {"url": page.address, "read_on": str(timezone.localdate(page.read_at))}
+        values |= _link(page, stored.url, address)
     entry = editing.save(
         table=table,
         values=values,
@@ -93,9 +103,8 @@ def take(
         expected_version=(version or 0) if into else None,
         source=Change.Source.ADMIN,
     )
-    drafted = page.draft.get("questions", ()) if kind == "service" else ()
-    about = {"agency": page.agency, "service": values.get("key"), "origin": "model"}
-    _add("questions", [{**q, **about} for q in drafted if q["text"] in questions], "questions", by)
+    if kind == "service":
+        _add_questions(page, values["key"], questions, by)
     identity = entry_name(table, column_values(entry))
     earlier = page.rests_on if page.entry == identity else {}
     page.rests_on = {n: located(page, quotes) for n, quotes in earlier.items()}
@@ -110,9 +119,9 @@ def take(
     page.state = State.CHANGED if page.changes else State.TAKEN
     page.table, page.entry = table, identity
     page.save()
-    if is_web(page):
-        source = {"source": page.address}
-        ContentReview.objects.update_or_create(table=table, entry=identity, defaults=source)
+    if source := page.address if is_web(page) else values.get("url"):
+        defaults = {"source": source}
+        ContentReview.objects.update_or_create(table=table, entry=identity, defaults=defaults)
     _record("webpages.taken", page, by, table=table, entry=identity, fields=sorted(texts))
     return entry
 
@@ -130,17 +139,15 @@ def leave(*, page_id: int, by: User, undo: bool = False) -> None:
     if page.state == State.CHANGED and not undo:
         page.state, page.changes = State.TAKEN, []
         page.rests_on = {n: located(page, quotes) for n, quotes in page.rests_on.items()}
-        page.save(update_fields=["state", "changes", "rests_on"])
-        _record("webpages.left", page, by)
-        return
-    if page.entry:
+    elif page.entry:
         raise DraftingError(gettext("This page is taken already: an entry rests on it."))
-    if (page.state == State.LEFT) == undo:
-        page.state = State.LEFT
-        if undo:
-            page.state = State.DRAFTED if page.draft else State.FAILED
-        page.save(update_fields=["state"])
-        _record("webpages.restored" if undo else "webpages.left", page, by)
+    elif (page.state == State.LEFT) != undo:
+        return
+    else:
+        restored = State.DRAFTED if page.draft else State.FAILED
+        page.state = restored if undo else State.LEFT
+    page.save(update_fields=["state", "changes", "rests_on"])
+    _record("webpages.restored" if undo else "webpages.left", page, by)
 
 
 def is_web(page: WebPage) -> bool:
@@ -160,6 +167,22 @@ def _record(kind: str, page: WebPage, by: User, **details: Any) -> None:
     record_system(kind=kind, payload=payload, actor=by.actor)
 
 
+def _taken_message(page: WebPage, table: Table) -> str:
+    if not page.entry:
+        return gettext("This page is not read yet.")
+    message = gettext("This page is taken into {entry} already: {what}.")
+    return message.format(entry=page.entry, what=last_change(table, page.entry))
+
+
+def _link(page: WebPage, url: str, address: str) -> dict[str, str]:
+    """Return the link of an entry that has ``url``, with the day of its page; of a saved one, whose
+    ``address`` a person gives, nobody knows the day."""
+    if not is_web(page):
+        return {} if url else {"url": address.strip()}
+    read_on = str(timezone.localdate(page.read_at))
+    return {"url": page.address, "read_on": read_on} if url in ("", page.address) else {}
+
+
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -173,6 +196,14 @@ def _category_keys(agency: str, names: Sequence[str], by: User) -> list[str]:
     added = [{"agency": agency, "key": key, "value": name} for name, key in new.items()]
     _add("dictionary", added, "categories", by)
     return [known[name] or new[name] for name in names]
+
+
+def _add_questions(page: WebPage, service: str, texts: Sequence[str], by: User) -> None:
+    about = {"agency": page.agency, "service": service}
+    rows = ExampleQuestion.objects.filter(**about)
+    new = {*texts} - {*rows.values_list("text", flat=True)}
+    added = [row for row in page.draft.get("questions", ()) if row["text"] in new]
+    _add("questions", [{**row, **about, "origin": "model"} for row in added], "questions", by)
 
 
 def _add(table: Table, rows: Sequence[Mapping[str, Any]], column: str, by: User) -> None:

@@ -14,47 +14,54 @@ _WORDS = 600
 """Code points of a page that the search is asked with."""
 
 
+def entry(page: WebPage) -> Agency | Service | None:
+    """Return the entry that a page was taken into."""
+    if page.table == "agencies":
+        return Agency.objects.filter(pk=page.key).first()
+    return Service.objects.filter(agency=page.agency, key=page.key).first()
+
+
 def entries(page: WebPage, kind: str, name: str) -> tuple[Mapping[str, Agency | Service], str]:
     """Return the entries of its agency that a page may be about, by their keys, and the key of the
-    one that it is about by its ``name`` or address, or was taken into; "" for none."""
+    one that it is about by its ``name`` or address, or was taken into; "" for none. Of a page that
+    is taken, that one alone."""
+    if page.state == WebPage.State.TAKEN:
+        taken = entry(page)
+        return ({page.key: taken}, page.key) if taken else ({}, "")
+    folded = name.casefold()
     if kind == "agency":
         agency = Agency.objects.filter(pk=page.agency).first()
-        is_same = agency and (name.casefold() == agency.name.casefold() or page.entry == agency.pk)
+        is_same = agency and (folded == agency.name.casefold() or page.key == agency.pk)
         return {agency.pk: agency} if agency else {}, page.agency if is_same else ""
     rows = {row.key: row for row in Service.objects.filter(agency=page.agency)}
-    taken = page.entry.removeprefix(f"{page.agency} ")
-    same = [key for key, row in rows.items() if row.name.casefold() == name.casefold()]
-    same += [key for key, row in rows.items() if row.url and row.url == page.address]
-    same = [key for key in dict.fromkeys([taken, *same]) if key in rows]
-    keys = same
+    differs = {
+        key: (key != page.key, row.name.casefold() != folded, row.url != page.address)
+        for key, row in rows.items()
+    }
+    same = sorted((k for k in rows if not all(differs[k])), key=differs.__getitem__)
+    keys = [*same]
     if len(rows) > len(same):
         search = prepared_shortlist(drafts.draft().release)
         ranking = search.rank(Query(f"{name}\n{page.text}"[:_WORDS]))
         hits = ranking.services(agencies=[page.agency], limit=MOST)
-        keys = [*same, *(hit.item.key for hit in hits)]
+        keys += [hit.item.key for hit in hits]
     near = [key for key in dict.fromkeys(keys) if key in rows][: max(MOST, len(same))]
     return {key: rows[key] for key in near}, same[0] if same else ""
 
 
-def categories(page: WebPage) -> list[str]:
-    """Return the names of the categories of a page's agency."""
+def categories(page: WebPage, near: Mapping[str, Agency | Service]) -> tuple[list[str], str]:
+    """Return the names of the categories of a page's agency, and of the one that a page without one
+    most likely belongs to: that of the nearest entry, or of the one that was taken last; "" for
+    none, or where the draft has one."""
     rows = Category.objects.filter(agency=page.agency).order_by("position", "key")
-    return list(rows.values_list("value", flat=True))
-
-
-def category(page: WebPage, near: Mapping[str, Agency | Service]) -> str:
-    """Return the name of the category that a page without one most likely belongs to: that of the
-    nearest entry, or of the one that was taken last; "" for none, or where the draft has one."""
-    if page.draft.get("categories"):
-        return ""
-    services = [row for row in near.values() if isinstance(row, Service)]
+    names = dict(rows.values_list("key", "value"))
     taken = WebPage.objects.filter(agency=page.agency, table="services").exclude(entry="")
-    if last := taken.order_by("-pk").first():
-        key = last.entry.partition(" ")[2]
-        services += Service.objects.filter(agency=page.agency, key=key)
-    keys = [key for row in services for key in row.categories]
-    names = dict(Category.objects.filter(agency=page.agency).values_list("key", "value"))
-    return next((names[key] for key in keys if key in names), "")
+    last = taken.order_by("-pk").first()
+    likely = [*near.values(), *filter(None, [last and entry(last)])]
+    keys = [key for row in likely if isinstance(row, Service) for key in row.categories]
+    has_own = bool(page.draft.get("categories"))
+    likeliest = "" if has_own else next((names[key] for key in keys if key in names), "")
+    return [*names.values()], likeliest
 
 
 def following(page: WebPage) -> WebPage | None:

@@ -53,12 +53,8 @@ def located(page: WebPage, quotes: Iterable[str]) -> list[str]:
 def blocks(page: WebPage, quotes: Mapping[str, Sequence[str]]) -> list[Block]:
     """Return the text of a page, from its title on; ``quotes`` are those of each field."""
     source, result, seen = source_of(page), list[Block](), set[str]()
-    spans = [
-        (span.start, span.end, name)
-        for name, texts in quotes.items()
-        for span in locate_each(source, texts)
-        if span
-    ]
+    places = [(name, span) for name, q in quotes.items() for span in locate_each(source, q)]
+    spans = [(span.start, span.end, name) for name, span in places if span]
 
     def pieces(start: int, end: int) -> Iterator[Piece]:
         edges = {edge for span in spans for edge in span[:2] if start < edge < end}

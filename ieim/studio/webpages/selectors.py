@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db.models import Count, Q, QuerySet
@@ -11,6 +13,9 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio import runs
 from ieim.studio.models import PageRun, WebPage
+
+LOST = (WebPage.State.CHANGED, WebPage.State.GONE)
+"""The states of a page that no longer says what its entry rests on."""
 
 
 def visible(user: User) -> QuerySet[WebPage]:
@@ -33,7 +38,16 @@ def open_runs(user: User) -> QuerySet[PageRun]:
     return visible_runs(user).filter(recent, is_open | ~Q(note=""))
 
 
-def changed_page(table: str, entry: str) -> WebPage | None:
-    """Return a page that no longer says what an entry rests on."""
-    states = (WebPage.State.CHANGED, WebPage.State.GONE)
-    return WebPage.objects.filter(table=table, entry=entry, state__in=states).first()
+def lost(user: User) -> list[tuple[str, str, int]]:
+    """Return the states of :data:`LOST` that pages are in: value, label, and number of pages."""
+    counts = Counter(visible(user).filter(state__in=LOST).values_list("state", flat=True))
+    return [(state.value, str(state.label), counts[state]) for state in LOST if counts[state]]
+
+
+def sources(entries: Iterable[str], scope: frozenset[str] | None) -> dict[tuple[str, str], WebPage]:
+    """Return the page within ``scope`` that each of these entries was taken from, by table and
+    entry: of many one that no longer says what the entry rests on."""
+    pages = WebPage.objects.filter(entry__in={*entries} - {""})
+    pages = pages.only("table", "entry", "state", "address")
+    pages = pages if scope is None else pages.filter(agency__in=scope)
+    return {(p.table, p.entry): p for p in sorted(pages, key=lambda page: page.state in LOST)}

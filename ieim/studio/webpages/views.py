@@ -71,9 +71,6 @@ def pages(request: HttpRequest) -> HttpResponse:
     """List the pages by the filters of the address, and how far the runs are."""
     user = member(request)
     listed_runs = list(selectors.open_runs(user))
-    is_under_way = any(run.state in UNFINISHED_STATES for run in listed_runs)
-    if request.headers.get("HX-Request") and not is_under_way:
-        return HttpResponse(headers={"HX-Refresh": "true"})  # the list has ended as well
     scope, rows = agencies_of(user), selectors.visible(user)
     ids = set(rows.order_by().values_list("agency", flat=True))
     agencies = agency_choices(ids, dict(Agency.objects.values_list("pk", "name")), scope)
@@ -81,7 +78,7 @@ def pages(request: HttpRequest) -> HttpResponse:
     listed = rows.filter(agency__in=[i for i in ids if of_agency(i, agency, scope)])
     counts = Counter(listed.values_list("state", flat=True))
     states = [("", gettext("All states"))]
-    states += [(s.value, f"{s.label} ({counts[s]})") for s in WebPage.State if counts[s]]
+    states += [(s.value, f"{s.label} ({counts[s]})") for s in WebPage.State]
     state = chosen(request.GET, "state", (value for value, _ in states))
     listed = listed.filter(state=state) if state else listed
     active = {"agency": agency, "state": state}
@@ -94,7 +91,7 @@ def pages(request: HttpRequest) -> HttpResponse:
         "first": listed.filter(state=WebPage.State.DRAFTED).first(),
         "set_size": sets.working_size(user),
         "runs": listed_runs,
-        "is_under_way": is_under_way,
+        "is_under_way": any(run.state in UNFINISHED_STATES for run in listed_runs),
     }
     return render(request, "studio/webpages/list.html", context)
 

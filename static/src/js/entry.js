@@ -43,7 +43,7 @@ function restore(draft) {
 // What is saved may have led to another page: what is kept under the old address goes too.
 const SAVING = "ieim-saving";
 try {
-  form?.addEventListener("submit", () => sessionStorage.setItem(SAVING, name));
+  if (form) document.addEventListener("submit", () => sessionStorage.setItem(SAVING, name));
   if (document.querySelector("[data-saved]")) localStorage.removeItem(sessionStorage.getItem(SAVING) ?? name);
 } catch {
   // Storage is blocked.

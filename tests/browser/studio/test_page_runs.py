@@ -27,8 +27,12 @@ def test_an_editor_has_saved_pages_read(people: Open) -> None:
     expect(editor.get_by_role("alert")).to_contain_text("give pages saved as .html")
     fine(editor)
     give(editor, "renew.html", RENEW)
-    # The list is loaded again by itself once the run has ended.
+    # The list comes along by itself, and leaves the filter that somebody is changing alone.
+    editor.get_by_label("State").focus()
+    editor.get_by_label("State").select_option("failed")
     expect(editor.get_by_text("Renew a passport")).to_be_visible(timeout=30_000)
+    expect(editor.get_by_label("State")).to_have_value("failed")
+    expect(editor.get_by_label("State")).to_be_focused()
     expect(editor.get_by_text("drafted", exact=True)).to_be_visible()
     fine(editor)
 

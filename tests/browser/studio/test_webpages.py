@@ -46,11 +46,20 @@ def test_a_page_is_read_corrected_and_taken_by_keys(browser: Browser, site: str)
     expect(page.get_by_label("Name", exact=True)).to_be_focused()
     page.get_by_label("What it costs", exact=True).fill("EUR 25.00, children nothing")
     expect(page.locator("#live")).to_contain_text("children nothing")
+    page.get_by_label("What it is", exact=True).fill("A permit for:\n- fires\n- stalls")
+    expect(page.locator("#live")).to_contain_text("- stalls")
+    assert "\n- fires\n- stalls" in page.locator("#live").inner_text()
+    page.get_by_label("What it costs", exact=True).focus()
+    text, form = (page.locator(name).bounding_box() for name in ("#page-text", "#accept"))
+    assert text
+    assert form
+    assert text["x"] + text["width"] < form["x"]
     expect(page.locator("mark.w-mark--on").last).to_have_text("EUR 25.00")
     page.locator("body").evaluate("() => document.activeElement.blur()")
     page.keyboard.press("Alt+a")
     expect(page.get_by_role("alert")).to_contain_text(TAKEN)
     expect(page.get_by_label("Name", exact=True)).to_have_value("Permit for a stall")
+    expect(page.get_by_role("button", name="Keyboard shortcuts")).to_be_visible()  # keys are on
     page.keyboard.press("?")
     page.get_by_label("Use these shortcuts on this computer").uncheck()
     fine(page)
@@ -61,8 +70,9 @@ def test_a_page_is_read_corrected_and_taken_by_keys(browser: Browser, site: str)
     expect(page.get_by_role("alert")).to_contain_text("The page is left.")
     page.get_by_role("link", name="Take it back").click()
     fine(page)
-    page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("button", name="Take all")).to_be_visible()
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("button", name="Leave it")).to_be_visible()
     page.context.close()
 
 

@@ -14,6 +14,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import sets
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import (
     Agency,
@@ -24,6 +25,7 @@ from ieim.studio.models import (
     Service,
     WebPage,
 )
+from ieim.studio.proposals.services import propose
 from tests.review.people import browser, person
 from tests.studio.api.editing_api import Editor
 from tests.studio.proposals.proposing import change
@@ -81,7 +83,7 @@ def test_take_all_makes_an_entry_with_its_source_and_opens_the_next_page(
 def test_the_text_is_shown_in_blocks_with_the_quotes_of_each_field_marked(
     client: Client, eve: User
 ) -> None:
-    html = text(client.get(url(page_of(eve))))
+    html = text(client.get(url(page_of(eve, address="saved.html"))))
     mark = '<mark class="w-mark" data-fields="requirements">'
     assert f'<li>{mark}<span id="quote-requirements"></span>Proof of identity</mark></li>' in html
     assert f"<li>{mark}The consent of the owner</mark></li>" in html
@@ -170,8 +172,18 @@ def test_a_page_that_is_read_again_or_taken_meanwhile_is_said(client: Client, ev
     assert "Typed</textarea>" in text(answer)
     WebPage.objects.update(sha256=page.sha256)
     assert client.post(url(page, "take/"), form).status_code == 302
-    again = client.post(url(page, "take/"), form)
-    assert (again.status_code, "taken or left already" in text(again)) == (422, True)
+    fay = browser(person("fay", Role.EDITOR, "passports"))
+    again = fay.post(url(page, "take/"), form | {"text-fees": "EUR 26.00"})
+    assert (again.status_code, "Eve added it on" in text(again)) == (422, True)
+    assert 'href="/knowledge/services/passports/permit-for-a-bonfire/"' in text(again)
+    assert "EUR 26.00</textarea>" in text(again)
+    context = again.context
+    assert ([*context["entries"]], context["into"]) == ([made().key], made().key)
+    assert not any(field["is_ticked"] for field in context["fields"] if field["theirs"])
+    into = {"into": made().key, "compared": made().key, f"version-{made().key}": made().version}
+    form |= into | {"do": "take", "take": ["fees"], "text-fees": "EUR 26.00"}
+    assert fay.post(url(page, "take/"), form).status_code == 302
+    assert (made().fees, made().overview) == ("EUR 26.00", "Typed")
     assert Service.objects.filter(key__startswith="permit-for").count() == 1
 
 
@@ -193,6 +205,9 @@ def test_categories_and_questions_of_the_draft_go_with_it(client: Client, eve: U
     assert made().categories == ["open-fires"]
     stored = ExampleQuestion.objects.get(service="permit-for-a-bonfire")
     assert (stored.text, stored.origin) == ("May I burn leaves?", "model")
+    WebPage.objects.update(state="changed", changes=[["fees", "EUR 25.00", "EUR 30.00"]])
+    assert taken(client, page, take=["fees"]).status_code == 302
+    assert ExampleQuestion.objects.filter(service="permit-for-a-bonfire").count() == 2
 
 
 def test_what_breaks_a_rule_is_said_at_its_field_and_nothing_is_saved(
@@ -228,13 +243,55 @@ def test_leaving_is_taken_back(client: Client, eve: User) -> None:
     assert page.state == "left"
     html = text(client.get(url(page)))
     assert "The page is left." in html
-    assert "Take what is ticked" not in html
+    assert "Take it back: the page is not left" in html
     client.post(url(page, "restore/"))
     page.refresh_from_db()
     assert page.state == "drafted"
-    taken(client, page)
+    client.post(url(page, "leave/"))
+    assert taken(client, page).status_code == 302
     refused = client.post(url(page, "leave/"), follow=True)
     assert "This page is taken already" in text(refused)
+
+
+def test_of_a_page_without_a_service_leaving_is_first(client: Client, eve: User) -> None:
+    page = page_of(eve, NEWS)
+    html = text(client.get(url(page)))
+    assert html.index(">Leave it<") < html.index("Take what is ticked")
+    assert "Take all<" not in html
+    assert "Take all<" in text(client.get(url(page_of(eve, address="saved.html"))))
+
+
+def test_a_saved_page_gets_its_address(client: Client, eve: User) -> None:
+    page = page_of(eve, address="saved.html")
+    assert "Address of this page on the web" in text(client.get(url(page)))
+    refused = taken(client, page, address="city.example/bonfire")
+    assert (refused.status_code, "must begin with http" in text(refused)) == (422, True)
+    assert 'value="city.example/bonfire"' in text(refused)
+    taken(client, page, address=ADDRESS)
+    assert made().url == ADDRESS
+    entry = "passports permit-for-a-bonfire"
+    assert ContentReview.objects.get(table="services", entry=entry).source == ADDRESS
+
+
+def test_who_publishes_reads_the_page_beside_its_entry(client: Client, eve: User) -> None:
+    publish(note="First", by=None)
+    page = page_of(eve)
+    pia = browser(person("pia", Role.PUBLISHER, "passports"))
+    assert "What does this page say?" in text(pia.get(url(page)))
+    taken(client, page)
+    html = text(pia.get(url(page)))
+    assert 'data-fields="fees">' in html
+    assert '<h3 class="govuk-heading-m answer__title" dir="auto">Permit for a bonfire</h3>' in html
+    for word in ("<textarea", "Take all", "Leave it", "Next page"):
+        assert word not in html
+    for action in ("take/", "leave/", "restore/"):
+        assert pia.post(url(page, action), {"do": "all"}).status_code == 403
+    proposal = f"/knowledge/proposals/{propose(note='A bonfire', by=eve).pk}/"
+    for where in (proposal, "/knowledge/services/passports/permit-for-a-bonfire/"):
+        assert f'href="{url(page)}">The web page that it is from' in text(pia.get(where))
+    stranger = browser(person("tom", Role.PUBLISHER, "tax"))
+    assert url(page) not in text(stranger.get(proposal))
+    assert stranger.get(url(page)).status_code == 404
 
 
 def test_only_who_works_for_the_agency_sees_a_page(client: Client, eve: User) -> None:

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.people.models import User
+from ieim.people.roles import Role
 from ieim.studio.models import Change, ContentReview, PageRun, Service, WebPage
 from ieim.studio.webpages import running, services
 from tests.conversations.mail.conftest import use
 from tests.conversations.mail.mailing import PostOffice, post_office
-from tests.review.people import browser
+from tests.review.people import browser, person
 from tests.studio.webpages.site import RENEW, City, html
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,12 @@ def test_a_passage_that_has_changed_is_marked_and_its_owner_told(
     assert page.index(FEE) < page.index(NEW_FEE)
     entry = browser(eve).get("/knowledge/services/passports/renew/").content.decode()
     assert "no longer says what this entry rests on" in entry
-    assert f"state=changed#page-{taken.pk}" in entry
+    assert f'href="/knowledge/webpages/{taken.pk}/">See what has changed' in entry
+    link = "/knowledge/webpages/pages/?state=changed"
+    for home in ("/knowledge/", "/knowledge/checks/"):
+        assert f'href="{link}">1 changed</a></p>' in browser(eve).get(home).content.decode()
+    stranger = browser(person("zoe", Role.EDITOR, "tax"))
+    assert link not in stranger.get("/knowledge/").content.decode()
 
 
 def test_a_page_that_says_the_same_again_is_as_it_was(

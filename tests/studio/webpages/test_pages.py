@@ -43,11 +43,11 @@ def test_an_editor_has_pages_read(city: City, desk: Client) -> None:
     listed = desk.post(HOME, given, follow=True)
     assert "being read" in text(listed)
     assert "Pause" in text(listed)
-    assert desk.get(LIST, headers={"HX-Request": "true"}).headers.get("HX-Refresh") is None
+    assert 'hx-select="#runs" hx-select-oob="#begin,#listed"' in text(listed)
     work()
-    assert desk.get(LIST, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
-    page = text(desk.get(LIST))
-    assert "Renew a passport" in page
+    page = text(desk.get(LIST, headers={"HX-Request": "true"}))
+    assert "hx-get" not in page
+    assert "Renew a passport" in page[page.index('id="listed"') :]
     assert "There is no such page (404)." in page
     failed = text(desk.get(LIST, {"state": "failed", "agency": "passports"}))
     assert "failed (1)" in failed
