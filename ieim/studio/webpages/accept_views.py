@@ -149,9 +149,9 @@ def _shown(
 ) -> HttpResponse:
     context: dict[str, Any] = {"page": stored, "problems": problems}
     may_take = allows(request.user, "webpages:take")
-    if may_take and stored.text and (typed or stored.state in accepting.OPEN):
+    if may_take and stored.text and (typed or accepting.is_open(stored)):
         context |= _form(request, stored, typed, wrong or {})
-    elif entry := nearest.entry(stored):
+    elif entry := nearest.entry_of(stored):
         context["card"] = card(entry.table, column_values(entry))
     if request.headers.get("HX-Request"):
         return render(request, "studio/webpages/_accept.html#live", context)
@@ -159,6 +159,7 @@ def _shown(
     identity = [stored.agency, stored.key] if stored.table == "services" else [stored.key]
     context |= {
         "is_web": accepting.is_web(stored),
+        "is_gone": may_take and stored.state == "gone",
         "is_nothing": stored.state == "drafted" and stored.draft.get("kind") == "neither",
         "changes": [(column_label(field), *texts) for field, *texts in stored.changes],
         "next": nearest.following(stored) if may_take else None,

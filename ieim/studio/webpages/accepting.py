@@ -31,6 +31,7 @@ from ieim.studio.models import (
     Service,
     WebPage,
 )
+from ieim.studio.webpages.nearest import entry_of
 from ieim.studio.webpages.passages import located
 
 State = WebPage.State
@@ -75,7 +76,7 @@ def take(
     if page.sha256 != sha256:
         raise editing.Stale(gettext("The page was read again meanwhile, and says something else."))
     is_own = page.state == State.TAKEN and (table, into) == (page.table, page.key)
-    if not page.text or not (page.state in OPEN or is_own):
+    if not page.text or not (is_open(page) or is_own):
         raise editing.Stale(_taken_message(page, table))
     texts = {n: t for n in FIELDS[kind] if (t := texts.get(n, "").strip())}
     if not texts:
@@ -128,8 +129,8 @@ def take(
 
 @transaction.atomic
 def leave(*, page_id: int, by: User, undo: bool = False) -> None:
-    """Leave a page of which nothing is taken, or what has changed of one that is; or ``undo`` the
-    first.
+    """Leave a page of which nothing is taken, or what has changed of one that is, or let go of one
+    that is gone; or ``undo`` the first.
 
     Raises:
         WebPage.DoesNotExist: ``by`` does not work for its agency.
@@ -139,6 +140,8 @@ def leave(*, page_id: int, by: User, undo: bool = False) -> None:
     if page.state == State.CHANGED and not undo:
         page.state, page.changes = State.TAKEN, []
         page.rests_on = {n: located(page, quotes) for n, quotes in page.rests_on.items()}
+    elif page.state == State.GONE and not undo:
+        page.state, page.table, page.entry, page.rests_on = State.LEFT, "", "", {}
     elif page.entry:
         raise DraftingError(gettext("This page is taken already: an entry rests on it."))
     elif (page.state == State.LEFT) != undo:
@@ -146,8 +149,13 @@ def leave(*, page_id: int, by: User, undo: bool = False) -> None:
     else:
         restored = State.DRAFTED if page.draft else State.FAILED
         page.state = restored if undo else State.LEFT
-    page.save(update_fields=["state", "changes", "rests_on"])
+    page.save(update_fields=["state", "changes", "rests_on", "table", "entry"])
     _record("webpages.restored" if undo else "webpages.left", page, by)
+
+
+def is_open(page: WebPage) -> bool:
+    """Whether something is to be taken of a page: also where its entry is there no more."""
+    return page.state in OPEN or (page.state == State.TAKEN and entry_of(page) is None)
 
 
 def is_web(page: WebPage) -> bool:

@@ -14,8 +14,8 @@ _WORDS = 600
 """Code points of a page that the search is asked with."""
 
 
-def entry(page: WebPage) -> Agency | Service | None:
-    """Return the entry that a page was taken into."""
+def entry_of(page: WebPage) -> Agency | Service | None:
+    """Return the entry that a page was taken into, None where it is there no more."""
     if page.table == "agencies":
         return Agency.objects.filter(pk=page.key).first()
     return Service.objects.filter(agency=page.agency, key=page.key).first()
@@ -26,7 +26,7 @@ def entries(page: WebPage, kind: str, name: str) -> tuple[Mapping[str, Agency | 
     one that it is about by its ``name`` or address, or was taken into; "" for none. Of a page that
     is taken, that one alone."""
     if page.state == WebPage.State.TAKEN:
-        taken = entry(page)
+        taken = entry_of(page)
         return ({page.key: taken}, page.key) if taken else ({}, "")
     folded = name.casefold()
     if kind == "agency":
@@ -57,7 +57,7 @@ def categories(page: WebPage, near: Mapping[str, Agency | Service]) -> tuple[lis
     names = dict(rows.values_list("key", "value"))
     taken = WebPage.objects.filter(agency=page.agency, table="services").exclude(entry="")
     last = taken.order_by("-pk").first()
-    likely = [*near.values(), *filter(None, [last and entry(last)])]
+    likely = [*near.values(), *filter(None, [last and entry_of(last)])]
     keys = [key for row in likely if isinstance(row, Service) for key in row.categories]
     has_own = bool(page.draft.get("categories"))
     likeliest = "" if has_own else next((names[key] for key in keys if key in names), "")

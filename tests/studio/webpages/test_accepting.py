@@ -261,6 +261,26 @@ def test_of_a_page_without_a_service_leaving_is_first(client: Client, eve: User)
     assert "Take all<" in text(client.get(url(page_of(eve, address="saved.html"))))
 
 
+def test_a_page_that_is_gone_is_let_go(client: Client, eve: User) -> None:
+    page = page_of(eve)
+    taken(client, page)
+    WebPage.objects.filter(pk=page.pk).update(state="gone")
+    assert "The entry stays as it is" in text(client.get(url(page)))
+    client.post(url(page, "leave/"))
+    page.refresh_from_db()
+    # Nothing rests on it any more, so it is looked at no more.
+    assert (page.state, page.entry, page.rests_on, made().url) == ("left", "", {}, ADDRESS)
+
+
+def test_a_page_whose_entry_is_deleted_is_taken_again(client: Client, eve: User) -> None:
+    page = page_of(eve)
+    taken(client, page)
+    assert client.get(url(page)).context.get("fields") is None
+    made().delete()
+    taken(client, page)
+    assert made().name == "Permit for a bonfire"
+
+
 def test_a_saved_page_gets_its_address(client: Client, eve: User) -> None:
     page = page_of(eve, address="saved.html")
     assert "Address of this page on the web" in text(client.get(url(page)))
