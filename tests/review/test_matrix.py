@@ -42,7 +42,8 @@ BODIES = {
 """What is sent where an empty body would be refused before anything else is looked at."""
 MAY_BE_ABSENT = frozenset(
     {
-        *("review:undo", "review:services", "review:sample", "review_api:sample", "review:insert"),
+        *("review:undo", "review:services", "review:insert"),
+        *("review:sample", "review_api:sample", "review_api:sample_translation"),
         *("review:batch_status", "review:batch_undo", "review_api:batch"),
         *("mfa_deactivate_totp", "mfa_edit_webauthn", "mfa_remove_webauthn"),
         *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
