@@ -139,7 +139,7 @@ def _in_words(reply: replies.Reply, words: Words) -> replies.Reply:
     agencies = Section("agencies", reply.unanswered, folded=True)
     return replace(
         reply,
-        title=words.translate(_("None of our services is about this")),
+        title=words.translate(_("We found no service about this")),
         paragraphs=(words.translate(OUTSIDE),),
         sections=(agencies,),
         unanswered=(),

@@ -34,7 +34,7 @@ Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
 
 UNSAID: Final = "The service list does not say."
-OUTSIDE: Final = "None of our services is about this."
+OUTSIDE: Final = "We found no service about this."
 
 
 @dataclass(frozen=True, slots=True)
