@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import allows, member
@@ -25,10 +26,19 @@ from ieim.studio.editor.forms import sentence
 from ieim.studio.editor.presenters import card
 from ieim.studio.labels import column_label
 from ieim.studio.models import WebPage
-from ieim.studio.webpages import accepting, nearest, selectors
+from ieim.studio.webpages import accepting, headings, nearest, selectors
 from ieim.studio.webpages.accepting import TABLES
 from ieim.studio.webpages.passages import blocks
+from ieim.studio.webpages.reading import Page
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+_BY: Mapping[str, StrPromise] = {
+    "model": _("Drafted by a language model: look whether it left a condition out."),
+    "headings": _("Drafted from the page’s headings, in its own words."),
+    "data": _("Drafted from what the page says of itself as data."),
+}
 _LINK = '{} <a class="govuk-link" href="{}">{}</a>'
 _Wrong = Mapping[str, Sequence[str]]
 
@@ -54,7 +64,7 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     is_all = do == "all" and not into
     names = [n for n in FIELDS[kind] if is_all or n in typed.getlist("take")]
     extras = [(n, v) for n, v, *_ in _extras(stored) if do == "all" or v in typed.getlist(n)]
-    seen = typed.get(f"version-{into}", "")
+    seen = typed.get("version", "")
     is_elsewhere = stored.state == WebPage.State.TAKEN and into != stored.key
     try:
         if into != typed.get("compared", "") and not is_elsewhere:
@@ -79,20 +89,35 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     except (DraftingError, editing.OutOfScope) as error:
         return _shown(request, stored, typed, [str(error)])
     except editing.Stale as error:
-        hint = gettext("Nothing is saved, and what you typed is still here: look again, then save.")
-        return _shown(request, _page(request, page), typed, [f"{error} {hint}"])
+        now = _page(request, page)
+        if now.sha256 != typed.get("sha256"):
+            hint = gettext("Nothing is saved. This is its new draft, beside what you had.")
+            return _shown(request, now, None, [f"{error} {hint}"], had=typed)
+        hint = gettext("Nothing is saved, and what you typed is still here: tick what to take.")
+        return _shown(request, now, typed, [f"{error} {hint}"])
     except editing.Invalid as error:
         wrong = {n: [sentence(p.short) for p in row] for n, row in error.problems.items()}
         problems = [f"{column_label(name)}: {text}" for name, row in wrong.items() for text in row]
         return _shown(request, stored, typed, problems, wrong)
-    size = sets.working_size(by)
-    message = gettext("“{name}” is in the draft.").format(name=entry)
-    label = ngettext(
-        "{number} entry in your change set: propose it",
-        "{number} entries in your change set: propose them",
-        size,
-    )
-    return _next(request, stored, message, reverse("knowledge:propose"), label.format(number=size))
+    message, size = gettext("“{name}” is in the draft.").format(name=entry), sets.working_size(by)
+    drafted = _texts(_draft(stored, kind))
+    forgotten = [
+        column_label(name)
+        for name in FIELDS[kind]
+        if name not in names and _differs(typed.get(f"text-{name}"), drafted.get(name, ""))
+    ]
+    if forgotten:
+        warning = gettext("Not taken, because it was not ticked: {fields}.")
+        message = f"{message} {warning.format(fields=', '.join(forgotten))}"
+    label, url = gettext("Open the page again"), reverse("webpages:page", args=[page])
+    if size:  # else what a colleague has begun has it
+        url = reverse("knowledge:propose")
+        label = ngettext(
+            "{number} entry in your change set: propose it",
+            "{number} entries in your change set: propose them",
+            size,
+        ).format(number=size)
+    return _next(request, stored, message, url, label)
 
 
 @require_POST
@@ -106,8 +131,10 @@ def leave(request: HttpRequest, page: int, *, undo: bool = False) -> HttpRespons
     else:
         if not undo:
             message, label = gettext("The page is left."), gettext("Take it back")
-            url = reverse("webpages:page", args=[page])
-            return _next(request, stored, message, url, label)
+            if stored.entry:
+                message = gettext("“{name}” stays as it is.").format(name=stored.entry)
+                label = gettext("Open the page again")
+            return _next(request, stored, message, reverse("webpages:page", args=[page]), label)
     return redirect("webpages:page", page)
 
 
@@ -146,20 +173,34 @@ def _shown(
     typed: QueryDict | None,
     problems: Sequence[str] = (),
     wrong: _Wrong | None = None,
+    had: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {"page": stored, "problems": problems}
+    kind = _kind(typed or request.GET, stored)
+    draft = _draft(stored, kind)
     may_take = allows(request.user, "webpages:take")
     if may_take and stored.text and (typed or accepting.is_open(stored)):
-        context |= _form(request, stored, typed, wrong or {})
+        context |= _form(request, stored, kind, draft, typed, wrong or {})
+        for field in context["fields"]:
+            text = (had or {}).get(f"text-{field['name']}")
+            field["had"] = text if _differs(text, field["text"]) else ""
     elif entry := nearest.entry_of(stored):
-        context["card"] = card(entry.table, column_values(entry))
+        values = column_values(entry)
+        context["card"] = card(entry.table, values)
+        context["rests_on"] = [
+            (column_label(name), stored.rests_on.get(name, ()))
+            for name in FIELDS[kind]
+            if values.get(name)
+        ]
     if request.headers.get("HX-Request"):
         return render(request, "studio/webpages/_accept.html#live", context)
-    quotes = {row["field"]: row["quotes"] for row in stored.draft.get("fields", ())}
+    quotes = {row["field"]: row["quotes"] for row in draft.get("fields", ())}
     identity = [stored.agency, stored.key] if stored.table == "services" else [stored.key]
     context |= {
+        "by": _BY.get(draft.get("by", "")) if draft.get("fields") else "",
         "is_web": accepting.is_web(stored),
-        "is_gone": may_take and stored.state == "gone",
+        # Nothing can be taken of it.
+        "is_lost": may_take and (stored.state == "gone" or not stored.text),
         "is_nothing": stored.state == "drafted" and stored.draft.get("kind") == "neither",
         "changes": [(column_label(field), *texts) for field, *texts in stored.changes],
         "next": nearest.following(stored) if may_take else None,
@@ -170,13 +211,37 @@ def _shown(
     return render(request, "studio/webpages/page.html", context, status=status)
 
 
+def _draft(stored: WebPage, kind: str) -> Mapping[str, Any]:
+    """Return the draft of a page; of one that has none of a service what its headings say, where
+    somebody makes a service of it."""
+    draft: Mapping[str, Any] = stored.draft
+    if kind != "service" or draft.get("kind") == kind:
+        return draft
+    page = Page(stored.title, stored.language, stored.text)
+    return {**headings.entry_of(page), "by": "headings"}
+
+
+def _texts(draft: Mapping[str, Any]) -> dict[str, str]:
+    return {row["field"]: "\n".join(row["lines"]) for row in draft.get("fields", ())}
+
+
+def _differs(typed: str | None, text: str) -> bool:
+    """Whether something else was typed, however a browser ends lines."""
+    return bool(typed and typed.split() != text.split())
+
+
 def _form(
-    request: HttpRequest, stored: WebPage, typed: QueryDict | None, wrong: _Wrong
+    request: HttpRequest,
+    stored: WebPage,
+    kind: str,
+    draft: Mapping[str, Any],
+    typed: QueryDict | None,
+    wrong: _Wrong,
 ) -> dict[str, Any]:
     """Return what the template shows of the entry, as it was ``typed`` where that was sent."""
-    kind, draft = _kind(typed or request.GET, stored), stored.draft.get("fields", ())
-    texts = {row["field"]: "\n".join(row["lines"]) for row in draft}
-    entries, same = nearest.entries(stored, kind, texts.get("name", stored.title))
+    texts = _texts(draft)
+    entries, same, count = nearest.entries(stored, kind, texts.get("name", stored.title))
+    near, others = dict([*entries.items()][:count]), dict([*entries.items()][count:])
     sent = QueryDict() if typed is None else typed
     is_taken = stored.state == WebPage.State.TAKEN
     into = same if typed is None or is_taken else sent.get("into", "")
@@ -184,6 +249,8 @@ def _form(
     # Ticks that were given beside another entry say nothing of this one.
     is_compared = typed is not None and sent.get("compared", "") == into
     values = {"agency": stored.agency, "name": "", "path": "", "description": "", **theirs}
+    if kind == "service":
+        values |= accepting.link_of(stored, theirs.get("url", ""), sent.get("address", ""))
     fields = []
     for name in FIELDS[kind]:
         text, other = sent.get(f"text-{name}", texts.get(name, "")), shown(theirs.get(name))
@@ -195,12 +262,19 @@ def _form(
         field |= {"theirs": other, "passage": sent.get(f"passage-{name}", "")}
         field |= {"is_ticked": is_ticked, "is_drafted": name in texts, "wrong": wrong.get(name)}
         fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
-    names, likely = nearest.categories(stored, entries)
+    names, likely = nearest.categories(stored, near)
+    version = entries[into].version if into in entries else ""
+    if is_compared and request.headers.get("HX-Request"):
+        version = sent.get(
+            "version", ""
+        )  # what a colleague saves meanwhile is told when it is taken
     return {
         "kind": kind,
         "fields": fields,
-        "entries": entries,
+        "near": near,
+        "others": others,
         "into": into,
+        "version": version,
         # An entry that is there has its own.
         "category": sent.get("own-category", "" if typed or into else likely),
         "categories": names if kind == "service" else (),

@@ -80,7 +80,7 @@ def take(
         raise editing.Stale(_taken_message(page, table))
     texts = {n: t for n in FIELDS[kind] if (t := texts.get(n, "").strip())}
     if not texts:
-        raise DraftingError(gettext("Tick what you want to take."))
+        raise DraftingError(gettext("Tick what you want to take, of fields that are not empty."))
     values: dict[str, Any] = {n: _lines(t) if n in LISTS else t for n, t in texts.items()}
     name = texts.get("name", page.title)
     if kind == "agency":
@@ -96,7 +96,7 @@ def take(
             message = gettext("Choose a category, or write a new one: else no question reaches it.")
             raise DraftingError(message)
         values |= {"agency": page.agency, "key": key, "categories": list(dict.fromkeys(keys))}
-        values |= _link(page, stored.url, address)
+        values |= link_of(page, stored.url, address)
     entry = editing.save(
         table=table,
         values=values,
@@ -163,6 +163,15 @@ def is_web(page: WebPage) -> bool:
     return page.address.startswith(("http://", "https://"))
 
 
+def link_of(page: WebPage, url: str, address: str) -> dict[str, str]:
+    """Return the columns of a service's link, where it has ``url`` so far, and of the day of the
+    page; of a saved one, whose ``address`` a person gives, nobody knows the day."""
+    if not is_web(page):
+        return {} if url else {"url": address.strip()}
+    read_on = str(timezone.localdate(page.read_at))
+    return {"url": page.address, "read_on": read_on} if url in ("", page.address) else {}
+
+
 def _locked(page_id: int, by: User) -> WebPage:
     page = WebPage.objects.select_for_update().get(pk=page_id)
     if not works_for(by, page.agency):
@@ -182,15 +191,6 @@ def _taken_message(page: WebPage, table: Table) -> str:
     return message.format(entry=page.entry, what=last_change(table, page.entry))
 
 
-def _link(page: WebPage, url: str, address: str) -> dict[str, str]:
-    """Return the link of an entry that has ``url``, with the day of its page; of a saved one, whose
-    ``address`` a person gives, nobody knows the day."""
-    if not is_web(page):
-        return {} if url else {"url": address.strip()}
-    read_on = str(timezone.localdate(page.read_at))
-    return {"url": page.address, "read_on": read_on} if url in ("", page.address) else {}
-
-
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -208,7 +208,7 @@ def _category_keys(agency: str, names: Sequence[str], by: User) -> list[str]:
 
 def _add_questions(page: WebPage, service: str, texts: Sequence[str], by: User) -> None:
     about = {"agency": page.agency, "service": service}
-    rows = ExampleQuestion.objects.filter(**about)
+    rows = ExampleQuestion.objects.filter(text__in=texts)  # of whatever service
     new = {*texts} - {*rows.values_list("text", flat=True)}
     added = [row for row in page.draft.get("questions", ()) if row["text"] in new]
     _add("questions", [{**row, **about, "origin": "model"} for row in added], "questions", by)

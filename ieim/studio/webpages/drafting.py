@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from ieim.pipeline.evidence import locate
+from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Model
-from ieim.pipeline.stages.base import Output
 from ieim.pipeline.stages.entry_drafting import ENTRY, FIELDS
 from ieim.studio.drafting import services as drafting
 from ieim.studio.drafting.requests import question_findings, question_languages
@@ -20,6 +20,9 @@ from ieim.studio.standards.services import read_json
 from ieim.studio.webpages import headings
 from ieim.studio.webpages.reading import Page
 
+_FORM = frozenset(code for code in Code if code.value.startswith(("json.", "schema")))
+_NO_FORM = "It was not in the form that was asked for."
+
 
 def draft(
     page: Page, *, agency: str, model: Model | None = None
@@ -28,7 +31,8 @@ def draft(
 
     The entry is an answer of draft_entry_v1 with ``by``: "data" where the page describes a service
     so, or else "model" or, where none is configured, "headings". It is None where the model's
-    answer did not pass the gate twice; then the details have its ``messages``.
+    answer did not pass the gate twice; then the details have its ``messages``. A question that
+    breaks a rule is left out: with a page about an entry that is there, many are there already.
 
     Raises:
         ModelUnavailable: no answer could be had.
@@ -49,23 +53,21 @@ def draft(
         return {**entry, "by": "data"}, {}
     if model is None and not drafting.has_model():
         return {**headings.entry_of(page), "by": "headings"}, {}
-    golden = golden_texts()
-
-    def check(output: Output) -> Any:
-        owner = (agency, "", "")
-        return question_findings(output, owner=owner, bundle=draft.bundle, golden=golden)
-
     request = {
         "page": {"title": page.title, "text": page.text},
         "categories": [{"key": category.key, "value": category.value} for category in ours],
         "languages": question_languages(draft.bundle),
     }
-    asked, details = drafting.ask(ENTRY, request, draft.release, check, model)
+    asked, details = drafting.ask(ENTRY, request, draft.release, lambda _output: (), model)
     tokens = asked.prompt_tokens + asked.completion_tokens
     if asked.output is None:
-        messages = [finding.message for finding in asked.findings]
-        return None, {**details, "tokens": tokens, "messages": messages}
-    return {**asked.output, "by": "model"}, {**details, "tokens": tokens}
+        said = [finding.message for finding in asked.findings if finding.code not in _FORM]
+        return None, {**details, "tokens": tokens, "messages": said or [_NO_FORM]}
+    owner, golden = (agency, "", ""), golden_texts()
+    wrong = question_findings(asked.output, owner=owner, bundle=draft.bundle, golden=golden)
+    left_out = {finding.path.split("/")[2] for finding in wrong}
+    questions = [q for i, q in enumerate(asked.output["questions"]) if str(i) not in left_out]
+    return {**asked.output, "questions": questions, "by": "model"}, {**details, "tokens": tokens}
 
 
 def by_data(page: Page, agency: str) -> tuple[dict[str, list[str]], list[str]]:

@@ -13,6 +13,7 @@ from math import inf
 import httpx2
 from django.conf import settings
 from protego import Protego
+from w3lib.encoding import resolve_encoding
 
 from conversations.webhooks.sending import ForbiddenAddress, request
 from ieim.knowledge.bundles.columns import LINK_LIMIT
@@ -98,9 +99,9 @@ class Fetcher:
         media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if media_type not in _HTML:
             raise Unreadable(f"It is no web page, but {media_type[:100]}.")
-        if response.charset_encoding:
-            with suppress(LookupError, UnicodeError):
-                body = body.decode(response.charset_encoding).encode()
+        if encoding := resolve_encoding(response.charset_encoding or ""):
+            with suppress(UnicodeError):
+                body = body.decode(encoding).encode()
         tag, date = (response.headers.get(name, "") for name in ("ETag", "Last-Modified"))
         return Answer(body, tag if len(tag) <= 200 else "", date if len(date) <= 64 else "")
 

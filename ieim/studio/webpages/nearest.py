@@ -21,19 +21,19 @@ def entry_of(page: WebPage) -> Agency | Service | None:
     return Service.objects.filter(agency=page.agency, key=page.key).first()
 
 
-def entries(page: WebPage, kind: str, name: str) -> tuple[Mapping[str, Agency | Service], str]:
-    """Return the entries of its agency that a page may be about, by their keys, and the key of the
-    one that it is about by its ``name`` or address, or was taken into; "" for none. Of a page that
-    is taken, that one alone."""
+def entries(page: WebPage, kind: str, name: str) -> tuple[Mapping[str, Agency | Service], str, int]:
+    """Return the entries of its agency that a page may be about, by their keys, the nearest first,
+    the key of the one that it is about by its ``name`` or address, or was taken into, "" for none,
+    and how many are near. Of a page that is taken, that one alone."""
     if page.state == WebPage.State.TAKEN:
         taken = entry_of(page)
-        return ({page.key: taken}, page.key) if taken else ({}, "")
+        return ({page.key: taken}, page.key, 1) if taken else ({}, "", 0)
     folded = name.casefold()
     if kind == "agency":
         agency = Agency.objects.filter(pk=page.agency).first()
         is_same = agency and (folded == agency.name.casefold() or page.key == agency.pk)
-        return {agency.pk: agency} if agency else {}, page.agency if is_same else ""
-    rows = {row.key: row for row in Service.objects.filter(agency=page.agency)}
+        return {agency.pk: agency} if agency else {}, page.agency if is_same else "", 1
+    rows = {row.key: row for row in Service.objects.filter(agency=page.agency).order_by("name")}
     differs = {
         key: (key != page.key, row.name.casefold() != folded, row.url != page.address)
         for key, row in rows.items()
@@ -46,7 +46,8 @@ def entries(page: WebPage, kind: str, name: str) -> tuple[Mapping[str, Agency | 
         hits = ranking.services(agencies=[page.agency], limit=MOST)
         keys += [hit.item.key for hit in hits]
     near = [key for key in dict.fromkeys(keys) if key in rows][: max(MOST, len(same))]
-    return {key: rows[key] for key in near}, same[0] if same else ""
+    ordered = {key: rows[key] for key in [*near, *rows]}
+    return ordered, same[0] if same else "", len(near)
 
 
 def categories(page: WebPage, near: Mapping[str, Agency | Service]) -> tuple[list[str], str]:

@@ -11,6 +11,7 @@ import trafilatura
 from lxml.html import HtmlElement
 from trafilatura import load_html
 from trafilatura.settings import use_config
+from w3lib.encoding import html_to_unicode
 
 from ieim.pipeline.message.language import detect
 
@@ -66,7 +67,12 @@ def read(body: bytes, address: str) -> Page:
     """
     if body.lstrip()[:5] == b"%PDF-":
         raise Unreadable("It is a PDF. Only web pages can be read: give the page that links to it.")
-    tree = load_html(body)
+    try:
+        html = body.decode()
+    except UnicodeDecodeError:
+        # As it declares, or as browsers take a page that does not.
+        _, html = html_to_unicode(None, body, default_encoding="cp1252")
+    tree = load_html(html)
     if tree is None:
         raise Unreadable("It is no web page (HTML).")
     # What cannot be read of it is left out: the text says the same.

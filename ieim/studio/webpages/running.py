@@ -38,6 +38,7 @@ State = WebPage.State
 _SETTLED = (State.DRAFTED, State.TAKEN, State.LEFT, State.CHANGED, State.GONE)
 """The states of a page that has a draft, or an entry."""
 _OUTAGE = "The model could not be reached: {}. Go on with the run when it can."
+_AGAIN = "Fill it in by hand, or let the page be read again."
 _SPENT = "The day’s budget of the model is used up. Go on with the run tomorrow."
 
 
@@ -133,6 +134,7 @@ def _fetch(page: WebPage, fetcher: Fetcher) -> Answer:
     return fetcher.page(page.address, etag=page.etag, last_modified=page.last_modified)
 
 
+@transaction.atomic
 def _refuse(page: WebPage, error: Unreadable) -> None:
     """Note why a page cannot be read; what was read of it before stays."""
     values: dict[str, Any] = {"is_due": False, "problem": str(error), "body": b""}
@@ -209,7 +211,7 @@ def _draft(page: WebPage, read: Page, model: Model | None) -> None:
     values: dict[str, Any] = {"is_due": False, "body": b""}
     values["tokens"] = page.tokens + details.pop("tokens", 0)
     if entry is None:
-        values["problem"] = " ".join([NOT_PASSED, *details.pop("messages")])
+        values["problem"] = " ".join([NOT_PASSED, *details.pop("messages"), _AGAIN])
     else:
         values["draft"] = entry
     with transaction.atomic():

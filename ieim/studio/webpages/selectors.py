@@ -17,6 +17,9 @@ from ieim.studio.models import PageRun, WebPage
 LOST = (WebPage.State.CHANGED, WebPage.State.GONE)
 """The states of a page that no longer says what its entry rests on."""
 
+_MOST_ENDED = 2
+"""Runs that are listed though nothing more comes of them."""
+
 
 def visible(user: User) -> QuerySet[WebPage]:
     """Return the pages, without what they say and what was drafted."""
@@ -31,11 +34,13 @@ def visible_runs(user: User) -> QuerySet[PageRun]:
     return rows if scope is None else rows.filter(agency__in=scope)
 
 
-def open_runs(user: User) -> QuerySet[PageRun]:
-    """Return the runs of the last week that go on, could go on, or have a note."""
-    is_open = Q(state__in=[*runs.UNFINISHED_STATES, PageRun.State.FAILED]) | Q(due__gt=0)
-    recent = Q(created_at__gte=timezone.now() - timedelta(days=7))
-    return visible_runs(user).filter(recent, is_open | ~Q(note=""))
+def listed_runs(user: User) -> list[PageRun]:
+    """Return the runs of the last week that go on or could go on, and the newest of those that have
+    failed, or have a note."""
+    is_open = Q(state__in=runs.UNFINISHED_STATES) | Q(due__gt=0)
+    rows = visible_runs(user).filter(created_at__gte=timezone.now() - timedelta(days=7))
+    ended = rows.exclude(is_open).filter(Q(state=PageRun.State.FAILED) | ~Q(note=""))
+    return [*rows.filter(is_open), *ended[:_MOST_ENDED]]
 
 
 def lost(user: User) -> list[tuple[str, str, int]]:

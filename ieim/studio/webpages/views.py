@@ -70,7 +70,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def pages(request: HttpRequest) -> HttpResponse:
     """List the pages by the filters of the address, and how far the runs are."""
     user = member(request)
-    listed_runs = list(selectors.open_runs(user))
+    listed_runs = selectors.listed_runs(user)
     scope, rows = agencies_of(user), selectors.visible(user)
     ids = set(rows.order_by().values_list("agency", flat=True))
     agencies = agency_choices(ids, dict(Agency.objects.values_list("pk", "name")), scope)

@@ -17,9 +17,18 @@ function show(field) {
   if (first) text.scrollTop += first.getBoundingClientRect().top - top - text.clientHeight / 3;
 }
 
+let group = null; // the field that had the focus last: selecting a passage takes it away
+
 form?.addEventListener("focusin", ({ target }) => {
   const field = target.closest("[data-field]");
   if (field) show(field.dataset.field);
+  group = field ?? group;
+});
+
+// What somebody has typed is meant to be taken.
+form?.addEventListener("input", ({ target, isTrusted }) => {
+  const tick = target.closest("textarea") && target.closest("[data-field]").querySelector("[name=take]");
+  if (tick && isTrusted) tick.checked = true;
 });
 
 let selected = ""; // the passage that was selected last
@@ -31,27 +40,32 @@ document.addEventListener("selectionchange", () => {
 });
 
 for (const button of form?.querySelectorAll("[data-passage]") ?? []) {
-  const group = button.closest("[data-field]");
+  const own = button.closest("[data-field]");
   button.hidden = false;
   button.addEventListener("click", () => {
-    const [field, passage] = ["textarea", "[name^=passage-]"].map((name) => group.querySelector(name));
+    const [field, passage] = ["textarea", "[name^=passage-]"].map((name) => own.querySelector(name));
     if (selected) {
       field.value = [field.value.trim(), selected].filter(Boolean).join("\n");
       passage.value = [passage.value, selected].filter(Boolean).join("\n");
-      group.querySelector("[name=take]").checked = true;
+      own.querySelector("[name=take]").checked = true;
+      selected = "";
       field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.focus();
+    } else {
+      text.focus(); // there is nothing to add yet
     }
-    field.focus();
   });
 }
 
 function edit() {
   const fields = [...form.querySelectorAll("textarea")];
-  const at = fields.findIndex((field) => field.closest("[data-field]").contains(document.activeElement));
-  fields[(at + 1) % fields.length].focus();
+  const next = fields[(fields.findIndex((field) => group?.contains(field)) + 1) % fields.length];
+  next.focus({ preventScroll: true });
+  next.setSelectionRange(next.value.length, next.value.length);
+  next.scrollIntoView({ block: "center" });
 }
 
 const press = (key) => () => document.querySelector(`[data-key=${key}]`)?.click();
 const keys = ["KeyA", "KeyT", "KeyL", "KeyN"].map((key) => [key, press(key)]);
-const add = () => document.activeElement?.closest("[data-field]")?.querySelector("[data-passage]")?.click();
+const add = () => (group ?? form.querySelector("[data-field]")).querySelector("[data-passage]").click();
 if (form) shortcuts({ ...Object.fromEntries(keys), KeyE: edit, KeyP: add }, { whileTyping: true });

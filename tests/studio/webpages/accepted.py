@@ -56,8 +56,7 @@ def form_of(client: Client, page: WebPage) -> dict[str, Any]:
     """What the form of a page holds when it is opened, as a browser would send it."""
     context = client.get(url(page)).context
     form = {"sha256": page.sha256, "kind": context["kind"], "into": context["into"]}
-    form |= {"compared": context["into"]}
-    form |= {f"version-{key}": entry.version for key, entry in context["entries"].items()}
+    form |= {"compared": context["into"], "version": context["version"]}
     for field in context["fields"]:
         form[f"text-{field['name']}"] = field["text"].replace("\n", "\r\n")
     form["take"] = [field["name"] for field in context["fields"] if field["is_ticked"]]

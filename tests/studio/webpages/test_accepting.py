@@ -97,7 +97,9 @@ def test_what_is_not_ticked_is_left_out_and_what_is_edited_is_taken(
 ) -> None:
     page = page_of(eve)
     form = form_of(client, page) | {"do": "take", "take": ["name", "fees"]}
-    client.post(url(page, "take/"), form | {"text-fees": "EUR 25.00 for residents"})
+    typed = {"text-fees": "EUR 25.00 for residents", "text-contact": "Call us."}
+    done = client.post(url(page, "take/"), form | typed, follow=True)
+    assert "Not taken, because it was not ticked: Contact." in text(done)
     assert (made().fees, made().requirements) == ("EUR 25.00 for residents", [])
     page.refresh_from_db()
     assert page.rests_on.keys() == {"name", "fees"}
@@ -169,7 +171,10 @@ def test_a_page_that_is_read_again_or_taken_meanwhile_is_said(client: Client, ev
     WebPage.objects.update(sha256="0" * 64)
     answer = client.post(url(page, "take/"), form)
     assert (answer.status_code, "read again meanwhile" in text(answer)) == (422, True)
-    assert "Typed</textarea>" in text(answer)
+    # The new draft, which says what the page says now, and what was typed beside it.
+    (overview,) = [f for f in answer.context["fields"] if f["name"] == "overview"]
+    assert (overview["had"], overview["text"] != "Typed") == ("Typed", True)
+    assert text(answer).count("You had:") == 1
     WebPage.objects.update(sha256=page.sha256)
     assert client.post(url(page, "take/"), form).status_code == 302
     fay = browser(person("fay", Role.EDITOR, "passports"))
@@ -178,9 +183,9 @@ def test_a_page_that_is_read_again_or_taken_meanwhile_is_said(client: Client, ev
     assert 'href="/knowledge/services/passports/permit-for-a-bonfire/"' in text(again)
     assert "EUR 26.00</textarea>" in text(again)
     context = again.context
-    assert ([*context["entries"]], context["into"]) == ([made().key], made().key)
+    assert ([*context["near"]], context["into"]) == ([made().key], made().key)
     assert not any(field["is_ticked"] for field in context["fields"] if field["theirs"])
-    into = {"into": made().key, "compared": made().key, f"version-{made().key}": made().version}
+    into = {"into": made().key, "compared": made().key, "version": made().version}
     form |= into | {"do": "take", "take": ["fees"], "text-fees": "EUR 26.00"}
     assert fay.post(url(page, "take/"), form).status_code == 302
     assert (made().fees, made().overview) == ("EUR 26.00", "Typed")
@@ -234,6 +239,33 @@ def test_a_page_without_a_draft_is_filled_by_hand(client: Client, eve: User) -> 
     page.refresh_from_db()
     assert page.draft["by"] == "person"
     assert page.rests_on == {"name": [], "overview": [passage], "fees": []}
+
+
+def test_what_a_model_takes_for_nothing_is_offered_by_its_headings(
+    client: Client, eve: User
+) -> None:
+    page = page_of(eve, kind="neither", fields=[])
+    html = text(client.get(url(page)))
+    assert "Nothing on it looks like a service" in html
+    assert "Drafted from the page’s headings" in html
+    assert '<mark class="w-mark" data-fields="fees">' in html
+    assert taken(client, page).status_code == 302
+    assert made().requirements == ["Proof of identity", "The consent of the owner"]
+
+
+def test_it_says_what_drafted_it_and_shows_the_link_that_it_gets(client: Client, eve: User) -> None:
+    page = page_of(eve)
+    WebPage.objects.update(draft={**page.draft, "by": "model"})
+    html = text(client.get(url(page)))
+    assert "Drafted by a language model" in html
+    assert f'<a class="govuk-link" href="{ADDRESS}">Permit for a bonfire</a> (as on 2' in html
+
+
+def test_any_entry_of_the_agency_can_be_chosen(client: Client, eve: User) -> None:
+    services = Service.objects.filter(agency="passports")
+    context = client.get(url(page_of(eve))).context
+    assert {*context["near"], *context["others"]} == {*services.values_list("key", flat=True)}
+    assert len(context["near"]) <= 3
 
 
 def test_leaving_is_taken_back(client: Client, eve: User) -> None:
@@ -301,6 +333,7 @@ def test_who_publishes_reads_the_page_beside_its_entry(client: Client, eve: User
     taken(client, page)
     html = text(pia.get(url(page)))
     assert 'data-fields="fees">' in html
+    assert '<h3 class="govuk-heading-s">What it costs</h3> <p class="govuk-body"><q' in html
     assert '<h3 class="govuk-heading-m answer__title" dir="auto">Permit for a bonfire</h3>' in html
     for word in ("<textarea", "Take all", "Leave it", "Next page"):
         assert word not in html

@@ -102,6 +102,8 @@ def test_a_page_that_says_the_same_again_is_as_it_was(
     assert (taken.state, taken.changes, len(office.inbox)) == ("taken", [], 1)
 
 
+# The worker has no transaction around it, as other tests have.
+@pytest.mark.django_db(transaction=True)
 def test_a_page_that_is_gone(city: City, taken: WebPage, office: PostOffice) -> None:
     city.pages["/renew"] = (410, {}, b"")
     look()

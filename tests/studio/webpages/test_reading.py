@@ -70,6 +70,11 @@ def test_it_reads_words_in_a_box_of_their_own() -> None:
 def test_it_reads_other_encodings() -> None:
     body = page(title="Liegeplätze", language="de").decode().replace("’", "'").replace("€", "EUR ")
     assert read(body.encode("latin-1"), ADDRESS).title == "Liegeplätze"
+    # What declares nothing, or ISO 8859-1, is Windows-1252 to every browser.
+    for meta in ("", '<meta charset="iso-8859-1">'):
+        text = "<main><h1>L’œuvre à déposer</h1><p>Le coût est de 80 euros, naïveté comprise.</p>"
+        french = f"<html><head>{meta}<title>Ville</title></head><body>{text}</main></body></html>"
+        assert read(french.encode("cp1252"), ADDRESS).title == "L’œuvre à déposer"
 
 
 @pytest.mark.parametrize(
