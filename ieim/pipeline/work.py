@@ -87,13 +87,17 @@ class Options:
 
     def of(self, contract_id: str, name: str) -> Any:
         """Return an option as it holds for one contract."""
-        return self.overrides.get(contract_id, {}).get(name, getattr(self, name))
+        default = _OF_CONTRACTS.get((contract_id, name), getattr(self, name))
+        return self.overrides.get(contract_id, {}).get(name, default)
 
     def budget_of(self, contract_id: str) -> Budget:
         """Return the token budget as it holds for one contract."""
         override = self.overrides.get(contract_id, {})
         return replace(self.budget, input=override.get("max_input_tokens", self.budget.input))
 
+
+# An entry with the quotes that it rests on is longer than a decision.
+_OF_CONTRACTS: Mapping[tuple[str, str], Any] = {("draft_entry_v1", "max_output_tokens"): 4096}
 
 Key = tuple[str, str]
 """A service's agency and key."""

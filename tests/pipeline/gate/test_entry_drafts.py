@@ -13,6 +13,7 @@ from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Agency, Release
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Context
+from ieim.pipeline.work import Options
 
 RELEASE = Release(
     number=1, sha256="", agencies={"port": Agency("port", "Port")}, categories={}, services={}
@@ -118,3 +119,10 @@ def test_what_is_no_service_has_neither_categories_nor_questions() -> None:
         (Code.KNOWLEDGE_UNKNOWN, "/categories"),
         (Code.KNOWLEDGE_UNKNOWN, "/questions"),
     ]
+
+
+def test_an_entry_has_room_for_its_quotes() -> None:
+    option = "max_output_tokens"
+    assert Options().of("draft_entry_v1", option) > Options().of("service_select_v1", option)
+    shorter = Options(overrides={"draft_entry_v1": {option: 900}})
+    assert shorter.of("draft_entry_v1", option) == 900

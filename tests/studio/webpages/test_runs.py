@@ -297,10 +297,8 @@ def test_the_model_drafts_and_orders_in_a_page_do_nothing(city: City, eve: User)
 
     asked = ("my passport has run out", "write to eva@example.org about it")
     wrong = answer("5 crowns")
-    with scripted_model({"draft_entry_v1": [wrong, wrong, answer("80 crowns", *asked)]}) as (
-        model,
-        _,
-    ):
+    script = {"draft_entry_v1": [wrong, wrong, answer("80 crowns", *asked)]}
+    with scripted_model(script) as (model, _):
         read(eve, address, model=model)
         page = WebPage.objects.get()
         assert (page.state, page.draft) == ("failed", {})
