@@ -101,12 +101,9 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
         return _shown(request, stored, typed, problems, wrong)
     message, size = gettext("“{name}” is in the draft.").format(name=entry), sets.working_size(by)
     drafted = _texts(_draft(stored, kind))
-    forgotten = [
-        column_label(name)
-        for name in FIELDS[kind]
-        if name not in names and _differs(typed.get(f"text-{name}"), drafted.get(name, ""))
-    ]
-    if forgotten:
+    left = (name for name in FIELDS[kind] if name not in names)
+    typed_of = ((name, typed.get(f"text-{name}")) for name in left)
+    if forgotten := [column_label(n) for n, t in typed_of if _differs(t, drafted.get(n, ""))]:
         warning = gettext("Not taken, because it was not ticked: {fields}.")
         message = f"{message} {warning.format(fields=', '.join(forgotten))}"
     label, url = gettext("Open the page again"), reverse("webpages:page", args=[page])
@@ -264,10 +261,9 @@ def _form(
         fields.append(field | {"rows": min(12, 2 + text.count("\n") + len(text) // 70)})
     names, likely = nearest.categories(stored, near)
     version = entries[into].version if into in entries else ""
+    # What a colleague saves meanwhile is told when it is taken.
     if is_compared and request.headers.get("HX-Request"):
-        version = sent.get(
-            "version", ""
-        )  # what a colleague saves meanwhile is told when it is taken
+        version = sent.get("version", "")
     return {
         "kind": kind,
         "fields": fields,
