@@ -157,6 +157,7 @@ def test_notices_and_translations_at_390_pixels(page: Page) -> None:
     page.get_by_label("Agency").select_option(index=1)
     page.get_by_label("End", exact=True).fill("2030-01-01T08:00")
     page.get_by_role("button", name="Add the notice").click()
+    expect(page.get_by_text("The notice is in place.")).to_be_visible()
     page.goto("/knowledge/notices/add/")
     expect(page.locator("#kept")).to_be_hidden()
     page.goto("/knowledge/translations/?language=de&state=all")
