@@ -104,6 +104,7 @@ def test_headings_fill_the_fields_that_they_mean() -> None:
 @pytest.mark.parametrize(
     ("needs", "fees", "contact"),
     [
+        ("What you need", "How much does a berth cost?", "Contact us"),
         ("Erforderliche Unterlagen", "Gebühren", "Zuständige Stelle"),
         ("Pièces à fournir", "Coût", "Où s’adresser ?"),
         ("Documentación", "Tasas", "Contacto"),
