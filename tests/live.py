@@ -21,7 +21,9 @@ import psycopg
 from tests.services import free_port, wait_for_port
 
 ROOT = Path(__file__).resolve().parent.parent
-READY_SECONDS = 60.0
+READY_SECONDS = 240.0
+"""How long the first page may take: it comes once the database is made and the demo is published,
+some twenty seconds alone and many times that beside the rest of the suite."""
 STOP_SECONDS = 10.0
 
 

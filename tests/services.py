@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 UNSAFE = (
     "fsync=off",

@@ -30,7 +30,6 @@ def is_cacheable(response: Any) -> bool:
 
 
 @pytest.mark.whole
-@pytest.mark.timeout(300)  # every address: seconds alone, more on a busy machine
 def test_nothing_is_kept_but_what_is_for_everybody(published: None) -> None:
     world, root = World(Variant.OWN), User.objects.create_superuser("root")
     visitors = browser(root), Client()

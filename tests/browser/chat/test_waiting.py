@@ -21,7 +21,7 @@ from tests.browser.steps import (
 )
 from tests.selection import sample
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.browser]
 
 SAID = "Please come to the office in Main Street."
 USUAL = re.compile(r"^Ask about a public service")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.office import BAD, Office, checked_at_both_widths, opened
 from tests.browser.steps import VISA
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # a dozen questions and their batch
+pytestmark = [pytest.mark.browser]
 CLICKS = 5
 QUESTIONS = 12
 

@@ -16,11 +16,11 @@ def test_two_colleagues_see_each_other_and_what_the_other_does(office: Office) -
     office.open(carla, citizen)
     take(carla)
     sofia.goto(carla.url)
-    expect(carla.locator("#colleagues")).to_contain_text("Sofia Super reads this.", timeout=3_000)
-    expect(sofia.locator("#colleagues")).to_contain_text("Carla Case reads this.", timeout=3_000)
+    expect(carla.locator("#colleagues")).to_contain_text("Sofia Super reads this.")
+    expect(sofia.locator("#colleagues")).to_contain_text("Carla Case reads this.")
     note = carla.get_by_label("Write a note")
     note.press_sequentially("Please look, @sup")
-    expect(sofia.locator("#colleagues")).to_contain_text("Carla Case writes.", timeout=3_000)
+    expect(sofia.locator("#colleagues")).to_contain_text("Carla Case writes.")
     expect(carla.get_by_role("option", name="@supervisor")).to_have_attribute(
         "aria-selected", "true"
     )
@@ -39,7 +39,7 @@ def test_two_colleagues_see_each_other_and_what_the_other_does(office: Office) -
     sofia.get_by_label("Write a note").fill("I come to it")
     carla.get_by_role("button", name="For one hour").click()
     changed = sofia.get_by_role("link", name="Load it again")
-    expect(changed).to_be_visible(timeout=3_000)
+    expect(changed).to_be_visible()
     expect(sofia.locator("#colleagues")).to_contain_text("The item is free again.")
     checked_at_both_widths(sofia)
     changed.click()

@@ -21,7 +21,6 @@ from tests.services import free_port, postgres_bin
 
 pytestmark = [
     pytest.mark.whole,
-    pytest.mark.timeout(300),
     pytest.mark.skipif(postgres_bin() is None, reason="PostgreSQL is not installed"),
 ]
 

@@ -77,7 +77,7 @@ async def beats(socket: Any, *, writes: bool = False) -> None:
 async def until(socket: Any, key: str, value: Any) -> dict[str, Any]:
     """Read frames until one says this."""
     while True:
-        frame: dict[str, Any] = json.loads(await socket.receive_from(timeout=3))
+        frame: dict[str, Any] = json.loads(await socket.receive_from(timeout=PATIENCE))
         if frame.get(key) == value:
             return frame
 
@@ -86,6 +86,7 @@ def by_rest(item: ReviewItem, user: User) -> Any:
     return Reviewer(user).get(f"{path_of(item)}presence/").json()
 
 
+PATIENCE = 30.0
 READS, WRITES = {"name": "Ben Bo", "writes": False}, {"name": "Ben Bo", "writes": True}
 
 
@@ -158,7 +159,7 @@ async def test_it_is_closed_when_the_right_is_lost(
 
     await in_thread(lose)()
     await in_thread(claims.claim)(item_id=item.pk, actor=ben)
-    closed = await socket.receive_output(timeout=3)
+    closed = await socket.receive_output(timeout=PATIENCE)
     assert (closed["type"], closed["code"]) == ("websocket.close", 4403)
     await socket.disconnect()
 
@@ -170,7 +171,7 @@ async def test_a_frame_that_is_no_heartbeat_closes_it(
     socket = socket_of(item, await cookie_of(eva))
     assert (await socket.connect())[0]
     await socket.send_to(text_data=frame)
-    assert (await socket.receive_output(timeout=3))["type"] == "websocket.close"
+    assert (await socket.receive_output(timeout=PATIENCE))["type"] == "websocket.close"
     await socket.disconnect()
 
 
