@@ -114,7 +114,7 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
             "{number} entries in your change set: propose them",
             size,
         ).format(number=size)
-    return _next(request, stored, message, url, label)
+    return _next(request, stored, message, url, label, tags="saved")
 
 
 @require_POST
@@ -135,9 +135,11 @@ def leave(request: HttpRequest, page: int, *, undo: bool = False) -> HttpRespons
     return redirect("webpages:page", page)
 
 
-def _next(request: HttpRequest, stored: WebPage, *message: str) -> HttpResponse:
+def _next(
+    request: HttpRequest, stored: WebPage, message: str, url: str, label: str, *, tags: str = ""
+) -> HttpResponse:
     """Redirect to the next page, with a message and a link."""
-    messages.success(request, format_html(_LINK, *message), extra_tags="saved")
+    messages.success(request, format_html(_LINK, message, url, label), extra_tags=tags)
     following = nearest.following(stored)
     return redirect("webpages:page", following.pk) if following else redirect("webpages:pages")
 

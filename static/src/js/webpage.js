@@ -32,12 +32,16 @@ form?.addEventListener("input", ({ target, isTrusted }) => {
 });
 
 let selected = ""; // the passage that was selected last
+let place = null; // where that is
 
-document.addEventListener("selectionchange", () => {
+function remember() {
   const selection = getSelection();
   const isOfPage = selection.rangeCount && text.contains(selection.getRangeAt(0).commonAncestorContainer);
-  if (isOfPage && !selection.isCollapsed) selected = selection.toString().replace(/[\t\n]+/g, "\n").trim();
-});
+  if (!isOfPage || selection.isCollapsed) return;
+  selected = selection.toString().replace(/[\t\n]+/g, "\n").trim();
+  place = selection.anchorNode;
+}
+document.addEventListener("selectionchange", remember);
 
 for (const button of form?.querySelectorAll("[data-passage]") ?? []) {
   const own = button.closest("[data-field]");
@@ -57,6 +61,18 @@ for (const button of form?.querySelectorAll("[data-passage]") ?? []) {
   });
 }
 
+// The passage after or before the one that is marked, for who uses no mouse.
+function markPassage(step) {
+  const passages = [...text.querySelectorAll("p, li, td, h2, h3, h4, h5, h6")].filter((part) => part.innerText.trim());
+  if (!passages.length) return;
+  const marked = passages.findIndex((part) => part.contains(place));
+  const passage = passages[marked < 0 ? 0 : (marked + step + passages.length) % passages.length];
+  text.focus();
+  getSelection().selectAllChildren(passage);
+  remember(); // the next key can come before the event
+  passage.scrollIntoView({ block: "nearest" });
+}
+
 function edit() {
   const fields = [...form.querySelectorAll("textarea")];
   const next = fields[(fields.findIndex((field) => group?.contains(field)) + 1) % fields.length];
@@ -68,4 +84,5 @@ function edit() {
 const press = (key) => () => document.querySelector(`[data-key=${key}]`)?.click();
 const keys = ["KeyA", "KeyT", "KeyL", "KeyN"].map((key) => [key, press(key)]);
 const add = () => (group ?? form.querySelector("[data-field]")).querySelector("[data-passage]").click();
-if (form) shortcuts({ ...Object.fromEntries(keys), KeyE: edit, KeyP: add }, { whileTyping: true });
+const marking = { KeyM: () => markPassage(1), KeyB: () => markPassage(-1), KeyP: add };
+if (form) shortcuts({ ...Object.fromEntries(keys), KeyE: edit, ...marking }, { whileTyping: true });

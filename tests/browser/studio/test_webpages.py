@@ -67,6 +67,7 @@ def test_a_page_is_read_corrected_and_taken_by_keys(browser: Browser, site: str)
     page.get_by_role("button", name="Close").click()
     page.keyboard.press("Alt+l")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Permit for a stall")
+    page.get_by_label("What it costs", exact=True).fill("Nothing at all")
     page.get_by_role("button", name="Leave it").click()
     expect(page.get_by_role("alert")).to_contain_text("The page is left.")
     page.get_by_role("link", name="Take it back").click()
@@ -74,6 +75,8 @@ def test_a_page_is_read_corrected_and_taken_by_keys(browser: Browser, site: str)
     expect(page.get_by_role("button", name="Take all")).to_be_visible()
     page.get_by_role("button", name="Take it back").click()
     expect(page.get_by_role("button", name="Leave it")).to_be_visible()
+    page.get_by_role("button", name="Put it back").click()
+    expect(page.get_by_label("What it costs", exact=True)).to_have_value("Nothing at all")
     page.context.close()
 
 
@@ -99,7 +102,14 @@ def test_a_marked_passage_goes_into_a_field_and_an_entry_is_compared(
     expect(costs).to_have_value(re.compile("A decision is made within ten days.$"))
     expect(costs).to_be_focused()
     page.keyboard.press("Alt+e")
-    expect(page.get_by_label("How long it takes", exact=True)).to_be_focused()
+    time = page.get_by_label("How long it takes", exact=True)
+    expect(time).to_be_focused()
+    page.keyboard.press("Alt+m")  # the one after the passage that was marked with the mouse
+    page.keyboard.press("Alt+b")
+    expect(page.locator("#page-text")).to_be_focused()
+    page.keyboard.press("Alt+p")
+    expect(time).to_have_value(re.compile("(A decision is made within ten days.\n?){2}$"))
+    expect(time).to_be_focused()
     page.context.close()
 
 
