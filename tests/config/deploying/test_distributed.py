@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import live
 from tests.checks import ROOT, clean_environment
 from tests.services import free_port, postgres_bin
 
@@ -36,7 +37,7 @@ def distributed() -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        late = threading.Timer(100, process.terminate)
+        late = threading.Timer(live.READY_SECONDS, process.terminate)
         late.start()
         assert process.stdout is not None
         try:
@@ -74,7 +75,7 @@ def test_it_answers_on_both_and_ends_by_ctrl_c() -> None:
     with distributed() as (process, chats):
         assert len(chats) == 2
         for chat in chats:
-            with urllib.request.urlopen(f"{chat}readyz", timeout=10) as answer:
+            with urllib.request.urlopen(f"{chat}readyz", timeout=60) as answer:
                 assert answer.status == 200
         child_pids = parts(process.pid)
         assert len(child_pids) == 7, "two web processes, two workers, beat, Redis, PostgreSQL"
