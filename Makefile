@@ -9,7 +9,8 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 MODEL  := .venv-model
 SBOM   := .venv-sbom
-PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
+# Wheels alone: no package's set-up code runs here or on a server.
+PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes --only-binary :all:
 # That of pyproject.toml where its tag is on this commit (v0.2.0), else the one that comes next:
 # 0.3.0.dev12+g1a2b3c4, twelve commits after the last tag. An unpacked archive has its own.
 RELEASE = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
@@ -127,7 +128,7 @@ $(MODEL)/.installed: requirements/model-build.txt requirements/model.txt | $(PY)
 	@$(PY) -m venv $(MODEL)
 	@$(subst $(VENV)/,$(MODEL)/,$(PIP)) -r requirements/model-build.txt
 	@PATH="$(CURDIR)/$(MODEL)/bin:$$PATH" $(subst $(VENV)/,$(MODEL)/,$(PIP)) \
-		--no-build-isolation -r requirements/model.txt
+		--no-binary llama-cpp-python --no-build-isolation -r requirements/model.txt
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json .npmrc | $(VENV)/.installed

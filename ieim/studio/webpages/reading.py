@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import extruct
 import trafilatura
 from lxml.html import HtmlElement
 from trafilatura import load_html
@@ -14,6 +13,7 @@ from trafilatura.settings import use_config
 from w3lib.encoding import html_to_unicode
 
 from ieim.pipeline.message.language import detect
+from ieim.studio.webpages.embedded import data_of
 
 MAX_TEXT = 40_000
 """Code points of a page's text; a longer one is no page about one thing."""
@@ -75,11 +75,7 @@ def read(body: bytes, address: str) -> Page:
     tree = load_html(html)
     if tree is None:
         raise Unreadable("It is no web page (HTML).")
-    # What cannot be read of it is left out: the text says the same.
-    found = extruct.extract(
-        tree, base_url=address, syntaxes=["json-ld", "microdata"], errors="ignore", uniform=True
-    )
-    data = (*found.get("json-ld", ()), *found.get("microdata", ()))
+    data = data_of(tree, address)
     title = " ".join((tree.findtext(".//h1") or tree.findtext(".//title") or "").split())
     declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
     _keep_words(tree)

@@ -81,7 +81,7 @@ def test_it_answers_on_both_and_ends_by_ctrl_c() -> None:
         assert len(child_pids) == 7, "two web processes, two workers, beat, Redis, PostgreSQL"
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
-    assert not [pid for pid in child_pids if Path(f"/proc/{pid}").exists()]
+    wait_until_gone(child_pids)
 
 
 def test_it_ends_when_a_part_ends() -> None:

@@ -26,7 +26,7 @@ FREE = {
         "Zlib",
         "CC0-1.0",
     ),
-    *("PSF-2.0", "CNRI-Python", "W3C", "MPL-2.0", "LGPL-2.1-or-later", "LGPL-3.0-only", "OFL-1.1"),
+    *("PSF-2.0", "CNRI-Python", "MPL-2.0", "LGPL-2.1-or-later", "LGPL-3.0-only", "OFL-1.1"),
 }
 """What IEIM may be handed on with."""
 

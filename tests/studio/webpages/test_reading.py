@@ -60,6 +60,36 @@ def test_it_reads_microdata() -> None:
         assert lines["fees"] == ["80 EUR", "80 EUR"]
 
 
+def test_it_reads_each_kind_of_value_in_microdata() -> None:
+    body = """<main itemscope itemtype="https://schema.org/GovernmentService"><h1>Berths</h1>
+<p itemprop="description">For boats.<br>Also for <b itemprop="audience">guests</b>.</p>
+<a itemprop="url" href="/book">Book</a> <a itemprop="sameAs" href="http://[">Broken</a>
+<time itemprop="validFrom" datetime="2026-05-01">May</time> <meta itemprop="telephone" content="1">
+<div itemprop="provider" itemscope><p itemprop="name">The harbour</p></div></main>"""
+    (service,) = read(body.encode(), ADDRESS).data
+    assert service == {
+        "@context": "https://schema.org",
+        "@type": "GovernmentService",
+        "description": ["For boats.\nAlso for guests."],
+        "audience": ["guests"],
+        "url": ["https://www.city.example/book"],
+        "sameAs": ["http://["],
+        "validFrom": ["2026-05-01"],
+        "telephone": ["1"],
+        "provider": [{"name": ["The harbour"]}],
+    }
+
+
+def test_data_that_is_broken_or_without_end_is_left_out() -> None:
+    broken = ["{", "[" * 100_000, '{"name": "read"}']
+    scripts = "".join(f'<script type="application/ld+json">{text}</script>' for text in broken)
+    nested = '<b itemprop="name">' * 200 + "Berth" + "</b>" * 200
+    text = f"<main itemscope><p>Boats stay for ten nights.</p><p>{nested}</p></main>"
+    body = f"<html><head>{scripts}</head><body>{text}</body></html>"
+    first, second = read(body.encode(), ADDRESS).data
+    assert (first["name"], second["name"]) == ("read", ["Berth"] * 3)
+
+
 def test_it_reads_words_in_a_box_of_their_own() -> None:
     body = """<html lang="en"><body><main><h1>Berths</h1><div>For your <b>own</b> boat.</div>
 <h2>How to apply</h2><ol><li><h3>Choose</h3><p>Use the map.</p></li></ol><h2>Deadlines</h2>
