@@ -110,8 +110,8 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
     if size:  # else what a colleague has begun has it
         url = reverse("knowledge:propose")
         label = ngettext(
-            "{number} entry in your change set: propose it",
-            "{number} entries in your change set: propose them",
+            "{number} change in your change set: propose it",
+            "{number} changes in your change set: propose them",
             size,
         ).format(number=size)
     return _next(request, stored, message, url, label, tags="saved")

@@ -77,7 +77,7 @@ def test_take_all_makes_an_entry_with_its_source_and_opens_the_next_page(
     assert json.loads(event.payload)["address"] == ADDRESS
     html = text(client.get(url(following)))
     assert "“Permit for a bonfire” is in the draft." in html
-    assert "1 entry in your change set: propose it" in html
+    assert "1 change in your change set: propose it" in html
 
 
 def test_the_text_is_shown_in_blocks_with_the_quotes_of_each_field_marked(
