@@ -23,7 +23,11 @@ _AMOUNT = re.compile(
 )
 _CENTS = re.compile(r"[.,]\d{1,2}(?!\d)|\d\s+[A-Z]")
 """A number that reads as money: with decimals, or before a word with a capital letter."""
-_MAIL = re.compile(r"[^\s,;<>]+(?:@|\s?[(\[]at[)\]]\s?)[^\s,;<>]*|@[^\s,;<>]+", re.IGNORECASE)
+_MAIL = re.compile(
+    r"(?<![^\s,;<>])(?:[^\s,;<>@]++@[^\s,;<>]*|@[^\s,;<>]+"
+    r"|[^\s,;<>(\[]++\s?[(\[]at[)\]]\s?[^\s,;<>]*)",
+    re.IGNORECASE,
+)
 _PHONE = re.compile(r"\+?\(?\d[\d ()./-]{5,60}\d")
 _KEY = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 _LONGEST_PHONE = 15

@@ -19,7 +19,7 @@ from ieim.pipeline.stages.entry_drafting import LISTS
 from ieim.studio.webpages.reading import LINKS, Page
 
 _TABLE = str(Path(__file__).with_name("headings.yaml"))
-_HEADING = re.compile(r"(#{1,6}) +(.*)")
+_HEADING = re.compile(r"(#{1,6}) ++(.*)")
 _ITEM = re.compile(r"^(?:[-*]|\d{1,2}[.)]) +(?:#{1,6} +)?")
 _RULE = re.compile(r"[|\-: ]+")
 _LINES = {"overview": 3, "contact": 20}

@@ -12,7 +12,7 @@ from ieim.studio.models import WebPage
 
 _LINE = re.compile(
     r"^[ \t]*(?:(?P<heading>#{1,6}) +|(?P<ul>[-*] +)|(?P<ol>\d{1,2}[.)] +))?"
-    r"(?P<text>\S.*?)[ \t]*$",
+    r"(?P<text>\S.*)$",
     re.MULTILINE,
 )
 _CELL = re.compile(r"(?<=\|)[ \t]*([^|]*?)[ \t]*(?=\|)")
@@ -65,7 +65,8 @@ def blocks(page: WebPage, quotes: Mapping[str, Sequence[str]]) -> list[Block]:
 
     level = 1
     for line in _LINE.finditer(source):
-        text, cells = line["text"], [line.span("text")]
+        offset, text = line.start("text"), line["text"].rstrip(" \t")
+        cells = [(offset, offset + len(text))]
         if _RULE.fullmatch(text) or (line["heading"] and text == page.title):
             continue
         tag = "ul" if line["ul"] else "ol" if line["ol"] else "table" if text[0] == "|" else "p"
@@ -73,7 +74,6 @@ def blocks(page: WebPage, quotes: Mapping[str, Sequence[str]]) -> list[Block]:
             level = min(max(len(line["heading"] or "") + 1, 2 + bool(result)), level + 1, 6)
             tag = f"h{level}"
         elif tag == "table":
-            offset = line.start("text")
             cells = [(offset + c.start(1), offset + c.end(1)) for c in _CELL.finditer(text)]
         row = [list(pieces(start, end)) for start, end in cells]
         if result and tag == result[-1].tag and tag in ("ul", "ol", "table"):

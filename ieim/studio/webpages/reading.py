@@ -30,7 +30,7 @@ _INLINE = frozenset(
 _FILLER = "⸭" * 300
 """Put behind links of the main part while it is extracted: the library takes fewer characters with
 links for a menu."""
-_FILLED = re.compile(" *⸭+")
+_FILLED = re.compile("(?<! ) *⸭+")
 _SAMPLE = 2_000
 """Code points of a text that its language is told by."""
 # A short page keeps its structure too: below this size the library takes all words of a page.
