@@ -120,17 +120,16 @@ def mark_uncovered(reply: Reply, inputs: Inputs, listed: Sequence[Key] = ()) -> 
     """Return ``reply`` with the parts of the message that none of its sources is about, nor any of
     the services that are ``listed`` beside it.
 
-    Such is a request for another service, and a question beside others that no service is about,
-    not even one that goes on with the sources. Spans are of the citizen's text as sent, because a
-    model may have been given another.
+    Such is a request for another service, and a question beside others that does not even go on
+    with the sources: words alone cannot tell that. Spans are of the citizen's text as sent, because
+    a model may have been given another.
     """
     if not reply.sources:
         return reply
     sources = tuple((source.agency_id, source.service_key) for source in reply.sources)
     cited = (*sources, *listed)
-    left = {
-        span for span, ranking in inputs.requests if max(map(ranking.probability, cited)) < COVERED
-    }
-    left |= {span for span in inputs.questions_beside if inputs.is_outside(span, cited)}
+    beside = [(span, inputs.rank_beside(span, cited)) for span in inputs.questions_beside]
+    parts = [*inputs.requests, *((span, rank) for span, rank in beside if rank.by_meaning)]
+    left = [span for span, rank in parts if max(map(rank.probability, cited)) < COVERED]
     spans = (inputs.context.original(span.start, span.end) for span in sorted(left))
     return replace(reply, uncovered=tuple(spans))

@@ -163,11 +163,9 @@ class Inputs:
         ]
         return other_spans if len(spans) > 1 else []
 
-    def is_outside(self, part: Span, about: tuple[Key, ...]) -> bool:
-        """Whether no service is about a part of the message, though the talk is ``about`` some.
-        Words alone cannot tell."""
-        ranking = self.shortlist.rank(Query(self.text[part.start : part.end], about=about))
-        return ranking.by_meaning and ranking.outside >= OUTSIDE
+    def rank_beside(self, part: Span, about: tuple[Key, ...]) -> Ranking:
+        """Return the ranking for a part of the message, where the talk is ``about`` services."""
+        return self.shortlist.rank(Query(self.text[part.start : part.end], about=about))
 
     def _part(self, span: Span) -> Query:
         return Query(self.text[span.start : span.end], without=self.query.without)

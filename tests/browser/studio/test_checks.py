@@ -65,6 +65,7 @@ def test_an_editor_watches_the_checks_and_writes_the_note_meanwhile(
     expect(page.get_by_text("No errors so far.")).to_be_visible()
     checked_at_both_widths(page)
     page.goto(PROPOSE)
+    page.get_by_role("button", name="Take them into my set").click()
     page.get_by_label("What changes, and why?").fill("A thousand permits")
     page.unroute("**/knowledge/**")
     expect(page.get_by_text("worth a look")).to_be_visible(timeout=60_000)

@@ -45,7 +45,9 @@ def uncovered(
 def test_a_part_that_no_source_is_about_is_said() -> None:
     assert uncovered(THIRD, REPLACE.name, PAVILION.name) == [PARTS[2]]
     assert uncovered(THIRD, REPLACE.name) == [*PARTS[1:]]
-    assert uncovered(THIRD, REPLACE.name, parts=()) == []
+    # Of questions that are no requests the ranking tells by meaning alone.
+    assert uncovered(THIRD, REPLACE.name, parts=()) == [f"{part}?" for part in PARTS[1:]]
+    assert uncovered(THIRD, REPLACE.name, parts=(), by_meaning=False) == []
 
 
 def test_a_question_that_no_service_is_about_is_said_too() -> None:

@@ -113,11 +113,24 @@ document.addEventListener("focusin", (event) => {
 });
 
 // Help lines that came for what was said of an answer: they stand far above it.
-document.addEventListener("help", ({ detail: { id } }) => {
+function leadToHelp(id) {
   const help = document.getElementById(id);
   help.tabIndex = -1;
   help.focus({ preventScroll: true });
   bring(help);
+}
+
+document.addEventListener("help", ({ detail }) => leadToHelp(detail.id));
+
+// The same lines come by the socket, too, and would take the focus away with those that have it.
+let replacing = null;
+
+document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
+  if (target === document.activeElement && target.id.endsWith("-help")) replacing = target.id;
+});
+document.addEventListener("htmx:oobAfterSwap", () => {
+  if (replacing && document.activeElement === document.body) leadToHelp(replacing);
+  replacing = null;
 });
 
 // ---- back to the newest

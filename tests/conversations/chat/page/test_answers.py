@@ -7,6 +7,8 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -147,10 +149,11 @@ def test_the_page_and_rest_tell_the_same_cards(ask: Ask) -> None:
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """No service is about the mooring: words alone do not tell."""
 
-    def is_outside(inputs: Inputs, part: Span, _about: object) -> bool:
-        return inputs.text[part.start : part.end] == MOORING
+    def rank_beside(inputs: Inputs, part: Span, _about: object) -> Any:
+        is_about = inputs.text[part.start : part.end] != MOORING
+        return SimpleNamespace(by_meaning=True, probability=lambda _service: float(is_about))
 
-    monkeypatch.setattr(Inputs, "is_outside", is_outside)
+    monkeypatch.setattr(Inputs, "rank_beside", rank_beside)
 
 
 @pytest.mark.usefixtures("outside")
