@@ -10,6 +10,10 @@ Then how often the fee leads "How much does it cost to ...?" for each service wi
 fees as they are and each amount a third higher; how often the processing time leads "How long does
 it take to ...?"; and how often the sentence that states the limit leads three questions of by when.
 ``benchmarks/questions/limits.jsonl`` has its words for each service with a limit.
+
+Last how often a question beside others is said not to be answered by an answer about one service:
+where it goes on with that service (none should be), where another service is about it, and where
+none is (all should be). The baseline says so only where no service at all is about it.
 """
 
 from __future__ import annotations
@@ -20,24 +24,26 @@ import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.ports import Query
+from ieim.pipeline.ports import Key, Query
 from ieim.pipeline.reply.answering import lead_with_answer
 from ieim.pipeline.reply.cards import SECTIONS, Section
+from ieim.pipeline.reply.marks import COVERED
 from ieim.pipeline.reply.reply import render_service
-from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.stages.base import OUTSIDE, Context, Inputs
 from ieim.search import Search, fuse
 from ieim.search import kinds as reading
 from ieim.search.embedders import build_embedder
 from ieim.search.passages import of_service
 
-QUESTIONS = ROOT / "benchmarks" / "questions" / "passages.jsonl"
-LIMITS = ROOT / "benchmarks" / "questions" / "limits.jsonl"
+FOLDER = ROOT / "benchmarks" / "questions"
+OTHERS, NOTHING = ("demo.jsonl",), ("outside.jsonl", "outside_b.jsonl")
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 HOW_MUCH = "How much does it cost to {}?"
 HOW_LONG = "How long does it take to {}?"
@@ -56,8 +62,7 @@ def main() -> None:
     search = _search(release)
     services = {service.key: service for service in release.services.values()}
     leads = two = value = refused = baseline = unsaid = actual = 0
-    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in _rows("passages.jsonl"):
         service = services[row["service"]]
         results = search.passages(row["text"], service)
         if results is None or not results.ranked:
@@ -88,7 +93,7 @@ def main() -> None:
     timed = [s for s in release.services.values() if s.processing_time]
     count = sum(_leads("processing_time", HOW_LONG, s, release, search) for s in timed)
     print(f"{HOW_LONG} the processing time leads {count} of {len(timed)}")
-    rows = list(map(json.loads, LIMITS.read_text(encoding="utf-8").splitlines()))
+    rows = _rows("limits.jsonl")
     for question in BY_WHEN:
         right = 0
         for row in rows:
@@ -96,6 +101,30 @@ def main() -> None:
             first = _first(question, service, release, search)
             right += first is not None and any(w in " ".join(first.items) for w in row["says"])
         print(f"{question} the limit leads {right} of {len(rows)}")
+    _print_left(release, search)
+
+
+def _print_left(release: Release, search: Search) -> None:
+    keys = list(release.services)
+    by_service = {key[1]: key for key in keys}
+    asked: dict[str, list[tuple[str, Key]]] = {
+        "goes on": [(row["text"], by_service[row["service"]]) for row in _rows("passages.jsonl")]
+    }
+    for name, files in (("of another service", OTHERS), ("of none", NOTHING)):
+        rows = enumerate(_rows(*files))
+        pairs = [(row, keys[7 * index % len(keys)]) for index, row in rows]
+        right = "acceptable_services"
+        asked[name] = [(r["text"], k) for r, k in pairs if k[1] not in r["expected"][right]]
+    for name, questions in asked.items():
+        rankings = [(search.rank(Query(text, about=(key,))), key) for text, key in questions]
+        left = sum(ranking.probability(key) < COVERED for ranking, key in rankings)
+        baseline = sum(ranking.outside >= OUTSIDE for ranking, _ in rankings)
+        print(f"question beside others, {name}: left over {left} of {len(rankings)} ({baseline})")
+
+
+def _rows(*files: str) -> list[dict[str, Any]]:
+    lines = (line for file in files for line in (FOLDER / file).open(encoding="utf-8"))
+    return list(map(json.loads, lines))
 
 
 def _search(release: Release) -> Search:
