@@ -35,7 +35,7 @@ NEGLIGIBLE = LIMIT / 20**2
 """Seconds for ``SHORT`` characters, from which quadratic growth stays below ``LIMIT``."""
 
 PARTS = 8
-"""In how many tests the patterns are tried: a test has two minutes."""
+"""In how many tests the patterns are tried: a test has five minutes."""
 
 RUNS = [
     *("1", "a", "A", " ", "\n", ".", ",", "-", "_", "/", "(", "@", "<", ":", "+", '"', "\\", "*"),

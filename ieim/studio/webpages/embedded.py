@@ -66,7 +66,7 @@ def _value(element: HtmlElement, address: str) -> Any:
     if attribute := _ADDRESSES.get(element.tag):
         written = element.get(attribute, "")
         try:
-            return urljoin(address, written)
+            return urljoin(address, written) if written else ""
         except ValueError:  # it is no address
             return written
     attribute = _VALUES.get(element.tag)
