@@ -12,8 +12,9 @@ it take to ...?"; and how often the sentence that states the limit leads three q
 ``benchmarks/questions/limits.jsonl`` has its words for each service with a limit.
 
 Last how often a question beside others is said not to be answered by an answer about one service:
-where it goes on with that service (none should be), where another service is about it, and where
-none is (all should be). The baseline says so only where no service at all is about it.
+where it goes on with that service (none should be), in words of its own or in those of everybody in
+seven languages, where another service is about it, and where none is (all should be). The baseline
+says so only where no service at all is about it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.pipeline.kinds import FOLLOW_UP, kind_of
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import Key, Query
 from ieim.pipeline.reply.answering import lead_with_answer
@@ -43,6 +45,15 @@ from ieim.search.embedders import build_embedder
 from ieim.search.passages import of_service
 
 FOLDER = ROOT / "benchmarks" / "questions"
+USUAL = [
+    *("How much does it cost?", "What documents do I need?", "How long does it take?"),
+    *("Where do I have to go?", "Can someone else do it for me?", "Is there a phone number?"),
+    *("Do I need an appointment?", "Was kostet das?", "Welche Unterlagen brauche ich?"),
+    *("Wie lange dauert das?", "Wo muss ich hin?", "Combien ça coûte ?"),
+    *("Quels documents faut-il ?", "Combien de temps ça prend ?", "¿Cuánto cuesta?"),
+    *("¿Qué documentos necesito?", "كم يكلف ذلك؟", "ما الوثائق المطلوبة؟"),
+    *("Magkano ito?", "Anong mga dokumento ang kailangan?", "要多少钱？", "需要什么材料？"),
+]
 OTHERS, NOTHING = ("demo.jsonl",), ("outside.jsonl", "outside_b.jsonl")
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 HOW_MUCH = "How much does it cost to {}?"
@@ -115,9 +126,14 @@ def _print_left(release: Release, search: Search) -> None:
         pairs = [(row, keys[7 * index % len(keys)]) for index, row in rows]
         right = "acceptable_services"
         asked[name] = [(r["text"], k) for r, k in pairs if k[1] not in r["expected"][right]]
+    asked["goes on, as everybody asks"] = [(text, key) for text in USUAL for key in keys[::4]]
     for name, questions in asked.items():
         rankings = [(search.rank(Query(text, about=(key,))), key) for text, key in questions]
-        left = sum(ranking.probability(key) < COVERED for ranking, key in rankings)
+        follows = [kind_of(text, search) == FOLLOW_UP for text, _ in questions]
+        left = sum(
+            ranking.probability(key) < COVERED and not is_follow_up
+            for (ranking, key), is_follow_up in zip(rankings, follows, strict=True)
+        )
         baseline = sum(ranking.outside >= OUTSIDE for ranking, _ in rankings)
         print(f"question beside others, {name}: left over {left} of {len(rankings)} ({baseline})")
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.kinds import INQUIRIES, INQUIRY
+from ieim.pipeline.kinds import FOLLOW_UP, INQUIRIES, INQUIRY, kind_of
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import Redacted
 from ieim.pipeline.ports import Key, Query, Ranking, Shortlist, Span
@@ -155,13 +155,20 @@ class Inputs:
 
     @property
     def questions_beside(self) -> list[Span]:
-        """The questions of a message that asks several, but for those that are its requests."""
+        """The questions of a message that asks several, but for its requests and for those that go
+        on with another one by their form ("how long does it take?")."""
         spans = [Span(start, end) for start, end in questions(self.text)]
         requests = [span for span, _ in self.requests]
         other_spans = [
             s for s in spans if not any(s.start < r.end and r.start < s.end for r in requests)
         ]
-        return other_spans if len(spans) > 1 else []
+        if len(spans) < 2:
+            return []
+        return [
+            s
+            for s in other_spans
+            if kind_of(self.text[s.start : s.end], self.shortlist) != FOLLOW_UP
+        ]
 
     def rank_beside(self, part: Span, about: tuple[Key, ...]) -> Ranking:
         """Return the ranking for a part of the message, where the talk is ``about`` services."""

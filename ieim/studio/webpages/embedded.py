@@ -22,7 +22,6 @@ _ADDRESSES = {
     "object": "data",
 }
 _VALUES = {"meta": "content", "data": "value", "meter": "value", "time": "datetime"}
-
 _MOST_AROUND = 3
 
 
@@ -47,7 +46,7 @@ def _item(scope: HtmlElement, address: str) -> dict[str, Any]:
     if types := scope.get("itemtype", "").split():
         vocabulary, _, name = types[0].rpartition("/")
         node |= {"@context": vocabulary, "@type": name if len(types) == 1 else types}
-    pending = [(element, 0) for element in reversed(scope)]
+    pending = [(element, 0) for element in scope.iterchildren("*", reversed=True)]
     while pending:
         element, around = pending.pop()
         if names := element.get("itemprop", "").split():
@@ -56,7 +55,7 @@ def _item(scope: HtmlElement, address: str) -> dict[str, Any]:
             for name in names:
                 node.setdefault(name, []).append(value)
         if element.get("itemscope") is None and around < _MOST_AROUND:
-            pending += [(inner, around) for inner in reversed(element)]
+            pending += [(inner, around) for inner in element.iterchildren("*", reversed=True)]
     return node
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from ieim.pipeline.kinds import FOLLOW_UP
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Query
 from ieim.pipeline.reply.marks import mark_uncovered
@@ -30,14 +31,12 @@ PARTS = (
 THIRD = f"{PARTS[0]}? {PARTS[1]}? {PARTS[2]}?"
 
 
-def uncovered(
-    text: str, *cited: Any, parts: tuple[str, ...] = PARTS, by_meaning: bool = True
-) -> list[str]:
+def uncovered(text: str, *cited: Any, parts: tuple[str, ...] = PARTS, **options: Any) -> list[str]:
     """Return the parts of ``text`` that an answer which cites these services leaves over."""
     outcome, _ = run(ScriptedModel(high_script()))
     assert isinstance(outcome, Answered)
     sources = tuple(card.source for card in outcome.reply.cards if card.title in cited)
-    given = inputs(text, *parts, by_meaning=by_meaning)
+    given = inputs(text, *parts, **options)
     result = mark_uncovered(replace(outcome.reply, sources=sources), given)
     return [text[start:end] for start, end in result.uncovered]
 
@@ -56,6 +55,8 @@ def test_a_question_that_no_service_is_about_is_said_too() -> None:
     assert uncovered(text, REPLACE.name, parts=()) == [mooring]
     assert uncovered(text, REPLACE.name, parts=(), by_meaning=False) == []
     assert uncovered(mooring, REPLACE.name, parts=()) == []  # it is the whole message
+    # By its form it goes on with the other one.
+    assert uncovered(text, REPLACE.name, parts=(), kinds={mooring: FOLLOW_UP}) == []
 
 
 def test_the_parts_are_those_of_the_text_as_sent() -> None:
