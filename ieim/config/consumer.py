@@ -32,6 +32,20 @@ class LastingConsumer(consumer.Consumer):
         conn.ensure_connection = partial(conn.ensure_connection, interval_start=1, interval_step=0)
         return super().ensure_connected(conn)
 
+    def call_soon_ack(self, p: Any, *args: Any, **kwargs: Any) -> Any:
+        """Acknowledge a message, unless its connection is gone.
+
+        The broker gives such a message out again, and the AttributeError that Kombu ends in would
+        take the new connection with it.
+        """
+        transport = p.__self__.channel.connection
+
+        def acknowledge() -> None:
+            if transport.client is not None:
+                p(*args, **kwargs)
+
+        return super().call_soon_ack(acknowledge)  # type: ignore[misc]  # the stubs lack it
+
     def on_ready(self) -> None:
         """Have a sweep run once the broker is back: what was to be queued meanwhile is not there,
         and beat may take half a minute to connect again."""
