@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection
 
 from tests import live, services
@@ -98,6 +99,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache() -> None:
+    """Begin with nothing in the cache: it says for a day what a sweep did, and who was limited."""
+    cache.clear()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from uuid import uuid4
 
 import jwt
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from tests.people.openid_provider import Directory
@@ -20,11 +19,6 @@ pytestmark = [
 ]
 URL = "/staff/login/openid/logout/"
 EVENT = "http://schemas.openid.net/event/backchannel-logout"
-
-
-@pytest.fixture(autouse=True)
-def _fresh(db: None) -> None:
-    cache.clear()
 
 
 def claims(provider: Directory, **changed: Any) -> dict[str, Any]:

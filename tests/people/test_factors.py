@@ -12,7 +12,6 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.conf import settings
-from django.core.cache import cache
 from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.test import Client
@@ -33,11 +32,6 @@ pytestmark = [
 ]
 
 RIGHT = "correct horse battery staple"
-
-
-@pytest.fixture(autouse=True)
-def _fresh(db: None) -> None:
-    cache.clear()  # which codes were used, and how often one was wrong
 
 
 @pytest.fixture

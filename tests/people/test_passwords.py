@@ -12,7 +12,6 @@ from celery import current_app
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
-from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.test import Client
@@ -37,7 +36,6 @@ NEW = "an entirely new sentence"
 @pytest.fixture(autouse=True)
 def queued(sent: list[EmailMessage], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that a worker was told of; ada's account is there."""
-    cache.clear()
     monkeypatch.setattr(settings, "IEIM_PUBLIC_URL", "https://ask.example.org")
     ada = member("ada")
     ada.email = "Ada@example.org"

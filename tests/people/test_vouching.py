@@ -10,7 +10,6 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.models import Group
-from django.core.cache import cache
 from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.db import transaction
@@ -44,7 +43,6 @@ PASSWORD = "correct horse battery staple"
 @pytest.fixture(autouse=True)
 def vouched_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """After each of these tests the record holds."""
-    cache.clear()
     monkeypatch.setattr("getpass.getpass", lambda **_: PASSWORD)
     yield
     assert faults() == []

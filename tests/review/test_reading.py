@@ -30,11 +30,6 @@ from tests.review.people import browser, person
 LISTS = ("review.listed", "review.feedback_listed", "golden.listed")
 
 
-@pytest.fixture(autouse=True)
-def nobody_has_read_anything() -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def item(published: None) -> ReviewItem:
     return desk.the_item(desk.ask(VISA, {"service_select_v1": desk.BAD}), "service_select_v1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from math import inf
 from pathlib import Path
@@ -14,7 +13,6 @@ from uuid import uuid4
 
 import pytest
 from django.conf import settings
-from django.core.cache import cache
 from django.db import OperationalError, transaction
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -36,12 +34,9 @@ CRISIS_WORDS = "I want to kill myself tonight."
 
 
 @pytest.fixture(autouse=True)
-def _from_zero(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _from_zero(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "SETTLED", timedelta(0))
-    cache.clear()
     scraped()
-    yield
-    cache.clear()
 
 
 def scraped() -> dict[str, float]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -31,7 +30,6 @@ DANGER = "I want to kill myself"
 
 @pytest.fixture(autouse=True)
 def _no_worker(published: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache.clear()
     monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
 
 

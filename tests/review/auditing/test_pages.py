@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.test import Client
@@ -36,11 +35,6 @@ from tests.review.people import browser, person
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 EVENTS = reverse("audit:events")
-
-
-@pytest.fixture(autouse=True)
-def nobody_has_read_anything() -> None:
-    cache.clear()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,7 +11,6 @@ import pytest
 from channels.db import database_sync_to_async as in_thread
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
-from django.core.cache import cache
 from django.utils import timezone
 
 from ieim.config.asgi import application
@@ -39,10 +38,8 @@ def ben(published: None) -> User:
 
 
 @pytest.fixture
-def item(published: None) -> Iterator[ReviewItem]:
-    cache.clear()
-    yield desk.the_item(desk.ask(VISA, {"service_select_v1": desk.BAD}))
-    cache.clear()
+def item(published: None) -> ReviewItem:
+    return desk.the_item(desk.ask(VISA, {"service_select_v1": desk.BAD}))
 
 
 def socket_of(item: ReviewItem, cookie: str, origin: str = "http://localhost") -> Any:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 
 from conversations.models import Rating, Reply, Turn
@@ -95,7 +94,6 @@ def test_signs_of_a_wrong_answer_flag_it(sign: str) -> None:
 
 
 def test_the_sweep_draws_yesterdays_answers_as_the_settings_say(settings: Any) -> None:
-    cache.clear()  # another test may have come to tomorrow
     answer()
     tomorrow = timezone.localtime().replace(hour=2) + timedelta(days=1)
     settings.IEIM_SAMPLES = 0

@@ -6,7 +6,6 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 
 from conversations.models import Rating, Replacement, ReplyOrigin, Turn
@@ -161,7 +160,6 @@ def test_a_look_is_queued_every_few_minutes_and_at_the_start(
 ) -> None:
     queued: list[str] = []
     monkeypatch.setattr(collecting, "queue_after_commit", queued.append)
-    cache.clear()
     for _ in range(2):
         collecting.sweep(at_start=False)
     assert queued == [collecting.COLLECT]

@@ -186,7 +186,6 @@ def test_a_bad_ending_is_looked_at_within_seconds(
     monkeypatch.setattr(
         collecting, "queue_after_commit", lambda task, **how: queued.append((task, how))
     )
-    cache.clear()
     with django_capture_on_commit_callbacks(execute=True):
         rated(useful=True)
     assert queued == []
@@ -201,7 +200,6 @@ def test_a_bad_ending_is_looked_at_within_seconds(
 
 
 def test_the_list_says_when_it_was_last_looked_at(editor: Client) -> None:
-    cache.clear()
     assert "Last looked for" not in page(editor)
     collected()
     assert "Last looked for" in page(editor)
