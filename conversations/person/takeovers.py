@@ -110,6 +110,8 @@ def end(*, how: Ended, actor: str = "system", **which: Any) -> None:
     """
     now = timezone.now()
     for takeover in Takeover.objects.filter(ended_at=None, **which).order_by("pk"):
+        # Before the takeover, as who decides its item does: else the two wait for each other.
+        audit.lock_head(takeover.session_id)
         open_still = Takeover.objects.filter(pk=takeover.pk, ended_at=None)
         if not open_still.update(ended_at=now, ended=how.value):
             continue
@@ -139,8 +141,11 @@ def current(session_id: UUID) -> Takeover | None:
 
     Inside the caller's transaction.
     """
-    takeovers = Takeover.objects.select_for_update().filter(session_id=session_id, ended_at=None)
-    takeover = takeovers.first()
+    takeovers = Takeover.objects.filter(session_id=session_id, ended_at=None)
+    if not takeovers.exists():
+        return None
+    audit.lock_head(session_id)  # as :func:`end` does
+    takeover = takeovers.select_for_update().first()
     if takeover is not None and takeover.silent_at <= timezone.now():
         end(how=Ended.SILENCE, pk=takeover.pk)
         return None

@@ -184,7 +184,8 @@ def _step(batch_id: UUID) -> bool:
 @transaction.atomic
 def _decide(batch: Batch, entry: BatchEntry) -> None:
     """Claim and decide at once: what is refused is not claimed either."""
-    actor, action = tokens.acting(batch.actor, batch.token), Action(batch.action)
+    action = Action(batch.action)
+    actor = locking.still_acting(batch.actor, batch.token)
     item = claims.claim(item_id=entry.item_id, actor=actor)
     if problem := why_not_together(item, action, has_read=batch.has_read):
         raise Refused(problem)
@@ -238,7 +239,8 @@ def undo(*, batch_id: UUID, actor: User) -> None:
     by = None if actor.pk == batch.actor_id else actor.pk
     Batch.objects.filter(pk=batch_id).update(undone_at=now, undone_by=by, finished_at=None)
     batch.entries.filter(state=EntryState.PENDING).update(state=EntryState.UNDONE)
-    decided = batch.entries.filter(state=EntryState.DECIDED).values("item")
+    # An item whose decision was undone by itself may have another one on its way.
+    decided = batch.entries.filter(state=EntryState.DECIDED, decision__answers=None).values("item")
     sending = ReviewItem.objects.filter(pk__in=decided, state=ReviewState.SENDING)
     sending.update(takes_effect_at=now + timedelta(hours=1))
     _record("review.batch_undone", batch, actor)

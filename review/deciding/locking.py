@@ -15,7 +15,9 @@ from django.utils.translation import gettext, gettext_noop
 from conversations.models import Turn
 from conversations.person import takeovers
 from conversations.person.models import Ended
-from ieim.people.models import User
+from ieim.people.models import Token, User
+from ieim.people.tokens import selectors as tokens
+from ieim.people.tokens import services as token_services
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.message.screen import refusal
 from review import scope
@@ -131,6 +133,22 @@ def _changed(item: ReviewItem) -> str:
         message = gettext("{name} took or changed this item meanwhile. Look at it again.")
         return message.format(name=item.claimed_by.display_name)
     return gettext("This item was changed meanwhile. Look at it again.")
+
+
+def still_acting(user: User, prefix: str) -> User:
+    """Return who decided something that has not happened yet, with the limits of their token.
+
+    Raises :class:`Refused` where they, or the token, may decide nothing any more.
+    """
+    try:
+        if prefix:
+            token_services.require_valid(Token.objects.select_related("user").get(prefix=prefix))
+    except token_services.Refused as refused:
+        raise Refused(str(refused)) from None
+    actor = tokens.acting(user, prefix)
+    if not actor.has_perm(DECIDE):
+        raise Refused(gettext("Who decided this may decide nothing any more."))
+    return actor
 
 
 def other_holder_problem(item: ReviewItem, actor: User, now: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +27,8 @@ from review.deciding.actions import Prepared, was_closed
 from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused, Unsourced
 from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import ReviewState
+
+logger = logging.getLogger(__name__)
 
 TAKE_EFFECT = "review.tasks.take_effect"
 
@@ -124,7 +127,8 @@ def _take_effect(
     """Carry a decision out, at once or after a delay, or keep it for a second opinion where the
     item needs one."""
     if permitted.needs_opinion(item, prepared.action):
-        locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
+        waiting = {"needs_second": True, "takes_effect_at": None}
+        locking.advance(item, state=ReviewState.SECOND_OPINION, **waiting, **NO_CLAIM)
     elif delay:
         at = now + delay
         locking.advance(item, state=ReviewState.SENDING, takes_effect_at=at, **NO_CLAIM)
@@ -137,7 +141,8 @@ def _take_effect(
 def take_effect(*, item_id: UUID, now: datetime | None = None) -> None:
     """Let a decision take effect whose delay is over; nothing where it was undone meanwhile.
 
-    Where it cannot any more, it is undone, with the reason in the record, and the item is open.
+    Where the message has shown danger meanwhile it waits for a second person. Where it cannot take
+    effect any more, it is undone, with the reason in the record, and the item is open.
     """
     now = now or timezone.now()
     item = ReviewItem.objects.filter(pk=item_id).first() and locking.locked(item_id)
@@ -149,7 +154,9 @@ def take_effect(*, item_id: UUID, now: datetime | None = None) -> None:
     proposal.item = item
     try:
         with transaction.atomic():
-            _carry_out(item, actions.prepare_agreed(proposal), proposal.actor, now)
+            author = User.objects.get(pk=proposal.actor_id)
+            locking.still_acting(author, proposal.artifacts.get("token", ""))
+            _take_effect(item, actions.prepare_agreed(proposal), proposal.actor, now, timedelta())
     except (Refused, Conflict) as problem:
         item.refresh_from_db()
         undoing = Prepared(Action.UNDO, proposal.artifacts.get("stage", ""))
@@ -161,7 +168,10 @@ def sweep(*, now: datetime) -> None:
     """Let the decisions take effect whose delay is over and whose task the broker forgot."""
     late = ReviewItem.objects.filter(state=ReviewState.SENDING, takes_effect_at__lte=now)
     for pk in list(late.values_list("pk", flat=True)):
-        take_effect(item_id=pk, now=now)
+        try:
+            take_effect(item_id=pk, now=now)
+        except Exception:  # an error of ours: the others have to be sent
+            logger.exception("the decision on item %s could not take effect", pk)
 
 
 def _is_due(item: ReviewItem, now: datetime) -> bool:

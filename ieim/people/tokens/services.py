@@ -121,10 +121,8 @@ def find(text: str) -> Token | None:
     return Token.objects.select_related("user").filter(sha256=_digest(text)).first()
 
 
-def use(token: Token) -> User:
-    """Return the owner of a token, limited to its scopes and agencies.
-
-    Stores when it was used, and records the first use of a day (UTC).
+def require_valid(token: Token) -> None:
+    """Check that a token still acts.
 
     Raises:
         Refused: the token has ended, its owner may have none any more, or has not logged in at the
@@ -145,6 +143,16 @@ def use(token: Token) -> User:
                 " in at /staff/login/; it goes on then."
             ).format(name=user.get_username())
         )
+
+
+def use(token: Token) -> User:
+    """Return the owner of a token, limited to its scopes and agencies.
+
+    Stores when it was used, and records the first use of a day (UTC). Raises as
+    :func:`require_valid` does.
+    """
+    require_valid(token)
+    now, user = timezone.now(), token.user
     user.limits = selectors.limits_of(token)
     last = token.last_used_at
     if last is None or now - last >= SEEN_INTERVAL:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations import selectors, sweeper
@@ -254,3 +256,14 @@ def test_a_decision_on_another_question_still_reaches_the_citizen(
     desk.decide(desk.take(desk.the_item(turn), ivo), ivo, Action.RETRY)
     running.run_turn(turn_id=turn.pk)
     assert Turn.objects.get(pk=turn.pk).state == "answered"
+
+
+def test_who_ends_a_talk_locks_as_who_decides_does(request_: PersonRequest, eva: User) -> None:
+    """The record first, then the takeover: in two orders the two would wait for each other."""
+    taken_over(request_, eva)
+    with CaptureQueriesContext(connection) as made:
+        takeovers.expire(now=timezone.now() + timedelta(hours=1))
+    statements = [query["sql"] for query in made]
+    locked = next(n for n, sql in enumerate(statements) if "audit_audithead" in sql)
+    ended = next(n for n, sql in enumerate(statements) if 'UPDATE "conversations_takeover"' in sql)
+    assert locked < ended

@@ -6,12 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.utils import timezone
 
 from conversations.models import Reply
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.people.tokens import services as tokens
 from review import claims, deciding
 from review.batches import presenters, services
 from review.batches.models import Batch, BatchEntry
@@ -21,6 +24,7 @@ from review.states import ReviewState
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BAD, the_item
+from tests.review.people import person
 
 pytestmark = pytest.mark.usefixtures("published")
 SERVICE = {"agency": "immigration", "service": "immigration.extend-tourist-visa"}
@@ -267,6 +271,40 @@ def test_who_may_not_decide_any_more_decides_nothing(eva: User) -> None:
     services.run(batch_id=batch.pk)
     assert states(items) == ["open"]
     assert outcomes(batch)[0][0] == "refused"
+
+
+def test_a_token_that_was_revoked_decides_nothing_more() -> None:
+    chief = person("chief", Role.SUPERVISOR)
+    chief.user_permissions.add(Permission.objects.get(codename="add_token"))
+    chief = User.objects.get(pk=chief.pk)
+    scopes = ["review:read", "review:decide"]
+    token, _ = tokens.make(by=chief, name="A program", scopes=scopes, agencies=["*"], days=1)
+    items = stopped(2)
+    batch = start(tokens.use(token), items)
+    tokens.revoke(token_id=token.pk, by=chief)
+    services.run(batch_id=batch.pk)
+    assert states(items) == ["open", "open"]
+    assert all("revoked" in problem for _, problem in outcomes(batch))
+
+
+def test_taking_it_back_leaves_a_later_decision_alone(eva: User) -> None:
+    (item,) = items = stopped(1)
+    batch = start(eva, items)
+    services.run(batch_id=batch.pk)
+    deciding.undo(decision_id=Decision.objects.get().pk, actor=eva, reason=desk.REASON)
+    item.refresh_from_db()
+    deciding.decide(
+        item_id=item.pk,
+        actor=eva,
+        version=item.version,
+        action=Action.SERVICE,
+        reason=desk.REASON,
+        payload=SERVICE,
+        delay=timedelta(seconds=10),
+    )
+    services.undo(batch_id=batch.pk, actor=eva)
+    item.refresh_from_db()
+    assert item.takes_effect_at < timezone.now() + timedelta(minutes=1)
 
 
 def test_a_batch_goes_with_its_conversations_and_after_a_month(eva: User) -> None:

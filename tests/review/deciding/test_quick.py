@@ -9,10 +9,11 @@ from django.utils import timezone
 
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
+from ieim.people.models import User
 from ieim.pipeline.topology import ANSWERING
 from review import claims, deciding
 from review.claims import ClaimRefused
-from review.deciding import Action, Refused, services
+from review.deciding import Action, Refused, actions, services
 from review.models import ReviewItem
 from review.states import ReviewState
 from tests.fixtures import VISA
@@ -67,9 +68,9 @@ def test_no_such_service_changes_nothing() -> None:
     assert the_item(turn).state == "claimed"
 
 
-def waiting_decision() -> tuple[Turn, ReviewItem, deciding.Decision]:
+def waiting_decision(name: str = "eva") -> tuple[Turn, ReviewItem, deciding.Decision]:
     turn = stopped()
-    eva = desk.person("eva")
+    eva = desk.person(name)
     item = desk.take(the_item(turn), eva)
     decision = deciding.decide(
         item_id=item.pk,
@@ -118,3 +119,39 @@ def test_what_cannot_take_effect_any_more_is_open_again() -> None:
     assert item.state == ReviewState.OPEN
     assert [d.action for d in item.decisions.all()] == ["service", "undo"]
     assert "Nothing waits" in item.decisions.latest("created_at").reason
+
+
+def test_danger_that_shows_meanwhile_waits_for_a_second_person() -> None:
+    turn, item, _ = waiting_decision()
+    ReviewItem.objects.filter(pk=item.pk).update(needs_second=True)  # as triage does
+    deciding.sweep(now=timezone.now() + SECONDS)
+    item.refresh_from_db()
+    assert (item.state, item.takes_effect_at) == (ReviewState.SECOND_OPINION, None)
+    assert not Reply.objects.filter(turn=desk.run(turn)).exists()
+
+
+@pytest.mark.parametrize("is_active", [True, False])
+def test_who_may_decide_nothing_any_more_sends_nothing(*, is_active: bool) -> None:
+    _, item, decision = waiting_decision()
+    User.objects.filter(pk=decision.actor_id).update(is_active=is_active)
+    if is_active:
+        decision.actor.user_permissions.clear()
+    deciding.sweep(now=timezone.now() + SECONDS)
+    item.refresh_from_db()
+    assert item.state == ReviewState.OPEN
+
+
+def test_an_error_of_ours_keeps_no_other_decision_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, broken, _ = waiting_decision()
+    _, item, _ = waiting_decision("ben")
+    prepare = actions.prepare_agreed
+
+    def prepare_or_fail(proposal: deciding.Decision) -> actions.Prepared:
+        if proposal.item_id == broken.pk:
+            raise KeyError(proposal.pk)
+        return prepare(proposal)
+
+    monkeypatch.setattr(actions, "prepare_agreed", prepare_or_fail)
+    deciding.sweep(now=timezone.now() + SECONDS)
+    states = [ReviewItem.objects.get(pk=pk).state for pk in (broken.pk, item.pk)]
+    assert states == [ReviewState.SENDING, ReviewState.DECIDED]
