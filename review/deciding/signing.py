@@ -106,10 +106,11 @@ LABEL_SETS: Mapping[str, frozenset[str]] = {
 PROPOSALS = frozenset(
     {
         *(Action.APPROVE, Action.OVERRIDE, Action.SERVICE, Action.RETRY, Action.WRITE, Action.ASK),
-        Action.DISMISS,
+        *(Action.DONE, Action.DISMISS),
     }
 )
-"""Decisions that may wait for others. Handing over decides nothing, so it is done at once."""
+"""Decisions that may wait, for others or for the time in which they can be taken back. Handing over
+decides nothing, so it is done at once."""
 
 
 def needs_second(item: ReviewItem) -> bool:

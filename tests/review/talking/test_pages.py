@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations.chat import cookies
 from conversations.models import Line, PersonRequest
 from conversations.turns.services import new_secret, receive
 from ieim.people.models import User
+from review import deciding
 from review.models import ReviewItem
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator
@@ -196,6 +199,23 @@ def test_it_is_decided_as_done(request_: PersonRequest, eva: User) -> None:
     assert "a person has been in touch" in preview.content.decode()
     assert http.post(address("decide", item), body).status_code == 303
     assert "was erased" in http.get(address("item", item)).content.decode()
+    assert "has been in touch with you" in browser("a").get("/").content.decode()
+
+
+def test_it_is_done_after_the_seconds_in_which_it_can_be_taken_back(
+    request_: PersonRequest, eva: User
+) -> None:
+    http, item = desk_of(eva), desk.take(item_of(request_), eva)
+    body = {"action": "done", "reason": "I called them.", "version": str(item.version)}
+    assert http.post(address("decide", item), body).status_code == 303
+    decision = item.decisions.get()
+    deciding.undo(decision_id=decision.pk, actor=eva, reason=desk.REASON)
+    item.refresh_from_db()
+    body["version"] = str(item.version)
+    assert http.post(address("decide", item), body).status_code == 303
+    deciding.sweep(now=timezone.now() + timedelta(minutes=1))
+    item.refresh_from_db()
+    assert item.state == "decided"
     assert "has been in touch with you" in browser("a").get("/").content.decode()
 
 
