@@ -29,7 +29,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.reply.reply import in_language, render_several
 from ieim.pipeline.topology import AWAITED
-from review import claims, labels, reading, scope
+from review import claims, crisis, labels, reading, scope
 from review.deciding import texts
 from review.deciding.locking import DECIDE, Refused
 from review.item.base_forms import ServicePicker
@@ -57,7 +57,8 @@ class Entry:
 
     ``answered`` has an answer as the citizen reads it, with its corrections, ``choice`` the
     options that the assistant offered; where one of them is set, ``text`` is empty. ``reply`` has
-    the cards that a caseworker sent with their words.
+    the cards that a caseworker sent with their words. ``dangers`` are the names of the dangers that
+    a citizen's message shows.
     """
 
     who: str
@@ -68,6 +69,7 @@ class Entry:
     reply: ReplyView | None = None
     by: str = ""
     item: UUID | None = None
+    dangers: tuple[str, ...] = ()
 
 
 class CardPicker(ServicePicker):
@@ -113,7 +115,8 @@ def entries(item: ReviewItem) -> Iterator[Entry]:
     lines = people.lines(item.turn.session_id)
     release = cache(knowledge.release)  # one of a number is read once, however many turns it has
     for turn in turns.order_by("number"):
-        yield Entry("citizen", turn.text, turn.created_at)
+        dangers = tuple(label.name for label in crisis.labels(turn)) if turn.risks else ()
+        yield Entry("citizen", turn.text, turn.created_at, dangers=dangers)
         if hasattr(turn, "choice"):
             localized = release(turn.release_number).in_language(turn.language)
             choice = asked_back(turn, localized)

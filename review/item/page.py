@@ -176,7 +176,9 @@ def decision_form(
     if correct and contract == correct:
         preselected = Action.OVERRIDE
     return DecisionForm(
-        FormContext(contract, item.turn, loaded.stages, earlier_words(item)),
+        FormContext(
+            contract, item.turn, loaded.stages, earlier_words(item), preselects=not in_crisis
+        ),
         data,
         may,
         preselected=preselected,

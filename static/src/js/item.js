@@ -86,7 +86,11 @@ function choose(number) {
 }
 
 const plain = ({ altKey, ctrlKey, metaKey, shiftKey }) => !(altKey || ctrlKey || metaKey || shiftKey);
-const confirms = (element) => element === document.body || element.matches("[name=action], .chip__radio");
+// What the page has chosen is no decision yet, but that one agrees with what a colleague has decided.
+let isChosen = Boolean(form?.querySelector('[name=action][value="agree"]:checked'));
+form?.addEventListener("change", () => (isChosen = true));
+const confirms = (element) =>
+  isChosen && (element === document.body || element.matches("[name=action], .chip__radio"));
 
 const typing = (element) => element.matches("textarea, select, input:not([type=radio], [type=checkbox])");
 

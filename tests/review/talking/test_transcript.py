@@ -17,7 +17,7 @@ from ieim.people.roles import Role
 from review import talking as desk_talk
 from review.models import ReviewItem
 from tests.conversations.chat.page.test_answers import MOORING, THIRD, outside
-from tests.conversations.person.asking import HELP, item_of, wants
+from tests.conversations.person.asking import HELP, item_of, send, wants
 from tests.conversations.turns.test_choosing import TWO, unsure_of_service
 from tests.fixtures import VISA, Ask
 from tests.review import desk
@@ -128,6 +128,16 @@ def test_it_says_where_a_message_of_danger_waited_on(
     result = page_text(item, eva)
     remainder = result.partition("The conversation was handed back to the assistant.")[2]
     assert ("A message of danger still waited for a person." in remainder) is noted
+
+
+def test_it_marks_danger_that_is_written_during_the_talk(published: None, eva: User) -> None:
+    item = item_of(wants(SECRET, way="page"))
+    desk_talk.begin(item_id=item.pk, actor=eva)
+    assert "Danger:" not in page_text(item, eva)
+    send("I want to kill myself")
+    result = page_text(item, eva).partition("I want to kill myself")[2]
+    assert result.strip().startswith("Danger:")
+    assert "Help lines were shown at once." in result
 
 
 def test_it_takes_as_many_queries_for_many_turns_as_for_one(ask: Ask, eva: User) -> None:
