@@ -24,7 +24,7 @@ from review.board.models import Absence
 from review.crisis import is_crisis, of_refusal
 from review.deciding import locking, permitted, signing
 from review.deciding.locking import DECIDE, NO_CLAIM, SECOND, SUPERVISE
-from review.models import ReviewItem
+from review.models import Decision, ReviewItem
 from review.states import ReviewState
 
 DECIDED = gettext_noop("This item has been decided already.")
@@ -89,8 +89,8 @@ def release(*, item_id: UUID, actor: User) -> ReviewItem:
     return item
 
 
-def give_back(item: ReviewItem, actor: User) -> None:
-    """End the claim on an item that the caller has locked."""
+def give_back(item: ReviewItem, actor: User | None) -> None:
+    """End the claim on an item that the caller has locked; the actor is None for the system."""
     locking.advance(item, state=signing.waiting_state(item), **NO_CLAIM)
     _audit(item, "review.released", actor)
 
@@ -151,9 +151,9 @@ def assign(*, item_id: UUID, to: User, actor: User) -> ReviewItem:
     return item
 
 
-def opinion_problem(item: ReviewItem, to: User) -> str:
-    """Return why ``to`` may not have an item that waits for an opinion, empty when they may."""
-    proposal = permitted.opinion_wanted(item)
+def opinion_problem(proposal: Decision | None, to: User) -> str:
+    """Return why ``to`` may not have an item whose decision ``proposal`` waits for an opinion (None
+    where none does), empty when they may."""
     if proposal is None:
         return ""
     if proposal.actor_id == to.pk:
@@ -165,7 +165,7 @@ def opinion_problem(item: ReviewItem, to: User) -> str:
 
 def _assign(item: ReviewItem, *, to: User, until: datetime) -> None:
     _require_undecided(item)
-    if problem := opinion_problem(item, to):
+    if problem := opinion_problem(permitted.opinion_wanted(item), to):
         raise ClaimRefused(problem)
     claim = {"claimed_by": to, "claimed_until": until, "snoozed_until": None}
     locking.advance(item, state=ReviewState.CLAIMED, **claim)
@@ -205,11 +205,12 @@ def _require_held(item: ReviewItem, actor: User) -> None:
     raise ClaimRefused(gettext(NOT_YOURS))
 
 
-def _audit(item: ReviewItem, kind: str, actor: User, **fields: str) -> None:
+def _audit(item: ReviewItem, kind: str, actor: User | None, **fields: str) -> None:
     payload: dict[str, Any] = {
         "item": str(item.pk),
         "turn": str(item.turn_id),
         "version": item.version,
         **fields,
     }
-    audit.record(chain=item.turn.session_id, kind=kind, actor=actor.actor, payload=payload)
+    by = actor.actor if actor else "system"
+    audit.record(chain=item.turn.session_id, kind=kind, actor=by, payload=payload)

@@ -39,6 +39,12 @@ def remember(kind: str, ids: Iterable[object], by: User) -> None:
         cache.set_many({_key(kind, id_, by): True for id_ in ids}, timeout=AGAIN)
 
 
+def forget(kind: str, ids: Iterable[object], by: User) -> None:
+    """Let the next view by a person be recorded, though they have read it within the hour."""
+    with suppress(Exception):  # as in unread()
+        cache.delete_many([_key(kind, id_, by) for id_ in ids])
+
+
 def record_listed(kind: str, name: str, ids: Iterable[object], by: User) -> None:
     """Record that a person is shown a list with citizens' words, in the staff's chain.
 

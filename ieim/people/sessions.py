@@ -43,8 +43,11 @@ _EDITED = ("editor:", "notices:add", "knowledge:comment", "webpages:take")
 ended."""
 _UNSAVED = "staff_unsaved"
 _UNSAVED_SECONDS = 3600
-_POLLED = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
-"""Addresses that an open page requests by itself: they do not count as use."""
+_POLLED = frozenset(
+    f"review:{name}" for name in ("queue_changes", "talk", "held", "renew", "board_alerts")
+)
+"""Addresses that an open page requests by itself: they do not count as use, and nor does what htmx
+loads by GET, also from an address that has a page."""
 
 
 def key_digest(key: str) -> str:
@@ -118,9 +121,13 @@ class SessionTimeoutMiddleware(MiddlewareMixin):
             logout(request)
             if unsaved:
                 request.session[_UNSAVED] = unsaved  # the login keeps what is in it
-        elif now - seen >= _SEEN_INTERVAL and name not in _POLLED:
+        elif now - seen >= _SEEN_INTERVAL and not _is_poll(request, name):
             session[BEGAN], session[_SEEN] = began, now
             UserSession.objects.create_from_request(request)
+
+
+def _is_poll(request: HttpRequest, name: str) -> bool:
+    return name in _POLLED or (request.method == "GET" and "HX-Request" in request.headers)
 
 
 def user_of(key: str | None) -> User | None:

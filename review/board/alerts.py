@@ -44,6 +44,9 @@ DUE_EVERY = timedelta(minutes=30)
 """Items that are due are sent together, so often at most."""
 WITHIN = timedelta(minutes=10)
 """:data:`MIN_ALIKE` items of one step and reason, opened within this time, are a cause."""
+MOST_DUE = 100
+"""So many items that are due are a cause each; more are one cause together, :data:`MANY_DUE`."""
+MANY_DUE = "due many"
 
 
 def causes(items: QuerySet[ReviewItem], now: datetime, known: Iterable[str] = ()) -> list[str]:
@@ -53,21 +56,24 @@ def causes(items: QuerySet[ReviewItem], now: datetime, known: Iterable[str] = ()
     soon = now + timedelta(minutes=settings.IEIM_ALERT_DUE_MINUTES)
     dangers = unattended_dangers(items.filter(opened_at__lte=waited), now)
     undecided = items.filter(state__in=UNDECIDED - {ReviewState.SENDING})
-    due = undecided.filter(due_at__lte=soon).exclude(OF_TRIAGE).values_list("pk", flat=True)
+    due = undecided.filter(due_at__lte=soon).exclude(OF_TRIAGE).order_by()
+    due_ids = due.values_list("pk", flat=True)[: MOST_DUE + 1]
+    due_causes = [f"due {pk.hex}" for pk in due_ids]
     recent = items.filter(opened_at__gt=now - WITHIN).exclude(reason="").order_by()
     groups = recent.values_list("stage", "reason").annotate(total=Count("pk"))
     ongoing = set(known)
     alike = {f"alike {stage} {reason}": total for stage, reason, total in groups}
     return [
         *(f"danger {item.pk.hex}" for item in dangers),
-        *(f"due {pk.hex}" for pk in due),
+        *(due_causes if len(due_causes) <= MOST_DUE else [MANY_DUE]),
         *(cause for cause, total in alike.items() if total >= MIN_ALIKE or cause in ongoing),
     ]
 
 
 def sentences(found: Iterable[str]) -> dict[str, str]:
     """Return what is to be said of causes, by kind, without a citizen's words."""
-    count = Counter(cause.partition(" ")[0] for cause in found)
+    unique = set(found)
+    count = Counter(cause.partition(" ")[0] for cause in unique)
     words = {
         "danger": ngettext(
             "{number} message that shows danger waits, and nobody works on it.",
@@ -85,6 +91,9 @@ def sentences(found: Iterable[str]) -> dict[str, str]:
             count["alike"],
         ),
     }
+    if MANY_DUE in unique:
+        count["due"] = MOST_DUE
+        words["due"] = gettext("More than {number} items are overdue or soon due.")
     return {kind: text.format(number=count[kind]) for kind, text in words.items() if count[kind]}
 
 

@@ -92,7 +92,7 @@ def context(
         "mine": holder == user,
         "may_take_over": panel == "taken" and user.has_perm(SUPERVISE),
         "opinion_on": opinion.actor.display_name if opinion is not None else "",
-        "why_not": claims.opinion_problem(item, user),
+        "why_not": claims.opinion_problem(permitted.opinion_wanted(item), user),
         "form": decision,
         "served": served(loaded, user, decision) if panel == "form" else None,
         "aside": queue_aside(user, filters, now) if panel == "form" else (),

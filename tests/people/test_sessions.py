@@ -62,14 +62,17 @@ def test_one_that_nobody_uses_ends(clock: Clock) -> None:
     assert ended() == [("system", "idle")]
 
 
-def test_a_page_that_is_open_does_not_use_it(clock: Clock) -> None:
+@pytest.mark.parametrize("path", ["/review/changes/", "/review/board/", "/review/board/alerts/"])
+def test_a_page_that_is_open_does_not_use_it(clock: Clock, path: str) -> None:
     browser, _ = log_in("ada")
+    headers = {} if path.endswith("alerts/") else HTMX
     for _ in range(6):
         clock.passes(minutes=9.9)
-        news = browser.get("/review/changes/", headers=HTMX)
+        news = browser.get(path, headers=headers)
+        assert news.status_code == 200
         assert "HX-Redirect" not in news.headers
     clock.passes(minutes=1)
-    assert "/staff/login/" in browser.get("/review/changes/", headers=HTMX)["HX-Redirect"]
+    assert "/staff/login/" in browser.get(path, headers=HTMX)["HX-Redirect"]
 
 
 def test_one_that_is_used_all_day_ends_too(clock: Clock) -> None:

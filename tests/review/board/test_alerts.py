@@ -100,6 +100,21 @@ def test_what_is_due_is_sent_once_in_half_an_hour(
     assert len(office.inbox) == 1
 
 
+def test_many_that_are_due_are_one_cause(
+    make: Make, office: PostOffice, sweep: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alerts, "MOST_DUE", 2)
+    for _ in range(3):
+        make(minutes=-1)
+    sweep()
+    make(minutes=-1)
+    cache.delete("board.alerts.due")
+    sweep()
+    assert Alert.objects.get().cause == alerts.MANY_DUE
+    assert len(office.inbox) == 1
+    assert "More than 2 items are overdue or soon due." in office.newest().get_content()
+
+
 def test_five_that_stop_alike_are_one_cause(make: Make, office: PostOffice, sweep: Sweep) -> None:
     for _ in range(4):
         make()
