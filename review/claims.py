@@ -19,12 +19,14 @@ from django.utils.translation import gettext, gettext_noop
 from ieim.audit import services as audit
 from ieim.audit.canonical import instant
 from ieim.people.models import User
+from ieim.people.reading import forget
 from review import scope
 from review.board.models import Absence
 from review.crisis import is_crisis, of_refusal
 from review.deciding import locking, permitted, signing
-from review.deciding.locking import DECIDE, NO_CLAIM, SECOND, SUPERVISE
+from review.deciding.locking import ASSIGNED, DECIDE, NO_CLAIM, SECOND, SUPERVISE
 from review.models import Decision, ReviewItem
+from review.reading import READ
 from review.states import ReviewState
 
 DECIDED = gettext_noop("This item has been decided already.")
@@ -147,7 +149,8 @@ def assign(*, item_id: UUID, to: User, actor: User) -> ReviewItem:
         message = gettext("{name} is absent until {day}. Choose somebody else.")
         raise ClaimRefused(message.format(name=to.display_name, day=day))
     _assign(item, to=to, until=max(locking.claim_end(), item.due_at))
-    _audit(item, "review.assigned", actor, to=to.get_username())
+    _audit(item, ASSIGNED, actor, to=to.get_username())
+    forget(READ, [item.pk], to)  # that they open it from now on is to be seen
     return item
 
 

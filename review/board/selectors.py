@@ -77,13 +77,19 @@ def absences(now: datetime) -> dict[int, datetime]:
 
 
 def seen(items: Collection[ReviewItem], *, since: datetime | None = None) -> dict[UUID, set[str]]:
-    """Return who has opened or claimed items (actors), by item; ``turn`` is loaded of each."""
+    """Return who has opened or claimed items (actors) since they were last assigned to somebody, by
+    item; ``turn`` is loaded of each."""
     events = AuditEvent.objects.filter(chain__in={item.turn.session_id for item in items})
-    events = events.filter(kind__in=_SEEN, **({"at__gte": since} if since else {}))
+    kinds = [*_SEEN, locking.ASSIGNED]
+    events = events.filter(kind__in=kinds, **({"at__gte": since} if since else {}))
     by_item: dict[UUID, set[str]] = {}
-    for payload, actor in events.values_list("payload", "actor"):
+    for kind, payload, actor in events.order_by("seq").values_list("kind", "payload", "actor"):
         if item_id := json.loads(payload).get("item"):
-            by_item.setdefault(UUID(item_id), set()).add(actor)
+            actors = by_item.setdefault(UUID(item_id), set())
+            if kind == locking.ASSIGNED:
+                actors.clear()
+            else:
+                actors.add(actor)
     return by_item
 
 

@@ -18,7 +18,6 @@ from django.utils.translation import gettext
 from conversations.models import Takeover
 from ieim.audit import services as audit
 from ieim.people.models import User
-from ieim.people.reading import forget
 from review import claims, scope
 from review.board import selectors
 from review.board.models import Absence, SharedItem
@@ -27,7 +26,6 @@ from review.models import ReviewItem
 from review.queue.filters import held_by, is_away
 from review.queue.selectors import OF_TRIAGE
 from review.queue.services import MAX_ITEMS, NotDone
-from review.reading import READ
 from review.states import ReviewState
 
 LONGEST_ABSENCE = timedelta(days=366)
@@ -174,7 +172,6 @@ def share_out(*, number: int, actor: User) -> Counter[User]:
                 SharedItem.objects.filter(by=actor).delete()
             values = {"by": actor, "to": to, "at": now, "version": item.version}
             SharedItem.objects.update_or_create(item=item, defaults=values)
-            forget(READ, [item.pk], to)  # that they open it from now on is to be seen
             given[to] += 1
     if not given:
         raise NotDone(gettext("There is nothing to share out, or nobody present may have it."))

@@ -59,6 +59,8 @@ class Conflict(Exception):
     """Somebody else changed the item meanwhile; the message says who and what."""
 
 
+ASSIGNED = "review.assigned"
+"""The kind of the audit event by which somebody is given an item."""
 DECIDE = "review.decide_reviewitem"
 SUPERVISE = "review.supervise_reviewitem"
 SECOND = "review.second_reviewitem"

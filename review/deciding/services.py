@@ -212,7 +212,7 @@ def _send_back(item: ReviewItem, proposal: Decision, actor: User) -> None:
         "to": author.get_username(),
     }
     chain = item.turn.session_id
-    audit.record(chain=chain, kind="review.assigned", actor=actor.actor, payload=payload)
+    audit.record(chain=chain, kind=locking.ASSIGNED, actor=actor.actor, payload=payload)
 
 
 def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
@@ -322,7 +322,7 @@ def _reopen(item: ReviewItem, actor: User) -> None:
         resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=actor.actor)
 
 
-CLAIM_EVENTS = ("review.claimed", "review.taken_over", "review.assigned")
+CLAIM_EVENTS = ("review.claimed", "review.taken_over", locking.ASSIGNED)
 """The audit events by which somebody gets an item; their payload names it as ``item``."""
 
 

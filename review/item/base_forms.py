@@ -63,7 +63,8 @@ class FormContext:
     """A turn, its release, and the model's last answer to the stage ``contract``.
 
     ``earlier`` is the reply in somebody's words that waits for others or was sent back.
-    ``preselects``: the best answer is chosen beforehand, which it is not for several messages, nor in a crisis.
+    ``preselects``: the best answer is chosen beforehand, which it is not for several messages, nor
+    in a crisis.
     """
 
     contract: str

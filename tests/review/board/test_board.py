@@ -79,6 +79,10 @@ def test_danger_leaves_the_top_once_its_holder_has_opened_it(
     assert selectors.board(lead, timezone.now())["dangers"] == [(item, lead)]
     record_read(item, lead)
     assert selectors.board(lead, timezone.now())["dangers"] == []
+    claims.assign(item_id=item.pk, to=eva, actor=lead)  # who has read it before has to read it now
+    assert selectors.board(lead, timezone.now())["dangers"] == [(item, eva)]
+    record_read(item, eva)
+    assert selectors.board(lead, timezone.now())["dangers"] == []
 
 
 def test_the_form_of_an_absence_says_what_is_held_in_crisis(
