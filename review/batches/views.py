@@ -19,7 +19,7 @@ from review.batches import alike, presenters, services
 from review.batches.models import Batch
 from review.deciding import Action, Refused
 from review.item.base_forms import Problem
-from review.models import REFUSED, ReviewItem
+from review.models import REFUSED, SIGN, ReviewItem
 from review.queue import filters as lists
 from review.queue.views import back
 from review.scope import visible
@@ -86,8 +86,8 @@ def prepare(request: HttpRequest) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest) -> list[UUID]:
-    """Return the items that the user sees of those that were chosen, in their order; raises
-    :class:`Refused` for none."""
+    """Return the items that the user sees of those that were chosen, in their order, those in
+    crisis last, which are not decided with others. Raises :class:`Refused` for none."""
     user, filters = member(request), lists.list_filters(request)
     try:
         chosen = [UUID(value) for value in dict.fromkeys(request.POST.getlist("item"))]
@@ -96,10 +96,10 @@ def _chosen(request: HttpRequest) -> list[UUID]:
             chosen = list(members[: services.MAX_ITEMS])
     except ValueError as error:
         raise Refused(gettext(services.GONE)) from error
-    seen = set(visible(user).filter(pk__in=chosen).values_list("pk", flat=True))
-    if not seen:
+    ranks = dict(visible(user).filter(pk__in=chosen).values_list("pk", "rank"))
+    if not ranks:
         raise Refused(gettext("Choose at least one item."))
-    return [pk for pk in chosen if pk in seen]
+    return sorted((pk for pk in chosen if pk in ranks), key=lambda pk: ranks[pk] <= SIGN)
 
 
 def _repeated(request: HttpRequest) -> Plan | None:

@@ -229,7 +229,7 @@ def change_message(loaded: LoadedItem, viewer: int | None) -> str:
             return text.format(done=done)
         text = gettext("{name} was faster ({done}). Your draft is kept below.")
         return text.format(name=records[-1].actor.display_name, done=done)
-    if loaded.item.claimed_by is not None:
+    if loaded.item.claimed_by is not None and loaded.item.claimed_by_id != viewer:
         text = gettext("{name} has taken this item. Your draft is kept below.")
         return text.format(name=loaded.item.claimed_by.display_name)
     return gettext(

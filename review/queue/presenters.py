@@ -120,8 +120,10 @@ def conversation_sentence(conversation: Conversation) -> str:
     }
     if conversation.elsewhere:
         text = gettext("The conversation {reference} is with another agency.")
-    elif not conversation.state:
+    elif conversation.erased:
         text = gettext("The conversation {reference} began on {day} and was erased.")
+    elif not conversation.state:
+        text = gettext("The conversation {reference} began on {day} and has no message yet.")
     else:
         values["state"] = gettext(labels.TURN_STATES[conversation.state]).lower()
         text = ngettext(

@@ -145,7 +145,7 @@ class Conversation:
     """The state of the conversation that a reference names, without a word of the citizen's.
 
     ``elsewhere`` says that it has items, and none that the user may see: then, and where it was
-    erased, the rest is empty. ``state`` is that of its last message.
+    ``erased``, the rest is empty. ``state`` is that of its last message.
     """
 
     reference: str
@@ -153,6 +153,7 @@ class Conversation:
     messages: int
     state: str
     elsewhere: bool
+    erased: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +275,7 @@ def conversation(user: User, session: Session) -> Conversation:
         messages=len(states),
         state=states[-1] if states else "",
         elsewhere=elsewhere,
+        erased=is_erased(session),
     )
 
 

@@ -58,14 +58,20 @@ def choices(user: User) -> tuple[dict[str, str], dict[str, str]]:
 
 
 @transaction.atomic
-def save(*, by: User, values: Mapping[str, str], pk: int | None = None) -> SavedReply:
-    """Store a saved reply, a new one or that of ``pk``; ``values`` has :data:`FIELDS`.
+def save(
+    *, by: User, values: Mapping[str, str], pk: int | None = None, seen: str = ""
+) -> SavedReply:
+    """Store a saved reply, a new one or that of ``pk``; ``values`` has :data:`FIELDS`. ``seen`` is
+    the :func:`digest` of the reply that the user began with, "" for whatever there is.
 
     Raises:
         SavedReply.DoesNotExist: there is none that the user sees.
         ReplyError: a value cannot be used, or the reply is not theirs to change.
     """
     reply = SavedReply() if pk is None else _own(by, pk)
+    if seen and seen != digest(reply):
+        message = gettext("Somebody has changed this text meanwhile. Look at it, then save yours:")
+        raise ReplyError(f"{message} {reply.title}: {reply.text}")
     codes, agencies = choices(by)
     given = {name: values[name].replace("\r\n", "\n").strip() for name in FIELDS}
     if "\0" in "".join(given.values()):
@@ -102,10 +108,16 @@ def _own(by: User, pk: int) -> SavedReply:
     return reply
 
 
+def digest(reply: SavedReply) -> str:
+    """Return the SHA-256 of what somebody can change of a saved reply, in hexadecimal digits."""
+    values = [getattr(reply, name) for name in FIELDS]
+    return hashlib.sha256("\0".join(values).encode()).hexdigest()
+
+
 def _record(kind: str, reply: SavedReply, by: User) -> None:
-    digest = hashlib.sha256(reply.text.encode()).hexdigest()
+    text_sha256 = hashlib.sha256(reply.text.encode()).hexdigest()
     payload: dict[str, JSONValue] = {"reply": reply.pk, "agency": reply.agency}
-    payload["text_sha256"] = digest
+    payload["text_sha256"] = text_sha256
     audit.record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by.actor)
 
 

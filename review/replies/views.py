@@ -43,10 +43,13 @@ def replies(request: HttpRequest) -> HttpResponse:
         if "delete" in data:
             saved.delete(by=user, pk=pk or 0)
         elif request.method == "POST":
-            saved.save(by=user, values={n: data.get(n, "") for n in saved.FIELDS}, pk=pk)
+            values = {name: data.get(name, "") for name in saved.FIELDS}
+            saved.save(by=user, values=values, pk=pk, seen=data.get("seen", ""))
         edited = saved.visible_replies(user).get(pk=pk) if pk and request.method != "POST" else None
     except SavedReply.DoesNotExist as error:
-        raise Http404 from error
+        if not data.get("text"):
+            raise Http404 from error
+        pk, problem = None, gettext("Somebody has deleted this text. Save yours as a new one.")
     except ReplyError as error:
         problem = str(error)
     else:
@@ -61,6 +64,8 @@ def replies(request: HttpRequest) -> HttpResponse:
             for reply in shown
         ],
         "key": pk,
+        # What was refused is saved over what its author has been shown now.
+        "seen": pk and saved.digest(shown.get(pk=pk)),
         "typed": data if problem else edited,
         "languages": languages.items(),
         "agencies": agencies.items(),

@@ -17,7 +17,7 @@ from ieim.people.roles import Role
 from review import deciding
 from review.batches import services
 from review.deciding import Refused
-from review.models import Action, Batch, BatchEntry, Decision, ReviewItem
+from review.models import CRISIS, Action, Batch, BatchEntry, Decision, ReviewItem
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.batches.test_batches import SERVICE, stopped
@@ -71,6 +71,14 @@ def test_chosen_items_are_previewed_and_decided_and_taken_back(client: Client) -
     client.post(reverse("review:batch_undo", args=[batch.pk]))
     services.run(batch_id=batch.pk)
     assert "Taken back 6" in text_of(client.get(address))
+
+
+def test_what_shows_danger_comes_last_for_it_is_not_decided_with_others(client: Client) -> None:
+    items = stopped(6)
+    ReviewItem.objects.filter(pk__in=[item.pk for item in items[:5]]).update(rank=CRISIS)
+    form = {"action": "ask", "ask-text": "Which visa is it?", "reason": "It is unclear."}
+    page = text_of(send(client, items, **form, look="yes"))
+    assert page.count("Which visa is it?") == 1
 
 
 def test_the_same_is_done_with_the_others_of_a_group(client: Client, eva: User) -> None:

@@ -141,3 +141,9 @@ def test_an_auditor_gets_from_a_reference_to_what_is_recorded(
 
 def test_who_may_not_read_the_record_is_not_led_there(item: ReviewItem, eva: User) -> None:
     assert "recorded of it" not in browser(eva).get(QUEUE, {"q": "k7m4qx9"}).content.decode()
+
+
+def test_one_without_a_message_is_not_called_erased(eva: User) -> None:
+    session = Session.objects.create(secret_sha256="0" * 64, reference="K7M-4QX9")
+    text = browser(eva).get(QUEUE, {"q": session.reference}).content.decode()
+    assert "has no message yet." in text

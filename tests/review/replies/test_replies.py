@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -64,6 +65,24 @@ def test_a_text_is_kept_changed_and_deleted_and_the_record_has_no_word_of_it(eva
         *("review.reply_saved", "review.reply_saved", "review.reply_deleted")
     ]
     assert not any("Pay" in event.payload for event in events)
+
+
+def test_a_text_that_a_colleague_has_changed_or_deleted_is_not_overwritten(eva: User) -> None:
+    reply, page = stored(), browser(eva)
+    seen = re.search('name="seen" value="([0-9a-f]+)"', text_of(page, reply))
+    SavedReply.objects.filter(pk=reply.pk).update(text="Theirs.")
+    typed = form(text="Mine.", reply=str(reply.pk), seen=seen[1] if seen else "")
+    refused = page.post(PAGE, typed)
+    assert refused.status_code == 422
+    assert {"Theirs.", "Mine."} <= set(re.findall(r"Theirs\.|Mine\.", refused.content.decode()))
+    assert SavedReply.objects.get().text == "Theirs."
+    SavedReply.objects.all().delete()
+    gone = page.post(PAGE, typed)
+    assert (gone.status_code, "Mine." in gone.content.decode()) == (422, True)
+
+
+def text_of(page: Any, reply: SavedReply) -> str:
+    return str(page.get(f"{PAGE}?reply={reply.pk}").content.decode())
 
 
 @pytest.mark.parametrize(
