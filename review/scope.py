@@ -19,7 +19,7 @@ from ieim.people.models import EVERY_AGENCY, User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.topology import AWAITED
 from review import facets
-from review.models import SIGN, AgencySet, ReviewItem, SetMember
+from review.models import SIGN, AgencySet, Decision, ReviewItem, SetMember, SignOff
 from review.states import UNDECIDED
 
 
@@ -114,8 +114,12 @@ def sees(user: User, item: ReviewItem) -> bool:
 def viewers(item: ReviewItem) -> QuerySet[User]:
     """Return the active users who may see an item, by name: the reverse of :func:`visible`."""
     scoped = Q(agency_scopes__agency__in=[EVERY_AGENCY, *item.agency_ids]) | Q(is_superuser=True)
-    if item.rank <= SIGN:
+    if item.rank <= SIGN and item.state in UNDECIDED:
         scoped |= Q(agency_scopes__isnull=False)
+    elif item.rank <= SIGN:
+        actors = Q(pk__in=item.decisions.values("actor"))
+        actors |= Q(pk__in=SignOff.recorded.filter(item=item).values("by"))
+        scoped |= Q(actors, agency_scopes__isnull=False)
     if item.agencies_id is None:
         triaging = User.objects.with_perm(TRIAGE, backend=_BACKEND)
         scoped |= Q(pk__in=triaging.values("pk"))
@@ -124,7 +128,8 @@ def viewers(item: ReviewItem) -> QuerySet[User]:
 
 
 def _condition(user: User) -> Q:
-    """Return the condition: one of the user's agencies, no agency yet, or a crisis.
+    """Return the condition: one of the user's agencies, no agency yet, or a crisis until it is
+    decided, then for whoever decided on it or signed.
 
     A user of every agency sees all; items without an agency need a right of their own.
     """
@@ -136,5 +141,9 @@ def _condition(user: User) -> Q:
         condition |= Q(agencies=None)
     if scope:
         # A life may be at stake: whoever sees it first acts, whatever agency was guessed.
-        condition |= Q(rank__lte=SIGN)
+        # Lists are read once and only where needed; SQLite would search them anew for each row.
+        decided = Decision.objects.filter(actor=user.pk).values("item")
+        signed = SignOff.recorded.filter(by=user.pk).values("item")
+        involved = Q(state__in=UNDECIDED) | Q(pk__in=decided) | Q(pk__in=signed)
+        condition |= Q(involved, rank__lte=SIGN)
     return condition

@@ -29,6 +29,7 @@ from review.evaluation_cases import case_id
 from review.facets import Facets
 from review.models import REFUSED, Decision, ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
+from review.queue.filters import is_away
 from review.states import UNDECIDED, ReviewState
 
 _DANGER = {Code.POLICY_RISK.value: 0, Code.CITIZEN_DANGER.value: 1, Code.READER_HARMFUL.value: 2}
@@ -176,10 +177,13 @@ def withdraw(*, turn_id: UUID) -> None:
 
 def retry_after_outage() -> None:
     """Ask the model again for the open items that are there only because of an outage, once it has
-    ended; each once. What shows danger, and what somebody works on, stays with a person."""
+    ended; each once. What shows danger, and what somebody works on or has put away, stays with a
+    person."""
     waiting = ReviewItem.objects.filter(
         state=ReviewState.OPEN, reason=Code.MODEL_UNAVAILABLE, stage=REPLY, rank__gt=REFUSED
-    ).exclude(parent__reason=Code.MODEL_UNAVAILABLE)
+    )
+    waiting = waiting.filter(~is_away(timezone.now()))
+    waiting = waiting.exclude(parent__reason=Code.MODEL_UNAVAILABLE)
     if Outage.objects.filter(ended_at=None).exists():
         return
     for pk in list(waiting.values_list("pk", flat=True)):

@@ -27,10 +27,11 @@ from conversations.turns import languages
 from conversations.turns.locking import is_erased, locked
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.reply.reply import in_language, render_several
 from ieim.pipeline.topology import AWAITED
 from review import claims, crisis, labels, reading, scope
-from review.deciding import texts
+from review.deciding import outdated, texts
 from review.deciding.locking import DECIDE, Refused
 from review.item.base_forms import ServicePicker
 from review.item.page import AskedBack, asked_back
@@ -158,6 +159,9 @@ ALREADY_TAKEN_OVER = gettext_noop("A colleague is in this conversation already."
 ENDED = gettext_noop(
     "You are not in this conversation any more: the assistant answers again. Take it over anew."
 )
+WITHDRAWN = gettext_noop(
+    "The service list does not have this any more: {names}. Choose another service."
+)
 NOBODY_WAITS = gettext_noop("No citizen waits for this item, so there is nobody to talk to.")
 
 
@@ -192,17 +196,20 @@ def say(
 ) -> Line:
     """Send a message to the citizen, with ``services`` (``[{"agency", "service"}]``) as cards.
 
-    ``seen`` are the amounts and dates that the author was warned of. Raises as :func:`begin`, also
-    for others that no source gives.
+    ``seen`` are the :func:`doubts` that the author was warned of. Raises as :func:`begin`, also for
+    others, and for a service that was withdrawn since.
     """
     session, item = _claimed_session(item_id, actor)
     try:
         checked = texts.checked(item.turn, text)
         cited = texts.services_of(list(services), release := languages.release_of(item.turn))
-        if doubts := [fact for fact in texts.unpublished(item.turn, checked) if fact not in seen]:
-            message = gettext("The service list does not give {facts}. Check it, then send it.")
-            raise CannotTalk(message.format(facts="; ".join(doubts)))
         reply = render_several("", cited, release)
+        changes = outdated.changes_since(item.turn, reply)
+        if changes is not None and changes.withdrawn:
+            raise CannotTalk(gettext(WITHDRAWN).format(names=", ".join(changes.withdrawn)))
+        if unseen := [fact for fact in doubts(item.turn, checked, cited) if fact not in seen]:
+            message = gettext("The service list does not give {facts}. Check it, then send it.")
+            raise CannotTalk(message.format(facts="; ".join(unseen)))
         reply = in_language(reply, languages.reply_language(item.turn), release)
         cards = {"release": item.turn.release_number, "reply": reply.as_dict()}
         return takeovers.say(
@@ -217,6 +224,13 @@ def say(
         raise CannotTalk(refused.message) from refused
     except takeovers.NotTalking as error:
         raise CannotTalk(gettext(ENDED)) from error
+
+
+def doubts(turn: Turn, text: str, services: Sequence[Service]) -> list[str]:
+    """Return what the live service list does not give: the amounts and dates of a text that no
+    source has, and services that have changed since the turn's release, with what differs."""
+    changes = outdated.changes_since(turn, render_several("", services, languages.release_of(turn)))
+    return [*texts.unpublished(turn, text), *(changes.changed if changes is not None else ())]
 
 
 @transaction.atomic

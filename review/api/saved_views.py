@@ -16,7 +16,7 @@ from review.api.schema import operation
 from review.queue.filters import ItemFilter
 from review.queue.services import NotDone
 from review.saved_views import services
-from review.saved_views.selectors import ViewLink, view_links
+from review.saved_views.selectors import links, view_links
 
 SHARED = "An agency's id, `*` for everybody, null or empty for nobody."
 
@@ -53,7 +53,8 @@ class Views(KnowledgeViewSet):
         responses={200: SavedViewSerializer(many=True)},
     )
     def index(self, request: Request) -> Response:
-        return Response(SavedViewSerializer(self._links(), many=True).data)
+        views = view_links(self.user, agencies_of(self.user), ItemFilter(), timezone.now())
+        return Response(SavedViewSerializer(views, many=True).data)
 
     @operation(
         "save_view",
@@ -71,7 +72,7 @@ class Views(KnowledgeViewSet):
             shared_with=values["shared_with"] or "",
             pk=str(values.get("pk", "")),
         )
-        link = next(link for link in self._links() if link.view == view)
+        (link,) = links([view], self.user, ItemFilter(), timezone.now())
         return Response(SavedViewSerializer(link).data)
 
     @operation(
@@ -83,6 +84,3 @@ class Views(KnowledgeViewSet):
     def remove(self, request: Request, pk: int) -> Response:
         services.delete_view(actor=self.user, pk=str(pk))
         return Response(status=204)
-
-    def _links(self) -> list[ViewLink]:
-        return view_links(self.user, agencies_of(self.user), ItemFilter(), timezone.now())

@@ -211,8 +211,8 @@ class SaySerializer(ClosedSerializer):
         child=serializers.CharField(max_length=MAX_TEXT),
         default=list,
         max_length=MAX_TEXT,
-        help_text="Amounts and dates of the text, as written there, that no source gives and you "
-        "have checked; 422 names others.",
+        help_text="Amounts and dates of the text, as written there, that no source gives, and "
+        "services that have changed since, as 422 names them, that you have checked.",
     )
 
 

@@ -25,6 +25,8 @@ from review.item.stages import call_payload
 from review.labels import agency_name
 
 Output = dict[str, Any]
+MAX_WORDS = 200
+"""Characters of the words that services are searched by; what comes after them is not read."""
 MAX_MATCHES = 8
 """Services that a search shows."""
 MIN_PROBABILITY = 0.01
@@ -205,12 +207,17 @@ class ServicePicker(ActionForm):
     @property
     def words(self) -> str:
         """The words that were searched for."""
-        return str(self.data.get(self.words_id, "")).strip()
+        return str(self.data.get(self.words_id, ""))[:MAX_WORDS].strip()
 
     @property
     def chosen(self) -> list[str]:
         """The values of the services that are chosen."""
         return list(self.data.getlist(self.input_name)) if self.is_bound else []
+
+    @property
+    def chosen_services(self) -> list[Service]:
+        """The services that are chosen, without values that name none."""
+        return [service for service in map(self._service, self.chosen) if service]
 
     @property
     def agencies(self) -> Sequence[str] | None:
@@ -227,8 +234,7 @@ class ServicePicker(ActionForm):
         """The chosen services first, then the model's, then what fits the words, or the message."""
         context, words, agencies = self.context, self.words, self.agencies
         services, by_model = context.release.services, self.model_services
-        chosen = self.chosen
-        matches = [service for service in map(self._service, chosen) if service]
+        chosen, matches = self.chosen, self.chosen_services
         matches += [
             services[key]
             for key in by_model

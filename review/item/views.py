@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
 
 from django.conf import settings
@@ -17,7 +17,9 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
+from conversations.models import Session
 from ieim.people.access import member
+from ieim.people.reading import record_listed
 from ieim.pipeline.findings import steps
 from ieim.studio.trying import services as questions
 from review import (
@@ -37,7 +39,7 @@ from review.item import page, selectors
 from review.item.base_forms import FormContext, Problem, ServicePicker
 from review.item.forms import DecisionForm, WriteForm
 from review.item.selectors import LoadedItem
-from review.models import Action, ReviewItem
+from review.models import Action, Decision, ReviewItem
 from review.queue import filters as lists
 from review.replies import views as replies
 from review.scope import visible
@@ -53,14 +55,33 @@ TEXTS = (Action.WRITE, Action.ASK, Action.DISMISS)
 TRIES = 5
 """So many items are tried to claim where colleagues are faster."""
 
+P = ParamSpec("P")
+
+
+def not_found_when_erased(
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Answer 404 for an item that is out of reach, or whose conversation is erased meanwhile."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except (ReviewItem.DoesNotExist, Decision.DoesNotExist, Session.DoesNotExist) as error:
+            raise Http404 from error
+
+    return wrapped
+
 
 @require_safe
+@not_found_when_erased
 def item(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show why a turn stopped, with the citizen's message, and what can be done."""
     return _render_item(request, _load(request, pk), correct=request.GET.get(page.CORRECT, ""))
 
 
 @require_POST
+@not_found_when_erased
 def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show what a decision would lead to: exactly what the citizen will get.
 
@@ -86,6 +107,7 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Take a decision: 303 to the item, or to the next one with ``next``.
 
@@ -158,6 +180,7 @@ def _open_next(request: HttpRequest, after: UUID | None = None) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def check(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show what the gate says of a draft, as a part of the page."""
     _, form = _load_form(request, pk)
@@ -171,6 +194,7 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show the service that is chosen as the answer as the citizen would see it, as a part of the
     page."""
@@ -180,6 +204,7 @@ def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show services that fit the words typed so far, as a part of the page."""
     loaded, form = _load_form(request, pk)
@@ -190,6 +215,7 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def insert(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Put a saved reply or the text of a similar case into the box of the chosen action, or of the
     talk: JSON with ``field``, ``text`` and the ``source`` that it stands on for a script, else the
@@ -213,6 +239,7 @@ def insert(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     """Take a decision back, with a record of its own."""
     loaded = _load(request, pk)
@@ -226,6 +253,7 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Sign an agency's part of a reply that several agencies answer."""
     _, form = _load_form(request, pk)
@@ -254,10 +282,7 @@ def _change(request: HttpRequest, pk: UUID, change: Callable[[], object]) -> Htt
 
 
 def _load(request: HttpRequest, pk: UUID) -> LoadedItem:
-    try:
-        return selectors.load(pk, member(request))
-    except ReviewItem.DoesNotExist as error:
-        raise Http404 from error
+    return selectors.load(pk, member(request))
 
 
 def _load_form(request: HttpRequest, pk: UUID) -> tuple[LoadedItem, DecisionForm]:
@@ -287,6 +312,8 @@ def _render_item(
     context = page.context(
         loaded, member(request), data, problems=problems, filters=filters, **options
     )
+    rows = (row["id"] for row in context["aside"])
+    record_listed(reading.LISTED, "items", rows, member(request))
     context |= {"just": just_decided.just_decided(request, filters)}
     context |= {"colleagues": item_context(request, loaded)}
     context |= replies.item_context(loaded.item, member(request))
@@ -326,6 +353,7 @@ NEWEST = "newest"
 
 
 @require_safe
+@not_found_when_erased
 def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The whole conversation, and a box to write in while the caseworker has it.
 
@@ -339,6 +367,7 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Say something to the citizen; 422 with the draft where it cannot be said.
 
@@ -355,6 +384,7 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @require_POST
+@not_found_when_erased
 def change_talk(
     request: HttpRequest,
     pk: UUID,
@@ -368,8 +398,6 @@ def change_talk(
     """
     try:
         change(item_id=pk, actor=member(request))
-    except ReviewItem.DoesNotExist as error:
-        raise Http404 from error
     except (ClaimRefused, CannotTalk) as refused:
         problem, status = str(refused), 409 if isinstance(refused, ClaimRefused) else 422
     else:
@@ -383,7 +411,8 @@ def _talk_context(request: HttpRequest, pk: UUID, draft: str = "") -> dict[str, 
     loaded, user = _load(request, pk), member(request)
     talk = talk_view(pk, user)
     picker = CardPicker(FormContext("", talk["turn"], {}), request.POST)
-    doubts = texts.unpublished(talk["turn"], draft)
+    services = picker.chosen_services
+    doubts = talking.doubts(talk["turn"], draft[: texts.MAX_TEXT], services)
     saved = replies.item_context(loaded.item, user)
     return {**saved, "talk": talk, "draft": draft, "picker": picker, "doubts": doubts}
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from conversations.chat.reply_presenters import SourceView
 from conversations.chat.reply_views import reply_view
-from conversations.models import Citation, Reply
+from conversations.models import Citation, Reply, Takeover
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.sentences import sentences
@@ -77,6 +77,7 @@ def readings_of(user: User) -> QuerySet[Reading]:
         Exists(Decision.objects.filter(item__turn=turn, actor=user))
         | Exists(SignOff.recorded.filter(item__turn=turn, by=user))
         | Exists(items.filter(claimed_by=user))
+        | Exists(Takeover.objects.filter(session=OuterRef("reply__turn__session"), by=user))
     )
 
 

@@ -129,6 +129,7 @@ def add(*, item_id: UUID, by: User) -> None:
     Raises:
         Refused: the citizen has no answer yet.
         ReviewItem.DoesNotExist: also for an item that the person may not see.
+        Session.DoesNotExist: a conversation that was erased meanwhile.
     """
     item = scope.visible(by).select_related("turn").get(pk=item_id)
     locked_session(item.turn.session_id)

@@ -100,7 +100,7 @@ def add_sample(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Have the answer of an item read again, and go back to the item."""
     try:
         services.add(item_id=pk, by=member(request))
-    except ReviewItem.DoesNotExist as error:
+    except (ReviewItem.DoesNotExist, Session.DoesNotExist) as error:
         raise Http404 from error
     except services.Refused as refused:
         messages.error(request, str(refused))

@@ -65,7 +65,8 @@ def _items(values: Sequence[str]) -> list[UUID]:
 
 
 def _assign(items: list[UUID], username: str, actor: User) -> Result:
-    to = User.objects.filter(username=username, is_active=True).first()
+    users = User.objects.filter(username=username, is_active=True)
+    to = None if "\0" in username else users.first()  # PostgreSQL takes no NUL
     if to is None:
         raise NotDone(gettext("Choose whom to give the items to."))
     assign = partial(claims.assign, to=to, actor=actor)

@@ -19,6 +19,8 @@ from review.models import SavedView
 from review.queue.filters import ItemFilter
 from review.queue.selectors import listing, totals
 
+MAX_LISTED = 50
+"""Views of somebody that are listed and counted; each costs queries, and databases limit them."""
 Agencies = frozenset[str] | None
 """Agencies that a user works for; None for all."""
 
@@ -50,8 +52,15 @@ def changeable(user: User) -> QuerySet[SavedView]:
 def view_links(
     user: User, agencies: Agencies, filters: ItemFilter, now: datetime
 ) -> list[ViewLink]:
-    """Return the views of a user, their own first, in two queries beside those of searches."""
+    """Return the views of a user, their own first, :data:`MAX_LISTED` at most."""
     views = sorted(visible(user, agencies), key=lambda view: (view.owner_id != user.pk, view.name))
+    return links(views[:MAX_LISTED], user, filters, now)
+
+
+def links(
+    views: Sequence[SavedView], user: User, filters: ItemFilter, now: datetime
+) -> list[ViewLink]:
+    """Return the links of views, in two queries beside those of searches."""
     within = scope.visible(user)
     lists = [
         listing(user, ItemFilter(QueryDict(view.query).dict()), now, within=within)

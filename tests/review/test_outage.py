@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from django.test import Client
@@ -16,6 +17,7 @@ from conversations.turns.moves import GIVE_UP_ON_MODEL
 from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from ieim.pipeline.ports import ModelUnavailable
+from review import claims
 from review.models import CRISIS, ReviewItem
 from review.services import retry_after_outage
 from tests.fixtures import VISA, Ask
@@ -89,15 +91,20 @@ def away(ask: Ask, model: Any, text: str = VISA) -> ReviewItem:
 def test_the_items_of_an_outage_are_asked_again_once_it_has_ended(ask: Ask) -> None:
     with scripted_model({}) as (model, server):
         server.down = True
-        item, claimed = away(ask, model), away(ask, model)
+        item, claimed, later = away(ask, model), away(ask, model), away(ask, model)
         danger = away(ask, model, "My son is unconscious and does not breathe. Help?")
-        desk.take(claimed, desk.person("eva"))
+        eva = desk.person("eva")
+        desk.take(later, eva)
+        until = timezone.now() + timedelta(minutes=5)
+        claims.snooze(item_id=later.pk, actor=eva, until=until, is_confirmed=True)
+        desk.take(claimed, eva)
         retry_after_outage()
         assert states([item, claimed, danger]) == ["open", "claimed", "open"], "it lasts"
         Outage.objects.update(ended_at=timezone.now())
         server.down = False
         retry_after_outage()
         assert states([item, claimed, danger]) == ["decided", "claimed", "open"]
+        assert states([later]) == ["open"], "it is put away"
         event = AuditEvent.objects.get(kind="review.retried")
         assert (event.actor, str(item.pk) in event.payload) == ("system", True)
         running.run_turn(turn_id=item.turn_id, model=model)

@@ -111,6 +111,13 @@ def test_a_page_of_rows_is_one_event_with_what_is_new_on_it(
     assert listed()[1:] == [("review.listed", "staff:eva", {"items": [str(third.pk)]})]
 
 
+def test_the_list_beside_an_item_is_recorded_too(item: ReviewItem, eva: User) -> None:
+    other = desk.the_item(desk.ask(f"{VISA} says Zebulon", {"category_select_v1": desk.BAD}))
+    page = browser(eva).get(f"/review/{desk.take(item, eva).pk}/?list=q%3DZebulon")
+    assert "says Zebulon" in page.content.decode()
+    assert listed() == [("review.listed", "staff:eva", {"items": [str(other.pk)]})]
+
+
 def test_a_page_that_was_seen_costs_no_statement_and_polls_write_nothing(
     item: ReviewItem, eva: User
 ) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
+from django.utils.module_loading import import_string
 
 from conversations.models import Reply, Turn
+from conversations.turns import erasing
 from ieim.people.models import User
 from review.models import Action, Decision, ReviewItem
 from tests.review import desk
@@ -265,3 +268,30 @@ def test_it_takes_a_decision_back(at_desk: Desk) -> None:
     other = the_item(desk.ask(TEXT, {"judgement_v1": BAD}))
     wrong = reverse("review:undo", args=[other.pk, record.pk])
     assert at_desk.client.post(wrong, {"undo-reason": "a mistake"}).status_code == 404
+
+
+def erased_before(monkeypatch: pytest.MonkeyPatch, name: str, session_id: UUID) -> None:
+    """Let a conversation be erased just before a function is called."""
+    function = import_string(name)
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        erasing.erase_session(session_id=session_id)
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(name, wrapped)
+
+
+@pytest.mark.parametrize("name", ["decide", "preview", "sign", "undo"])
+def test_what_is_erased_meanwhile_is_not_found(
+    at_desk: Desk, turn: Turn, eva: User, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    draft = {"write-text": "Please come.", "why-write": "0", "agency": "immigration"}
+    args, function = [at_desk.item.pk], "find"
+    if name == "undo":
+        args.append(desk.decide(at_desk.item, eva, Action.HAND_OVER, agency="revenue").pk)
+        function = "locked"
+    erased_before(monkeypatch, f"review.deciding.locking.{function}", turn.session_id)
+    data = {"version": at_desk.item.version, "action": "write", "reason": REASON, **draft}
+    data |= {"sign-reason": REASON, "undo-reason": REASON}
+    response = at_desk.client.post(reverse(f"review:{name}", args=args), data)
+    assert response.status_code == 404

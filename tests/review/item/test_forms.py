@@ -15,7 +15,7 @@ from ieim.pipeline.stages.triage import CLASSIFY, EXTRACT, IDENTITY_ASSIST
 from ieim.pipeline.topology import STAGES
 from review import deciding
 from review.deciding import Action
-from review.item.base_forms import ActionForm, FormContext
+from review.item.base_forms import MAX_WORDS, ActionForm, FormContext
 from review.item.correction_forms import CORRECTION_FORMS
 from tests.review import desk
 from tests.review.conftest import make_turn
@@ -163,6 +163,8 @@ def test_it_finds_services_by_words_and_keeps_the_chosen_one() -> None:
     assert any("tudent" in option.name for option in options)
     assert all(option.facts for option in options)
     assert form(turn, "service_select_v1", {"service-words": "xyzzy"}).options == []
+    long = {"service-words": f"xyzzy{' ' * MAX_WORDS}study"}
+    assert form(turn, "service_select_v1", long).options == [], "of very many words the first"
 
 
 def test_it_fills_in_what_was_right_and_leaves_out_what_was_wrong() -> None:

@@ -18,7 +18,7 @@ from conversations.turns import services as turns
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.people.roles import Role
-from review import evaluation_cases
+from review import claims, evaluation_cases, talking
 from review.deciding import Action
 from review.models import Reading, ReviewItem
 from review.quality import selectors, services
@@ -26,6 +26,7 @@ from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.conftest import make_turn
 from tests.review.desk import BAD
+from tests.review.item.test_decide import erased_before
 from tests.review.people import browser, person
 from tests.review.reviewing import Reviewer, path_of
 
@@ -174,6 +175,24 @@ def test_nobody_reads_an_answer_that_they_had_a_part_in(part: str) -> None:
     assert "Please extend it online." in shown
     for secret in ("eva", "ann", "caseworker wrote", "Drawn"):
         assert secret not in desk.words(shown)
+
+
+def test_nobody_reads_an_answer_of_a_citizen_that_they_talked_with() -> None:
+    eva, ben, ann = (desk.person(name) for name in ("eva", "ben", "ann"))
+    item = desk.the_item(desk.ask(VISA, {"category_select_v1": BAD}))
+    talking.begin(item_id=item.pk, actor=ben)
+    claims.release(item_id=item.pk, actor=ben)
+    desk.taken_and_decided(item, eva, Action.WRITE, text="Please extend it online.", sources=[])
+    services.add(item_id=item.pk, by=eva)
+    assert services.take_next(reader=ben) is None
+    assert services.take_next(reader=ann) is not None
+
+
+def test_an_answer_that_is_erased_meanwhile_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    eva = desk.person("eva")
+    item = decided(eva)
+    erased_before(monkeypatch, "review.quality.services.locked_session", item.turn.session_id)
+    assert browser(eva).post(f"/review/{item.pk}/sample/").status_code == 404
 
 
 def test_only_whoever_took_an_answer_reads_and_scores_it_once() -> None:

@@ -15,12 +15,13 @@ from ieim.people.roles import Role
 from review.item.selectors import next_item
 from review.models import SIGN, ReviewItem, SavedView
 from review.queue.filters import ItemFilter
+from review.saved_views.selectors import MAX_LISTED
 from tests.review.people import belong, browser, person
 from tests.review.queue.test_queue import QUEUE, make
 from tests.review.reviewing import Reviewer
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
-VIEWS = reverse("review:save_view")
+VIEWS, PROGRAM = reverse("review:save_view"), "/api/v1/review/views/"
 
 
 @pytest.fixture
@@ -57,6 +58,20 @@ def test_a_shared_view_has_its_owner_and_for_each_the_number_of_their_own_items(
     event = AuditEvent.objects.get(kind="review.view_shared")
     assert '"after":"housing"' in event.payload
     assert "German" not in event.payload
+
+
+def test_of_very_many_views_the_first_are_listed_their_own_before_others(ben: User) -> None:
+    save(ben, "Zoo")
+    sofia = person("sofia", Role.SUPERVISOR)
+    SavedView.objects.bulk_create(
+        SavedView(owner=sofia, name=f"Her {n}", query=f"stage=s{n}", shared_with="*")
+        for n in range(600)
+    )
+    shown = links(browser(ben))
+    assert (len(shown), next(iter(shown))) == (MAX_LISTED, "Zoo")
+    last = SavedView.objects.get(name="Her 99")  # listed for nobody
+    body = {"id": last.pk, "name": "Hers", "query": last.query, "shared_with": "*"}
+    assert Reviewer(person("ada", Role.SUPERVISOR)).post(PROGRAM, body).json()["name"] == "Hers"
 
 
 @pytest.mark.parametrize("with_whom", ["*", "vehicles", "nobody"])
@@ -100,7 +115,7 @@ def test_a_language_that_no_message_has_changes_nothing(ben: User) -> None:
 
 def test_programs_save_share_read_and_delete_views(ben: User) -> None:
     make("Where?", "housing", language="de")
-    address, program = "/api/v1/review/views/", Reviewer(ben)
+    address, program = PROGRAM, Reviewer(ben)
     body = {"name": "German", "query": "language=de", "shared_with": "housing"}
     stored = program.post(address, body).json()
     assert (stored["owner"], stored["shared_with"], stored["items"]) == ("ben", "housing", 1)

@@ -15,7 +15,7 @@ from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from review import claims, scope
 from review.item.selectors import next_item
-from review.models import CRISIS, NORMAL_RANK, Action, ReviewItem
+from review.models import CRISIS, NORMAL_RANK, Action, ReviewItem, SignOff
 from review.queue import selectors
 from review.queue.filters import ItemFilter
 from review.services import open_item
@@ -25,7 +25,7 @@ from tests.review import desk
 from tests.review.conftest import make_turn
 from tests.review.desk import BAD, the_item
 from tests.review.people import browser, person
-from tests.review.reviewing import Reviewer
+from tests.review.reviewing import Reviewer, path_of
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -148,6 +148,35 @@ def test_of_ones_own_list_the_next_is_ones_own(eva: User) -> None:
     mine = [claims.claim(item_id=urgent("low").pk, actor=eva) for _ in range(2)]
     urgent("emergency")
     assert next_item(eva, but=[mine[0].pk], filters=ItemFilter({"tab": "mine"})) == mine[1]
+
+
+def test_a_decided_crisis_is_for_its_agencies_and_whoever_decided_it_alone(
+    published: None,
+) -> None:
+    item = crisis()
+    eva, ben = (desk.person(name, *desk.ALL, agencies=["housing"]) for name in ("eva", "ben"))
+    max_ = person("max", Role.CASEWORKER, "revenue")
+    assert {*scope.viewers(item)} == {eva, ben, max_}
+    text = "Please call 112 now."
+    desk.taken_and_decided(item, eva, Action.WRITE, text=text, sources=[])
+    desk.taken_and_decided(item, ben, Action.AGREE)
+    item.refresh_from_db()
+    assert item.state == "decided"
+    theirs = person("ida", Role.CASEWORKER, *item.agency_ids)
+    for user, may_see in ((eva, True), (ben, True), (theirs, True), (max_, False)):
+        assert scope.sees(user, item) is may_see
+        assert Reviewer(user).get(path_of(item)).status_code == (200 if may_see else 404)
+    assert {*scope.viewers(item)} == {eva, ben, theirs}
+
+
+def test_whoever_signed_a_crisis_still_sees_it(published: None) -> None:
+    item = crisis()
+    ann, ben = (desk.person(name, agencies=["housing"]) for name in ("ann", "ben"))
+    ReviewItem.objects.filter(pk=item.pk).update(state="decided")
+    item.refresh_from_db()
+    SignOff.objects.create(item=item, agency="housing", by=ann, reason="Right.")
+    assert (scope.sees(ann, item), scope.sees(ben, item)) == (True, False)
+    assert [*scope.viewers(item)] == [ann]
 
 
 def test_every_agency_sees_a_crisis(published: None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -11,8 +12,11 @@ from conversations.models import Line, PersonRequest
 from conversations.turns import languages
 from ieim.audit.comparing import second_look
 from ieim.people.models import User
+from review import talking
+from review.deciding import texts
 from review.models import ReviewItem
 from tests.conversations.person.asking import item_of
+from tests.review.item.test_outdated import CHANGED, NAME, SOURCES, change, withdraw
 from tests.review.reviewing import Reviewer, path_of
 from tests.review.talking.test_pages import address, browser, desk_of, eva, request_
 
@@ -60,6 +64,26 @@ def test_a_service_that_is_in_no_list_is_refused(item: ReviewItem, eva: User) ->
     assert not Line.objects.filter(kind="said").exists()
 
 
+def test_a_card_of_a_service_that_was_withdrawn_since_is_refused(
+    item: ReviewItem, eva: User
+) -> None:
+    withdraw()
+    with pytest.raises(talking.CannotTalk, match=f"any more: {NAME}"):
+        talking.say(item_id=item.pk, actor=eva, text="This one.", services=SOURCES)
+
+
+def test_a_card_of_a_service_that_has_changed_since_is_sent_at_the_second_press(
+    item: ReviewItem, eva: User
+) -> None:
+    change()
+    warned = say(eva, item, "This one.", card=VISA_CARD)
+    seen = [
+        unescape(s) for s in re.findall(r'name="seen" value="([^"]+)"', warned.content.decode())
+    ]
+    assert (warned.status_code, seen) == (422, [CHANGED])
+    assert say(eva, item, "This one.", card=VISA_CARD, seen=seen).status_code == 303
+
+
 def test_amounts_and_dates_that_no_source_gives_are_sent_at_the_second_press(
     item: ReviewItem, eva: User
 ) -> None:
@@ -73,6 +97,8 @@ def test_amounts_and_dates_that_no_source_gives_are_sent_at_the_second_press(
     assert text in page
     assert say(eva, item, f"{text} MRK 99.99", seen=seen).status_code == 422
     assert say(eva, item, text, seen=seen).status_code == 303
+    long = say(eva, item, f"{'x ' * texts.MAX_TEXT}{text}", again="1").content.decode()
+    assert 'name="seen"' not in long, "no more of a text is checked than can be sent"
     live = say(eva, item, text, again="1").content.decode()
     assert re.findall(r'name="seen" value="([^"]+)"', live) == seen
 
