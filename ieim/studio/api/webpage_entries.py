@@ -31,8 +31,9 @@ class TakePageSerializer(ClosedSerializer):
 
 
 class LeavePageSerializer(ClosedSerializer):
-    """Whether to take back that a page was left."""
+    """Which page is left, or whether to take that back."""
 
+    sha256 = TextField(help_text="Of the page’s text that you have read; blank: it has none.")
     undo = serializers.BooleanField(default=False)
 
 
@@ -62,8 +63,9 @@ class WebPageEntries(KnowledgeViewSet):
         "leave_web_page",
         "Leave a web page, of which nothing is taken, or undo that",
         WebPageOutcomeSerializer,
+        "412 says that the page is another one now.",
         body=LeavePageSerializer,
-        also=[404, 422],
+        also=[404, 412, 422],
     )
     def leave(self, request: Request, pk: int) -> Response:
         accepting.leave(page_id=pk, by=self.user, **self.validated(LeavePageSerializer))

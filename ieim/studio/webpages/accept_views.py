@@ -119,10 +119,13 @@ def take(request: HttpRequest, page: int) -> HttpResponse:
 
 @require_POST
 def leave(request: HttpRequest, page: int, *, undo: bool = False) -> HttpResponse:
-    """Leave a page and open the next one, or undo that."""
+    """Leave a page and open the next one, or undo that; 422 if it says something else now."""
     stored = _page(request, page)
     try:
-        accepting.leave(page_id=page, by=member(request), undo=undo)
+        sha256 = request.POST.get("sha256", "")
+        accepting.leave(page_id=page, sha256=sha256, by=member(request), undo=undo)
+    except editing.Stale as error:
+        return _shown(request, _page(request, page), None, [str(error)])
     except DraftingError as error:
         messages.error(request, str(error))
     else:

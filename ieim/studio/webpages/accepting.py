@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
-from ieim.audit.services import record_system
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
@@ -72,9 +73,7 @@ def take(
         editing.Stale: the page or the entry is another one now.
         editing.Invalid, editing.OutOfScope: as saving by hand.
     """
-    page, table = _locked(page_id, by), TABLES[kind]
-    if page.sha256 != sha256:
-        raise editing.Stale(gettext("The page was read again meanwhile, and says something else."))
+    page, table = _locked(page_id, sha256, by), TABLES[kind]
     is_own = page.state == State.TAKEN and (table, into) == (page.table, page.key)
     if not page.text or not (is_open(page) or is_own):
         raise editing.Stale(_taken_message(page, table))
@@ -108,15 +107,16 @@ def take(
         _add_questions(page, values["key"], questions, by)
     identity = entry_name(table, column_values(entry))
     earlier = page.rests_on if page.entry == identity else {}
-    page.rests_on = {n: located(page, quotes) for n, quotes in earlier.items()}
+    # What has changed for other fields still has to be looked at.
+    page.changes = [row for row in page.changes if row[0] not in texts]
+    changed = {row[0] for row in page.changes}
+    page.rests_on = {n: q if n in changed else located(page, q) for n, q in earlier.items()}
     quotes = {row["field"]: row["quotes"] for row in page.draft.get("fields", ())}
     for field, text in texts.items():
         marked = [*quotes.get(field, ()), *(passages or {}).get(field, ())]
         page.rests_on[field] = located(page, marked) or located(page, _lines(text))
     if not quotes:
         page.draft = {"kind": kind, "fields": [], "categories": [], "questions": [], "by": "person"}
-    # What has changed for other fields still has to be looked at.
-    page.changes = [row for row in page.changes if row[0] not in texts]
     page.state = State.CHANGED if page.changes else State.TAKEN
     page.table, page.entry = table, identity
     page.save()
@@ -128,18 +128,23 @@ def take(
 
 
 @transaction.atomic
-def leave(*, page_id: int, by: User, undo: bool = False) -> None:
+def leave(*, page_id: int, sha256: str, by: User, undo: bool = False) -> None:
     """Leave a page of which nothing is taken, or what has changed of one that is, or let go of one
-    that is gone; or ``undo`` the first.
+    that is gone; or ``undo`` the first. ``sha256`` is that of the text that was seen.
 
     Raises:
         WebPage.DoesNotExist: ``by`` does not work for its agency.
+        editing.Stale: the page is another one now.
         DraftingError: an entry rests on it already.
     """
-    page = _locked(page_id, by)
+    page = _locked(page_id, sha256, by)
     if page.state == State.CHANGED and not undo:
+        new = {(field, old): passage for field, old, passage in page.changes}
+        page.rests_on = {
+            field: located(page, [new.get((field, quote), quote) for quote in quotes])
+            for field, quotes in page.rests_on.items()
+        }
         page.state, page.changes = State.TAKEN, []
-        page.rests_on = {n: located(page, quotes) for n, quotes in page.rests_on.items()}
     elif page.state == State.GONE and not undo:
         page.state, page.table, page.entry, page.rests_on = State.LEFT, "", "", {}
     elif page.entry:
@@ -172,10 +177,13 @@ def link_of(page: WebPage, url: str, address: str) -> dict[str, str]:
     return {"url": page.address, "read_on": read_on} if url in ("", page.address) else {}
 
 
-def _locked(page_id: int, by: User) -> WebPage:
+def _locked(page_id: int, sha256: str, by: User) -> WebPage:
+    lock_head(SYSTEM_CHAIN)  # before the page, as the sweep does
     page = WebPage.objects.select_for_update().get(pk=page_id)
     if not works_for(by, page.agency):
         raise WebPage.DoesNotExist
+    if page.sha256 != sha256:
+        raise editing.Stale(gettext("The page was read again meanwhile, and says something else."))
     return page
 
 

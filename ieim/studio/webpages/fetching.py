@@ -12,6 +12,7 @@ from math import inf
 
 import httpx2
 from django.conf import settings
+from django.core.cache import cache
 from protego import Protego
 from w3lib.encoding import resolve_encoding
 
@@ -79,7 +80,6 @@ class Fetcher:
     """Reads pages of one run, gently."""
 
     def __init__(self) -> None:
-        self._asked_at: dict[str, float] = {}
         self._robots: dict[str, Protego] = {}
         self._silent: dict[str, int] = defaultdict(int)
         self._busy: dict[str, str] = {}
@@ -92,7 +92,7 @@ class Fetcher:
             Unreadable, Busy: it cannot be had, or not now.
         """
         known = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-        headers = {name: value for name, value in known.items() if value}
+        headers = {name: value for name, value in known.items() if value.isascii() and value}
         response, body = self._follow(parse(address), MAX_PAGE, headers)
         if response.status_code == httpx2.codes.NOT_MODIFIED:
             return Answer(None, etag, last_modified)
@@ -100,7 +100,7 @@ class Fetcher:
         if media_type not in _HTML:
             raise Unreadable(f"It is no web page, but {media_type[:100]}.")
         if encoding := resolve_encoding(response.charset_encoding or ""):
-            with suppress(UnicodeError):
+            with suppress(UnicodeError, LookupError):
                 body = body.decode(encoding).encode()
         tag, date = (response.headers.get(name, "") for name in ("ETag", "Last-Modified"))
         return Answer(body, tag if len(tag) <= 200 else "", date if len(date) <= 64 else "")
@@ -120,7 +120,10 @@ class Fetcher:
                 )
             response, body = self._answer(parts, limit, headers)
             if response.has_redirect_location:
-                parts = parse(str(parts.join(response.headers["Location"])))
+                try:
+                    parts = parse(str(parts.join(response.headers["Location"])))
+                except (httpx2.InvalidURL, UnicodeError) as error:
+                    raise Unreadable("It leads to an address that is none.") from error
                 continue
             if is_robots and response.is_client_error:
                 return response, b""  # it has none: everything may be read
@@ -169,7 +172,7 @@ class Fetcher:
     ) -> tuple[httpx2.Response, bytes]:
         robots = self._robots.get(str(parts.copy_with(raw_path=b"/robots.txt")))
         pause = max(PAUSE, min(robots.crawl_delay(_AGENT) or 0.0, MAX_WAIT) if robots else 0.0)
-        time.sleep(max(0.0, self._asked_at.get(parts.host, -pause) + pause - time.monotonic()))
+        _take_turn(parts.host, pause)
         sent = {
             "User-Agent": f"{_AGENT} (+{settings.IEIM_PUBLIC_URL})",
             "Accept-Encoding": "identity",  # the limit is of what is sent
@@ -188,10 +191,16 @@ class Fetcher:
             if self._silent[parts.host] >= _MAX_SILENT:
                 self._busy[parts.host] = f"{parts.host} cannot be reached: go on with it later."
             raise Unreadable(f"{parts.host} cannot be reached: read it again later.") from error
-        finally:
-            self._asked_at[parts.host] = time.monotonic()
         self._silent[parts.host] = 0
         return answer
+
+
+def _take_turn(host: str, pause: float) -> None:
+    """Wait until ``pause`` seconds after the last request to a host, of whatever run."""
+    key, now = f"page-host:{host}", time.time()
+    turn = min(max(now, cache.get(key, 0.0) + pause), now + MAX_WAIT)
+    cache.set(key, turn, timeout=2 * MAX_WAIT)
+    time.sleep(turn - now)
 
 
 def _retry_after(response: httpx2.Response) -> float | None:

@@ -17,9 +17,14 @@ from ieim.studio.webpages.embedded import data_of
 
 MAX_TEXT = 40_000
 """Code points of a page's text; a longer one is no page about one thing."""
+_MAX_MARKDOWN = 10 * MAX_TEXT
+"""Code points of it with the addresses of its links."""
 LINKS = "\n\n# Links\n"
 """What stands before the addresses of a page's links."""
-_LINK = re.compile(r"\[((?:\\.|[^\[\]\\])*)\]\((<[^>\n]*>|[^()\s]*)\)")
+_MAX_ELEMENTS = 20_000
+"""HTML elements of a page: the time to extract its text grows with their square."""
+# No link begins inside another's words or address: the time would grow with their square.
+_LINK = re.compile(r"(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((<[^<>\n]*>|[^()<\s]*)\)")
 _EMPHASIS = re.compile(r"(?<!\\)(?:\*\*|__|~~|`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HEADING_IN_ITEM = re.compile(r"^([-*]|\d{1,2}\.) +#{1,6} ", re.MULTILINE)
@@ -75,6 +80,8 @@ def read(body: bytes, address: str) -> Page:
     tree = load_html(html)
     if tree is None:
         raise Unreadable("It is no web page (HTML).")
+    if tree.xpath("count(//*)") > _MAX_ELEMENTS:
+        raise Unreadable(f"It has more than {_MAX_ELEMENTS:,} elements of HTML: split it.")
     data = data_of(tree, address)
     title = " ".join((tree.findtext(".//h1") or tree.findtext(".//title") or "").split())
     declared = _LANGUAGE.match(tree.get("lang") or tree.get(_XML_LANG) or "")
@@ -91,8 +98,8 @@ def read(body: bytes, address: str) -> Page:
     )
     if not markdown:
         raise Unreadable("It has no text of its own: only menus, scripts or pictures.")
-    text = _plain(markdown)
-    if len(text) > MAX_TEXT:
+    markdown = _FILLED.sub("", markdown)
+    if len(markdown) > _MAX_MARKDOWN or len(text := _plain(markdown)) > MAX_TEXT:
         raise Unreadable(f"It has more than {MAX_TEXT:,} characters of text: split it.")
     language = declared[0].lower() if declared else next(iter(detect(text[:_SAMPLE])), "")
     return Page(title, language, text, data)
@@ -165,6 +172,6 @@ def _plain(markdown: str) -> str:
     def plain(marked: str) -> str:
         return _ESCAPED.sub(r"\1", _EMPHASIS.sub("", marked))
 
-    text = plain(_LINK.sub(words, _FILLED.sub("", markdown)))
+    text = plain(_LINK.sub(words, markdown))
     text = _HEADING_IN_ITEM.sub(r"\1 ", text)
     return text.strip() + (LINKS + "\n".join(links) if links else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import heapq
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,8 @@ from django.utils.translation import gettext, ngettext
 
 from conversations.turns.executor import release_connection
 from conversations.turns.store import start_of_day
-from ieim.audit.services import record_system
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
 from ieim.people import post
 from ieim.people.models import User
 from ieim.pipeline.evidence import locate
@@ -50,7 +52,12 @@ def run_pages(
 ) -> None:
     """Read the pages of a run that are due, calling ``after`` each; see
     :func:`ieim.studio.runs.execute`."""
-    runs.execute(PageRun, run_id, lambda claim: _run(claim, model, after))
+    runs.execute(PageRun, run_id, lambda claim: _run(claim, model, after), _fail)
+
+
+def _fail(claim: runs.Claim, sentence: str) -> None:
+    claim.fail(sentence)
+    _tell_owners(PageRun.objects.get(pk=claim.run_id))
 
 
 def _run(claim: runs.Claim, model: Model | None, after: Callable[[WebPage], object]) -> None:
@@ -117,7 +124,7 @@ def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> bool:
         _refuse(page, Unreadable(runs.INTERNAL_ERROR))
     else:
         if read is None:
-            _save(page, is_due=False, problem="", **_read_now(page))
+            _keep(page)
         elif _store(page, read, answer, [line for lines in data.values() for line in lines]):
             _draft(page, read, model)
             return True
@@ -134,9 +141,26 @@ def _fetch(page: WebPage, fetcher: Fetcher) -> Answer:
     return fetcher.page(page.address, etag=page.etag, last_modified=page.last_modified)
 
 
+def _locked(page: WebPage) -> bool:
+    """Lock a page and read it anew; return whether no newer run is to read it."""
+    lock_head(SYSTEM_CHAIN)  # before the page, as the sweep does
+    run_id = page.run_id
+    page.refresh_from_db(from_queryset=WebPage.objects.select_for_update())
+    return page.run_id == run_id
+
+
+@transaction.atomic
+def _keep(page: WebPage) -> None:
+    """Note that a page has not changed."""
+    if _locked(page):
+        _save(page, is_due=False, problem="", **_read_now(page))
+
+
 @transaction.atomic
 def _refuse(page: WebPage, error: Unreadable) -> None:
     """Note why a page cannot be read; what was read of it before stays."""
+    if not _locked(page):
+        return
     values: dict[str, Any] = {"is_due": False, "problem": str(error), "body": b""}
     if isinstance(error, Gone) and page.entry:
         values |= {"state": State.GONE, "changes": [], "etag": "", "last_modified": ""}
@@ -152,8 +176,9 @@ def _refuse(page: WebPage, error: Unreadable) -> None:
 def _store(page: WebPage, read: Page, answer: Answer, stated: Sequence[str]) -> bool:
     """Save what a page says, in its text and ``stated`` by its data; return whether it is to be
     drafted from anew."""
-    # Somebody may have taken it while the site answered.
-    page.refresh_from_db(from_queryset=WebPage.objects.select_for_update())
+    # Somebody may have taken it while the site answered, or saved another one of its name.
+    if not _locked(page):
+        return False
     sha256 = hashlib.sha256("\n".join([read.text, *stated]).encode()).hexdigest()
     is_same = page.state in _SETTLED and sha256 == page.sha256
     changes, state = [], State(page.state) if is_same else State.READ
@@ -192,13 +217,28 @@ def _read_now(page: WebPage) -> dict[str, Any]:
 def _changes(rests_on: Mapping[str, Sequence[str]], lines: Sequence[str]) -> list[list[str]]:
     """Return ``[field, quote, nearest line]`` of each quote that a page does not have any more;
     the line is "" where none is like it."""
-    source, lines = "\n".join(lines), [line for line in lines if line.strip()]
+    source, pairs = "\n".join(lines), {line: _pairs(line) for line in lines if line.strip()}
     return [
-        [field, quote, next(iter(difflib.get_close_matches(quote, lines, n=1, cutoff=0.4)), "")]
+        [field, quote, _nearest(quote, pairs)]
         for field, quotes in rests_on.items()
         for quote in quotes
         if locate(source, quote) is None
     ]
+
+
+def _nearest(quote: str, lines: Mapping[str, set[str]]) -> str:
+    wanted = _pairs(quote)
+
+    def likeness(line: str) -> float:
+        return len(wanted & lines[line]) / (len(wanted) + len(lines[line]) + 1)
+
+    # To compare it with all of them would take too long under the lock.
+    likely = heapq.nlargest(5, lines, key=likeness)
+    return next(iter(difflib.get_close_matches(quote, likely, n=1, cutoff=0.4)), "")
+
+
+def _pairs(text: str) -> set[str]:
+    return {text[i : i + 2] for i in range(len(text) - 1)}
 
 
 def _draft(page: WebPage, read: Page, model: Model | None) -> None:
@@ -209,17 +249,19 @@ def _draft(page: WebPage, read: Page, model: Model | None) -> None:
     if entry is None and Code.BUDGET_DAY.value in details["findings"]:
         raise runs.RunFailed(_SPENT)
     values: dict[str, Any] = {"is_due": False, "body": b""}
-    values["tokens"] = page.tokens + details.pop("tokens", 0)
+    tokens = details.pop("tokens", 0)
     if entry is None:
         values["problem"] = " ".join([NOT_PASSED, *details.pop("messages"), _AGAIN])
     else:
         values["draft"] = entry
     with transaction.atomic():
+        is_newest = _locked(page)
+        _save(page, tokens=page.tokens + tokens)
+        if not is_newest:
+            return
+        if page.state == State.READ:  # somebody may have taken it meanwhile
+            values["state"] = State.FAILED if entry is None else State.DRAFTED
         _save(page, **values)
-        # Somebody may have taken it meanwhile.
-        state = State.FAILED if entry is None else State.DRAFTED
-        if WebPage.objects.filter(pk=page.pk, state=State.READ).update(state=state):
-            page.state = state
         by = entry["by"] if entry else "model"
         kind = "webpages.failed" if entry is None else "webpages.drafted"
         _record(kind, page, by=by, **details)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -54,7 +54,12 @@ def start(
     is_ours = by is None or works_for(by, agency)
     if not is_ours or not Agency.objects.filter(pk=agency).exists():
         reasons.append(gettext("Choose an agency of the list."))
-    for address in filter(None, map(str.strip, addresses)):
+    addresses = [*filter(None, map(str.strip, addresses))]
+    message = gettext("These are more than {number} pages: read them in several runs.")
+    too_many = message.format(number=MAX_PAGES)
+    if len(addresses) > MAX_PAGES:
+        raise PagesError([too_many])
+    for address in addresses:
         try:
             pages[str(fetching.parse(address))] = b""
         except Unreadable as error:
@@ -65,8 +70,7 @@ def start(
     except Unreadable as error:
         reasons.append(str(error))
     if len(pages) > MAX_PAGES:
-        message = gettext("These are more than {number} pages: read them in several runs.")
-        reasons.append(message.format(number=MAX_PAGES))
+        reasons.append(too_many)
     if not reasons and not pages and not sitemap:
         reasons.append(gettext("Give addresses of pages, a sitemap or saved pages."))
     if reasons:
@@ -85,6 +89,7 @@ def start(
 
 def add(run: PageRun, pages: Mapping[str, bytes]) -> None:
     """Let a run read pages: addresses, or names of saved pages with their content."""
+    lock_head(SYSTEM_CHAIN)  # before the pages: of two runs of the same ones, one waits
     for address, body in pages.items():
         values = {"run": run, "is_due": True, "body": body, "problem": ""}
         WebPage.objects.update_or_create(agency=run.agency, address=address, defaults=values)
@@ -102,9 +107,11 @@ def pause(*, run: PageRun, by: User) -> None:
 def resume(*, run: PageRun, by: User) -> None:
     """Go on with the pages of a run that were not read yet."""
     stopped = PageRun.objects.filter(pk=run.pk).exclude(state__in=runs.UNFINISHED_STATES)
-    PageRun.objects.filter(pk=run.pk).update(is_paused=False)
+    is_resumed = PageRun.objects.filter(pk=run.pk, is_paused=True).update(is_paused=False)
     if stopped.update(state=PageRun.State.QUEUED, error="", updated_at=timezone.now()):
         runs.queue(PageRun, run.pk)
+        is_resumed = True
+    if is_resumed:
         record_system(kind="webpages.resumed", payload={"run": run.pk}, actor=by.actor)
 
 
@@ -112,8 +119,11 @@ def sweep(*, now: datetime) -> None:
     """Begin, at night, to read the taken pages again that were last read a week ago."""
     if timezone.localtime(now).hour not in NIGHT or not settings.IEIM_PAGE_HOSTS:
         return
-    old = WebPage.objects.exclude(entry="").filter(is_due=False, read_at__lt=now - LOOK_AGAIN)
-    old = old.filter(address__startswith="http")
+    old = WebPage.objects.exclude(entry="").filter(read_at__lt=now - LOOK_AGAIN)
+    # A run that has ended leaves pages due where a site was busy, or the model away.
+    waiting = Q(is_due=True, run__state__in=runs.UNFINISHED_STATES)
+    # Those that were tried last come last, whether or not they could be read.
+    old = old.exclude(waiting).filter(address__startswith="http").order_by("run_id", "pk")
     for agency in set(old.values_list("agency", flat=True)):
         with transaction.atomic():
             lock_head(SYSTEM_CHAIN)  # of two that begin at once, one does

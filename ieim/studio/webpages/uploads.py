@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -11,11 +12,16 @@ from ieim.studio.webpages.fetching import MAX_PAGE
 from ieim.studio.webpages.reading import Unreadable
 
 MAX_UNPACKED = 100 * 2**20
+"""Bytes of all files that are given together."""
 MAX_PAGES = 500
 """Pages of one archive, and of one run."""
 _MAX_RATIO = 100
 _MAX_LABEL = 300
 _HTML = (".html", ".htm", ".xhtml")
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, UnicodeDecodeError),
+    *(RuntimeError, OSError, EOFError),
+)
 
 
 def pages_of(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
@@ -23,22 +29,25 @@ def pages_of(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     is left out.
 
     Raises:
-        Unreadable: a file is no page, or too large.
+        Unreadable: a file is no page, or too large, or two have one name.
     """
     result: dict[str, bytes] = {}
     for name, data in files:
+        pages = [(name, data)]
         if zipfile.is_zipfile(io.BytesIO(data)):
-            result |= _members(name, data)
+            pages = _members(name, data, MAX_UNPACKED - sum(map(len, result.values())))
         elif not name.lower().endswith(_HTML):
             raise Unreadable(f"{name}: give pages saved as .html, or a ZIP of them.")
-        else:
-            result[_label(name)] = data
+        for label, body in ((_label(page), body) for page, body in pages):
+            if label in result:
+                raise Unreadable(f"{label} is there twice: give one of them another name.")
+            result[label] = body
     if large := [name for name, data in result.items() if len(data) > MAX_PAGE]:
         raise Unreadable(f"{large[0]} is larger than {MAX_PAGE // 2**20} MiB: leave it out.")
     return result
 
 
-def _members(name: str, data: bytes) -> dict[str, bytes]:
+def _members(name: str, data: bytes, limit: int) -> list[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             html = [m for m in archive.infolist() if m.filename.lower().endswith(_HTML)]
@@ -49,10 +58,10 @@ def _members(name: str, data: bytes) -> dict[str, bytes]:
             # A member is never unpacked beyond the size that is written here.
             size = sum(member.file_size for member in pages)
             packed = sum(member.compress_size for member in pages)
-            if size > min(MAX_UNPACKED, _MAX_RATIO * max(packed, 1)):
+            if size > min(limit, _MAX_RATIO * max(packed, 1)):
                 raise Unreadable(f"{name} is too large when it is unpacked: give fewer pages.")
-            return {_label(member.filename): archive.read(member) for member in pages}
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError) as error:
+            return [(member.filename, archive.read(member)) for member in pages]
+    except _BROKEN as error:
         raise Unreadable(f"{name} cannot be unpacked: pack it again, unprotected.") from error
 
 

@@ -270,18 +270,18 @@ def test_any_entry_of_the_agency_can_be_chosen(client: Client, eve: User) -> Non
 
 def test_leaving_is_taken_back(client: Client, eve: User) -> None:
     page = page_of(eve)
-    client.post(url(page, "leave/"))
+    client.post(url(page, "leave/"), {"sha256": page.sha256})
     page.refresh_from_db()
     assert page.state == "left"
     html = text(client.get(url(page)))
     assert "The page is left." in html
     assert "Take it back: the page is not left" in html
-    client.post(url(page, "restore/"))
+    client.post(url(page, "restore/"), {"sha256": page.sha256})
     page.refresh_from_db()
     assert page.state == "drafted"
-    client.post(url(page, "leave/"))
+    client.post(url(page, "leave/"), {"sha256": page.sha256})
     assert taken(client, page).status_code == 302
-    refused = client.post(url(page, "leave/"), follow=True)
+    refused = client.post(url(page, "leave/"), {"sha256": page.sha256}, follow=True)
     assert "This page is taken already" in text(refused)
 
 
@@ -298,7 +298,7 @@ def test_a_page_that_is_gone_is_let_go(client: Client, eve: User) -> None:
     taken(client, page)
     WebPage.objects.filter(pk=page.pk).update(state="gone")
     assert "The entry stays as it is" in text(client.get(url(page)))
-    client.post(url(page, "leave/"))
+    client.post(url(page, "leave/"), {"sha256": page.sha256})
     page.refresh_from_db()
     # Nothing rests on it any more, so it is looked at no more.
     assert (page.state, page.entry, page.rests_on, made().url) == ("left", "", {}, ADDRESS)
@@ -378,8 +378,8 @@ def test_a_program_takes_and_leaves_pages(eve: User) -> None:
     answer = program.send("POST", take, body)
     expected = {"state": "taken", "table": "services", "entry": "passports bonfires"}
     assert (answer.status_code, answer.json()) == (200, expected)
-    assert program.send("POST", leave, {}).status_code == 422
-    left = program.send("POST", f"webpages/{other.pk}/leave/", {})
+    assert program.send("POST", leave, {"sha256": page.sha256}).status_code == 422
+    left = program.send("POST", f"webpages/{other.pk}/leave/", {"sha256": other.sha256})
     assert (left.status_code, left.json()["state"]) == (200, "left")
     foreign = page_of(eve, agency="tax")
     assert program.send("POST", f"webpages/{foreign.pk}/take/", body).status_code == 404
@@ -417,7 +417,7 @@ def test_what_else_has_changed_stays_to_be_looked_at(client: Client, eve: User) 
     client.post(url(page, "take/"), form)
     page.refresh_from_db()
     assert (page.state, page.changes) == ("changed", rows[1:])
-    client.post(url(page, "leave/"))
+    client.post(url(page, "leave/"), {"sha256": page.sha256})
     page.refresh_from_db()
     assert (page.state, page.changes, page.entry) == ("taken", [], "passports permit-for-a-bonfire")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -114,11 +115,21 @@ def test_it_reads_other_encodings() -> None:
         (b"", "no web page"),
         (b"<html><body><script>1</script></body></html>", "no text of its own"),
         (b"<html><body><main><p>" + b"word " * (MAX_TEXT // 4) + b"</p></main>", "40,000"),
+        (b"<html><body><main>" + b"<div><p>a</p></div>" * 10_000 + b"</main>", "20,000 elements"),
     ],
 )
 def test_what_cannot_be_read_is_said(body: bytes, said: str) -> None:
     with pytest.raises(Unreadable, match=said):
         read(body, ADDRESS)
+
+
+@pytest.mark.parametrize("part", ["[](&lt;", "[a\\"])
+def test_a_page_of_links_that_never_end_is_read_in_time(part: str) -> None:
+    body = page().decode().replace("</main>", f"<p>{part * 25_000}</p></main>")
+    before = time.perf_counter()
+    with pytest.raises(Unreadable, match="40,000"):
+        read(body.encode(), ADDRESS)
+    assert time.perf_counter() - before < 5, "seconds"
 
 
 def test_headings_fill_the_fields_that_they_mean() -> None:

@@ -8,15 +8,25 @@ import json
 import time
 import zipfile
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 
 from conversations.turns.store import start_of_day
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.people.models import User
 from ieim.studio.models import PageRun, Service, WebPage
-from ieim.studio.webpages import accepting, fetching, running, services, sitemaps, uploads
+from ieim.studio.webpages import (
+    accepting,
+    fetching,
+    reading,
+    running,
+    services,
+    sitemaps,
+    uploads,
+)
 from ieim.studio.webpages.reading import Unreadable
 from tests.model_server import scripted_model
 from tests.studio.webpages.site import HTML, RENEW, City, html
@@ -99,6 +109,7 @@ def test_what_cannot_be_read_says_why_and_stops_nothing(
         "/away": (302, {"Location": "https://evil.example/"}, b""),
         "/port": (302, {"Location": "http://127.0.0.1:22/"}, b""),
         "/loop": (302, {"Location": "/loop"}, b""),
+        "/nowhere": (302, {"Location": "http://[::1"}, b""),
         "/shy": (403, {}, b""),
         "/broken": (500, {}, b""),
     }
@@ -112,6 +123,7 @@ def test_what_cannot_be_read_says_why_and_stops_nothing(
         "/away": "evil.example is none of the hosts",
         "/port": "127.0.0.1:22 is none of the hosts",
         "/loop": "from one address to the next",
+        "/nowhere": "an address that is none",
         "/shy": "does not show it to programs (403)",
         "/broken": "answered 500",
         "/secret": "robots.txt of 127.0.0.1 asks",
@@ -119,7 +131,7 @@ def test_what_cannot_be_read_says_why_and_stops_nothing(
     }
     good = city.page("/renew")
     run = read(eve, *(city.url + path for path in sentences), good)
-    assert (run.state, run.done, run.error) == ("done", 14, "")
+    assert (run.state, run.done, run.error) == ("done", 15, "")
     for path, sentence in sentences.items():
         state, problem = outcome(city.url + path)
         assert (state, sentence in problem) == ("failed", True), (path, problem)
@@ -155,10 +167,11 @@ def test_one_request_a_second_goes_to_a_host(
     monkeypatch.setattr(time, "sleep", pauses.append)
     city.page("/robots.txt", b"User-agent: *\nCrawl-delay: 3\n")
     read(eve, city.page("/a"), city.page("/b"))
-    assert [round(pause) for pause in pauses] == [0, 3, 3]
+    read(eve, city.page("/c"))  # another run takes its turn too
+    assert [round(pause) for pause in pauses] == [0, 3, 6, 7, 10]  # nobody has slept
 
 
-@pytest.mark.parametrize("declared", ["", "; charset=iso-8859-1"])
+@pytest.mark.parametrize("declared", ["", "; charset=iso-8859-1", "; charset=zlib"])
 def test_a_page_in_latin_1(city: City, eve: User, declared: str) -> None:
     body = html("Réserver une salle", Tarifs="La salle coûte 80 euros la journée, ménage compris.")
     latin = body.decode().replace("utf-8", "iso-8859-1").encode("latin-1")
@@ -189,7 +202,59 @@ def test_a_paused_run_stops_and_is_resumed(city: City, eve: User) -> None:
     assert (run.state, run.is_paused, run.done) == ("done", True, 1)
     services.resume(run=run, by=eve)
     assert (work(run).done, outcome(second)[0]) == (2, "drafted")
-    assert {"webpages.paused", "webpages.resumed"} <= set(kinds())
+    services.pause(run=run, by=eve)
+    PageRun.objects.update(state="queued")
+    services.resume(run=run, by=eve)  # before a worker has noticed
+    assert [kind for kind in kinds() if kind in ("webpages.paused", "webpages.resumed")] == [
+        *("webpages.paused", "webpages.resumed"),
+        *("webpages.paused", "webpages.resumed"),
+    ]
+
+
+def test_a_tag_that_is_not_ascii_is_not_sent_back(city: City, eve: User) -> None:
+    address = city.page("/renew", ETag='"café"')
+    read(eve, address)
+    assert read(eve, address).note == "Pages read: 1 unchanged."
+
+
+@pytest.mark.parametrize(("status", "state"), [(500, "taken"), (404, "gone")])
+def test_a_page_that_is_taken_while_its_site_refuses_it(
+    city: City, eve: User, monkeypatch: pytest.MonkeyPatch, status: int, state: str
+) -> None:
+    address = city.page("/renew")
+    read(eve, address)
+    WebPage.objects.update(state="failed", draft={})  # as a draft that did not pass leaves it
+
+    city.pages["/renew"] = (status, {}, b"")
+    real = fetching.Fetcher.page
+
+    def slow(*args: Any, **options: Any) -> Any:
+        WebPage.objects.update(state="taken", table="services", entry="passports renew")
+        return real(*args, **options)
+
+    monkeypatch.setattr(fetching.Fetcher, "page", slow)
+    read(eve, address)
+    assert outcome(address)[0] == state
+
+
+def test_a_page_that_is_saved_again_while_it_is_read(
+    eve: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = [html("Renew a passport", Fees="The fee is 90 crowns from now on.")]
+    newer: list[PageRun] = []
+    real = reading.read
+
+    def slow(body: bytes, address: str) -> Any:
+        if new:
+            files = [("renew.html", new.pop())]
+            newer.append(services.start(agency="passports", files=files, by=eve))
+        return real(body, address)
+
+    monkeypatch.setattr(reading, "read", slow)
+    read(eve, files=[("renew.html", RENEW)])
+    assert WebPage.objects.get().is_due is True
+    work(newer[0])
+    assert "90 crowns" in WebPage.objects.get().text
 
 
 def test_a_sitemap_leads_to_pages_of_allowed_hosts(city: City, eve: User) -> None:
@@ -256,6 +321,16 @@ def packed(**members: bytes) -> bytes:
     return file.getvalue()
 
 
+def compressed_wrongly() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.html", RENEW)
+    data = bytearray(file.getvalue())
+    start = data.index(b"a.html") + 10
+    data[start : start + 8] = b"\xff" * 8
+    return bytes(data)
+
+
 def test_saved_pages_are_read(eve: User, settings: Any) -> None:
     settings.IEIM_PAGE_HOSTS = []
     name = "../../etc/https://city.example/renew.html"
@@ -276,6 +351,8 @@ def test_saved_pages_are_read(eve: User, settings: Any) -> None:
         ("none.zip", packed(a=b""), "has 0 pages"),
         ("many.zip", packed(**{f"{n}.html": b"" for n in range(501)}), "has 501 pages"),
         ("broken.zip", packed(**{"a.html": RENEW}).replace(b"a.html", b"b.html", 1), "unpacked"),
+        ("lzma.zip", compressed_wrongly(), "unpacked"),
+        ("name.zip", packed(**{"ä.html": RENEW}).replace("ä".encode(), b"\xff\xff"), "unpacked"),
         ("form.pdf", b"%PDF-1.7", "saved as .html"),
         ("a.html", b"x" * (2 * 2**20 + 1), "larger than 2 MiB"),
     ],
@@ -283,6 +360,18 @@ def test_saved_pages_are_read(eve: User, settings: Any) -> None:
 def test_a_file_that_holds_no_pages_is_refused(name: str, data: bytes, sentence: str) -> None:
     with pytest.raises(Unreadable, match=sentence):
         uploads.pages_of([(name, data)])
+
+
+def test_files_that_are_given_together_have_one_limit_and_no_name_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = packed(**{"a.html": RENEW}), packed(**{"b.html": RENEW})
+    assert len(uploads.pages_of([("1.zip", first), ("2.zip", second)])) == 2
+    with pytest.raises(Unreadable, match=r"a\.html is there twice"):
+        uploads.pages_of([("1.zip", first), ("2.zip", first)])
+    monkeypatch.setattr(uploads, "MAX_UNPACKED", 2 * len(RENEW) - 1)
+    with pytest.raises(Unreadable, match=r"2\.zip is too large"):
+        uploads.pages_of([("1.zip", first), ("2.zip", second)])
 
 
 def test_the_model_drafts_and_orders_in_a_page_do_nothing(city: City, eve: User) -> None:
@@ -390,6 +479,7 @@ def test_a_change_of_the_data_alone_is_noticed(city: City, eve: User) -> None:
         ({"addresses": ["https://me:secret@city.example/"]}, "begins with https://"),
         ({"sitemap": "https://city.example.evil.example/"}, "is none of the hosts"),
         ({"addresses": [f"https://city.example/{n}" for n in range(501)]}, "more than 500 pages"),
+        ({"addresses": ["x"] * 501}, "^These are more than 500 pages[^.]*.$"),
         ({"addresses": ["https://city.example/"], "agency": "tax"}, "Choose an agency"),
         ({"addresses": ["https://city.example/"], "agency": "none"}, "Choose an agency"),
     ],
@@ -400,3 +490,33 @@ def test_what_is_wrong_is_said_before_anything_begins(
     with pytest.raises(services.PagesError, match=sentence):
         services.start(**{"agency": "passports", **given}, by=eve)
     assert not PageRun.objects.exists()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_runs_of_the_same_pages_begin_at_once(eve: User, monkeypatch: Any) -> None:
+    names, errors = ["a.html", "b.html"], []
+    services.start(agency="passports", files=[(n, RENEW) for n in names], by=eve)
+    real = WebPage.objects.update_or_create
+
+    def slow(**values: Any) -> Any:
+        result = real(**values)
+        time.sleep(0.3)
+        return result
+
+    monkeypatch.setattr(WebPage.objects, "update_or_create", slow)
+
+    def begin(order: list[str]) -> None:
+        try:
+            services.start(agency="passports", files=[(n, RENEW) for n in order], by=eve)
+        except OperationalError as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=begin, args=(order,)) for order in (names, names[::-1])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (errors, PageRun.objects.count()) == ([], 3)
