@@ -37,6 +37,7 @@ from ieim.studio.proposals.selectors import (
     changes,
     golden_state,
     help_numbers,
+    written_by,
 )
 from ieim.studio.trying import services as golden
 
@@ -254,9 +255,9 @@ def publish_proposal(
 
     Raises:
         BeyondScope: it touches agencies outside the scope of ``by``.
-        ProposalError: ``by`` may not or is its author, it is decided, somebody has published
-            another change of the same field, the golden questions were not asked, or the reason is
-            missing.
+        ProposalError: ``by`` may not, is its author or was the last to change a field of it, it is
+            decided or its end is over, somebody has published another change of the same field,
+            the golden questions were not asked, or the reason is missing.
     """
     proposal = _decidable(proposal_id, by, publish=True, alone=alone)
     reason = _clean(reason)
@@ -483,6 +484,11 @@ def _decidable(proposal_id: int, by: User, *, publish: bool, alone: bool = False
         raise ProposalError([message])
     if is_author and not alone:
         raise ProposalError([gettext(_AUTHOR[publish])])
+    if publish and not alone and (entries := written_by(proposal, by)):
+        message = gettext(
+            "You changed it too ({entries}), so somebody else must publish it; you can turn it down."
+        )
+        raise ProposalError([message.format(entries=", ".join(entries[:20]))])
     if others := agencies_outside_scope(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
     return proposal

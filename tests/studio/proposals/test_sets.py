@@ -484,3 +484,16 @@ def test_entries_are_left_out_on_the_page(edith: User) -> None:
         "Choose what to leave out."
         in client.post(f"{address}leave-out/", {}, follow=True).content.decode()
     )
+
+
+def test_nobody_publishes_a_text_of_their_own_in_somebody_elses_set(edith: User, pam: User) -> None:
+    """Its author may have proposed it without seeing what a colleague has written into it."""
+    bob = editor_and_publisher("bob", "passports")
+    change(edith, fees="90 crowns")
+    change(bob, fees="0 crowns")
+    proposal = proposals.propose(note="A fee", by=edith)
+    (refusal,) = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=bob)
+    assert refusal.startswith("You changed it too (passports renew)")
+    assert published(proposal.pk, pam).number == 2
+    change(edith, fees="95 crowns")
+    assert published(proposals.propose(note="Mine", by=edith).pk, bob).number == 3
