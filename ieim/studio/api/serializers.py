@@ -187,8 +187,8 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
 
     @extend_schema_field(GoldenRunSerializer(allow_null=True))
     def get_golden_run(self, proposal: Proposal) -> Any:
-        run = proposal.golden_runs.first()
-        return None if run is None else GoldenRunSerializer(run).data
+        runs = proposal.golden_runs.all()  # newest first; the view prefetches them
+        return GoldenRunSerializer(runs[0]).data if runs else None
 
 
 ProposalsSerializer = _items("Proposals", ProposalSerializer, "The newest proposals, newest first.")

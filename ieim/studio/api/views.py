@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from django.db.models import Prefetch
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import path, register_converter
@@ -29,7 +30,7 @@ from ieim.studio.api.gaps import Gaps
 from ieim.studio.api.schema import WRITING, KnowledgeViewSet, NotDone, operation
 from ieim.studio.api.webpage_entries import WebPageEntries
 from ieim.studio.api.webpages import PageRuns, SavedPages, WebPages
-from ieim.studio.models import Proposal
+from ieim.studio.models import GoldenRun, Proposal
 from ieim.studio.proposals import services as proposals
 from ieim.studio.recall import selectors as recall
 from ieim.studio.trying import services as golden
@@ -75,7 +76,11 @@ _decision = partial(operation, body=serializers.ReasonSerializer, also=[404, 422
     ),
 )
 class Proposals(ListModelMixin, RetrieveModelMixin, KnowledgeViewSet):
-    queryset = Proposal.objects.defer("content").select_related("proposed_by", "decided_by")
+    queryset = (
+        Proposal.objects.defer("content")
+        .select_related("proposed_by", "decided_by")
+        .prefetch_related(Prefetch("golden_runs", GoldenRun.objects.defer("result")))
+    )
     serializer_class = serializers.ProposalSerializer
     limit = 50
 

@@ -13,6 +13,8 @@ from django.db import transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.studio.drafts import editing
@@ -124,6 +126,7 @@ def carry_out(plan: Plan, *, seen: int, by: User, source: Change.Source) -> None
         editing.OutOfScope: the person does not work for the agency. Nothing has changed.
         Refused: it breaks a rule of the knowledge. Nothing has changed.
     """
+    lock_head(SYSTEM_CHAIN)
     names = {planned.name: str(planned.entry) for planned in plan}
     names |= {("translations", str(row)): str(row) for row in lost_translations(plan)}
     newer = Change.objects.filter(pk__gt=seen, agency=plan[0].entry.agency_id)

@@ -15,7 +15,8 @@ from django.utils.translation import gettext
 from conversations.turns import running
 from conversations.turns.store import spent_today
 from ieim.administration import selectors as administration
-from ieim.audit.services import record_system
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
 from ieim.people.scope import works_for
@@ -66,7 +67,8 @@ def start(*, kind: str, owner: Owner, language: str, by: User) -> DraftingRun:
     is_translation = kind == Kind.TRANSLATION
     languages = target_languages(draft.bundle) if is_translation else [""]
     agency, category, service = owner
-    if kind not in Kind or language not in languages or not (service or is_translation):
+    is_known = kind in Kind and language in languages and not (category and service)
+    if not is_known or not (service or is_translation):
         raise DraftingError(gettext("Choose what to draft, and a language of the list."))
     try:
         texts = requests.texts_of(draft.release, owner, kind)
@@ -99,6 +101,7 @@ def start_stale(*, proposal: Proposal, by: User) -> None:
         DraftingError: there is no model.
         BundleError: the set refers to what is not there.
     """
+    lock_head(SYSTEM_CHAIN)  # of two that ask at once, one does
     for stale in selectors.stale_translations(*sides(proposal)):
         if not stale.is_drafted and works_for(by, stale.owner[0]):
             start(kind=Kind.TRANSLATION, owner=stale.owner, language=stale.language, by=by)
@@ -201,7 +204,8 @@ def accept(*, run: DraftingRun, taken: Mapping[str, str], by: User) -> None:
         DraftingError: it is taken already, nothing is ticked, or the original is another one now.
         editing.Stale, editing.OutOfScope, editing.ManyInvalid: as saving by hand.
     """
-    run = DraftingRun.objects.select_for_update().get(pk=run.pk)
+    lock_head(SYSTEM_CHAIN)
+    run = DraftingRun.objects.get(pk=run.pk)
     if run.state != DraftingRun.State.DONE or run.accepted_at is not None:
         raise DraftingError(gettext("This draft is taken already, or is not ready."))
     if not taken:

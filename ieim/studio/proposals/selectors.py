@@ -16,7 +16,8 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
 from ieim.studio.drafts import sets
-from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.drafts.merging import WHOLE
+from ieim.studio.models import Change, GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals.differences import Difference, Kind, differences
 
 _HELP: Final = frozenset({"help_lines", "labels"})
@@ -67,6 +68,28 @@ def agencies_outside_scope(
     # "" is the agency of entries of no single one, such as labels.
     others = sorted({change.agency for change in changed} - scope)
     return ", ".join(agency or gettext("what all agencies share") for agency in others)
+
+
+def written_by(proposal: Proposal, user: AbstractBaseUser) -> list[str]:
+    """Return the entries with a proposed field that ``user`` was the last to change before it was
+    proposed; none for an earlier release proposed again."""
+    if proposal.again_id is not None:
+        return []
+    parts = sets.proposed_parts(proposal)
+    changes = Change.objects.filter(at__lte=proposal.proposed_at)
+    names = parts.keys() & set(changes.filter(by=user.pk).values_list("table", "entry"))
+    editors: dict[tuple[str, str, str], int | None] = {}
+    for change in changes.filter(entry__in={entry for _, entry in names}).order_by("pk"):
+        for column in change.fields:
+            editors[change.table, change.entry, column] = change.by_id
+    return sorted(
+        {
+            entry
+            for (table, entry, column), editor in editors.items()
+            if editor == user.pk and (table, entry) in parts
+            if parts[table, entry].columns & {WHOLE, column}
+        }
+    )
 
 
 def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:

@@ -37,6 +37,7 @@ from ieim.studio.proposals.selectors import (
     changes,
     golden_state,
     help_numbers,
+    written_by,
 )
 from ieim.studio.trying import services as golden
 
@@ -249,14 +250,15 @@ def publish_proposal(
     """Make an open proposal current and return its release; running turns keep theirs.
 
     One whose time has not come is published then, and None is returned. ``reason`` is required
-    where golden questions get worse, and where numbers of help lines change. ``alone`` is for an
-    emergency: its author publishes it at once, with a reason, whatever the golden questions say.
+    where golden questions get worse or were asked before another release became current, and where
+    numbers of help lines change. ``alone`` is for an emergency: its author publishes it at once,
+    with a reason, whatever the golden questions say.
 
     Raises:
         BeyondScope: it touches agencies outside the scope of ``by``.
-        ProposalError: ``by`` may not or is its author, it is decided, somebody has published
-            another change of the same field, the golden questions were not asked, or the reason is
-            missing.
+        ProposalError: ``by`` may not, is its author or was the last to change a field of it, it is
+            decided or its end is over, somebody has published another change of the same field,
+            the golden questions were not asked, or the reason is missing.
     """
     proposal = _decidable(proposal_id, by, publish=True, alone=alone)
     reason = _clean(reason)
@@ -294,9 +296,26 @@ def publish_decided(
 ) -> Release:
     """Publish a proposal that ``by`` has decided about, in the caller's transaction.
 
-    Raises ProposalError where somebody has published another change of the same field.
+    Raises ProposalError where somebody has published another change of the same field, its end is
+    over, or ``by`` has agreed in advance and may not publish it any more.
     """
+    if proposal.expires_at is not None and proposal.expires_at <= timezone.now():
+        raise ProposalError([gettext("The time at which it ends is over: turn it down.")])
+    if proposal.state == Proposal.State.SCHEDULED and (
+        not by.has_perm(MAY_PUBLISH) or agencies_outside_scope(changes(proposal), by)
+    ):
+        message = gettext("{name} agreed, but may not publish it any more: somebody else must.")
+        raise ProposalError([message.format(name=by.display_name)])
+    is_merged = selectors.current_number() != proposal.base_id
     _bring_up_to_date(proposal)
+    if is_merged and not alone and GoldenQuestion.objects.exists():
+        message = gettext("The golden questions were asked without release {number}.")
+        text = message.format(number=proposal.base_id)
+        if proposal.state == Proposal.State.SCHEDULED:
+            Comment.objects.create(proposal=proposal, text=text)
+        elif not proposal.reason:
+            hint = gettext("Write why it shall be published all the same, or turn it down.")
+            raise ProposalError([text, hint])
     proposal.release = make_current(
         proposal.again or _release(proposal),
         by=by,
@@ -305,6 +324,7 @@ def publish_decided(
         again=proposal.again_id is not None,
         losses=losses,
         alone=alone,
+        merged=is_merged,
     )
     _close(proposal, Proposal.State.PUBLISHED, by, proposal.reason)
     return proposal.release
@@ -401,6 +421,9 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     lock_head(SYSTEM_CHAIN)
     if proposal.pk is not None:
         _in_state(proposal.pk, Proposal.State.DRAFT)  # nobody else has proposed it meanwhile
+        if assembled(proposal).release.sha256 != proposal.sha256:
+            message = gettext("Somebody changed it, or published, meanwhile: look at it again.")
+            raise ProposalError([message])
     number = selectors.current_number()
     proposal.base = None if number is None else Release.objects.get(number=number)
     if proposal.base is not None and proposal.base.sha256 == proposal.sha256:
@@ -437,6 +460,9 @@ def _check_times(publish_at: datetime | None, expires_at: datetime | None) -> No
         raise ProposalError([gettext("Choose a time within ten years.")])
     if publish_at is not None and publish_at <= now:
         message = gettext("The time to publish it is over: choose a later one, or none.")
+        raise ProposalError([message])
+    if expires_at is not None and selectors.current_number() is None:
+        message = gettext("There is no release to go back to: propose it without an end.")
         raise ProposalError([message])
     if expires_at is not None and expires_at <= max(now, publish_at or now):
         raise ProposalError([gettext("It would end before it is published: choose a later time.")])
@@ -483,6 +509,9 @@ def _decidable(proposal_id: int, by: User, *, publish: bool, alone: bool = False
         raise ProposalError([message])
     if is_author and not alone:
         raise ProposalError([gettext(_AUTHOR[publish])])
+    if publish and not alone and (entries := written_by(proposal, by)):
+        message = gettext("You changed it too ({entries}), so somebody else must publish it.")
+        raise ProposalError([message.format(entries=", ".join(entries[:20]))])
     if others := agencies_outside_scope(changes(proposal), by):
         raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
     return proposal

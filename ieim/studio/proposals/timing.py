@@ -78,9 +78,10 @@ def _end(pk: int) -> None:
         _say(proposal, gettext("It was to end, but something still needs it. {why}"), reason)
         return
     content, sha256 = merged.content, merged.release().sha256
-    note = gettext("The end of proposal {number}").format(number=proposal.pk)
-    release = Release(sha256=sha256, content=content, note=note)
-    make_current(release, by=None, proposal=proposal.pk, ended=True)
+    if merged != current:  # else somebody has taken it back already
+        note = gettext("The end of proposal {number}").format(number=proposal.pk)
+        release = Release(sha256=sha256, content=content, note=note)
+        make_current(release, by=None, proposal=proposal.pk, ended=True)
     _restore(before, after)
 
 

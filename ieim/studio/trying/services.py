@@ -14,7 +14,8 @@ from django.utils.translation import gettext
 
 from conversations.models import Turn
 from conversations.turns import languages, running
-from ieim.audit.services import record_system
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.bundles.questions import folded
@@ -181,7 +182,8 @@ def start(*, proposal: Proposal, by: User) -> GoldenRun:
     Raises:
         GoldenError: the proposal is decided, a run of it is unfinished, or there is no question.
     """
-    locked = Proposal.objects.select_for_update().get(pk=proposal.pk)
+    lock_head(SYSTEM_CHAIN)  # whatever changes a proposal does so first
+    locked = Proposal.objects.get(pk=proposal.pk)
     if locked.state != Proposal.State.OPEN:
         message = gettext("Proposal {number} is not open any more: there is nothing to decide.")
         raise GoldenError(message.format(number=locked.pk))

@@ -12,10 +12,12 @@ from ieim.audit.models import AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.studio.dictionary import services as dictionary
 from ieim.studio.drafts import editing, sets
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Category, Change, ExampleQuestion, Service, Translation
 from tests.review.people import browser, person
+from tests.studio.proposals.proposing import meanwhile
 
 pytestmark = pytest.mark.django_db
 HOME = "/knowledge/dictionary/?agency=passports"
@@ -136,6 +138,26 @@ def test_what_somebody_changed_meanwhile_is_refused_and_nothing_changes(
     assert "“Renew a passport”: Otto Ober changed it on" in text(answer)
     assert client.post(url, data | {"seen": "forged"}).status_code == 422
     assert Change.objects.count() == before
+
+
+def test_a_translation_saved_while_a_category_is_merged_is_not_lost(
+    eve: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = dictionary.newest_change()
+    plan = dictionary.plan_merge(agency="passports", category="travel", into="trips")
+
+    def translate() -> None:
+        editing.save(
+            table="translations",
+            values={"language": "fr", "agency": "passports", "category": "travel", "name": "V"},
+            by=person("olga", Role.EDITOR),
+            expected_version=None,
+            source=Change.Source.ADMIN,
+        )
+
+    meanwhile(monkeypatch, translate, dictionary, editing)
+    with pytest.raises(editing.Stale):
+        dictionary.carry_out(plan, seen=seen, by=eve, source=Change.Source.ADMIN)
 
 
 @pytest.mark.parametrize(

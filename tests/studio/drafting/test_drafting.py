@@ -29,7 +29,7 @@ from ieim.studio.models import (
 )
 from tests.model_server import scripted_model
 from tests.review.people import browser, person
-from tests.studio.proposals.proposing import change
+from tests.studio.proposals.proposing import change, meanwhile
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/knowledge/drafting/"
@@ -290,3 +290,41 @@ def save_french(by: User, **texts: str) -> None:
         expected_version=None,
         source=Change.Source.ADMIN,
     )
+
+
+def test_an_original_that_changes_while_a_draft_is_taken_refuses_it(
+    page: Client, says: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(User.objects.get(username="eve"), fees="80 crowns")
+    says("draft_translation_v1", fields(fees="80 couronnes"))
+    run = ask(page, "translation", "fr")
+    olga = person("olga", Role.EDITOR)
+    meanwhile(monkeypatch, lambda: change(olga, fees="95 crowns"), drafting, editing)
+    with pytest.raises(drafting.DraftingError, match="original has changed"):
+        drafting.accept(run=run, taken={"fees": "80 couronnes"}, by=run.created_by)
+    assert not Translation.objects.exists()
+
+
+def test_two_who_press_at_once_pay_for_one_draft(
+    eve: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_french(eve, fees="80 couronnes")
+    publishing.publish(note="", by=None)
+    change(eve, fees="90 crowns")
+    proposal, olga = sets.working_set(eve), person("olga", Role.EDITOR)
+    assert proposal is not None
+    pressed: list[User] = []
+
+    def press() -> None:
+        drafting.start_stale(proposal=proposal, by=olga)
+        pressed.append(olga)
+
+    meanwhile(monkeypatch, press, drafting)
+    drafting.start_stale(proposal=proposal, by=eve)
+    assert (pressed, DraftingRun.objects.count()) == ([olga], 1)
+
+
+def test_no_draft_is_of_a_category_and_a_service(page: Client) -> None:
+    both = "?agency=passports&category=travel&service=none"
+    page.post(f"{ADDRESS}start/{both}", {"kind": "questions", "language": ""})
+    assert not DraftingRun.objects.exists()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
+from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.services import lock_head
 from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.studio.drafts import editing
@@ -45,6 +49,21 @@ def reasons(action: Any, **arguments: Any) -> list[str]:
     with pytest.raises(ProposalError) as caught:
         action(**arguments)
     return caught.value.reasons
+
+
+def meanwhile(
+    monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], *modules: ModuleType
+) -> None:
+    """Let somebody else ``do`` something right before the first lock that ``modules`` take."""
+    todo = [do]
+
+    def lock(chain: UUID) -> AuditHead:
+        if todo:
+            todo.pop()()
+        return lock_head(chain)
+
+    for module in modules:
+        monkeypatch.setattr(module, "lock_head", lock)
 
 
 def run(proposal: Proposal, state: str, losses: int = 0) -> GoldenRun:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
+from threading import Event
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from conversations.models import Reply
 from conversations.turns import running
 from conversations.turns import services as conversations
+from ieim.audit.services import record_system
 from ieim.knowledge import selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release
@@ -20,9 +23,17 @@ from ieim.studio.drafts import publishing, services
 from ieim.studio.models import Service
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.services import ProposalError
+from ieim.studio.trying import services as golden
 from tests.fixtures import VISA
 from tests.review.people import editor_and_publisher, person
-from tests.studio.proposals.proposing import change, proposed, published, reasons
+from tests.studio.proposals.proposing import (
+    ask_golden,
+    change,
+    proposed,
+    published,
+    reasons,
+    run,
+)
 
 pytestmark = pytest.mark.both_databases
 
@@ -97,3 +108,33 @@ def test_one_of_many_publishes_and_the_others_are_told(
     assert results.count("release 2") == 1
     assert sum("is not open any more" in reason for reason in results) == 9
     assert Release.objects.count() == Publication.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_asking_the_golden_questions_and_publishing_at_once_do_not_block_each_other(
+    bundle: Bundle, in_threads: InThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services.import_bundle(bundle=bundle, by=None)
+    publishing.publish(note="First", by=None)
+    edith, paul = editors()
+    proposal = proposed(edith)
+    ask_golden()
+    run(proposal, "done")
+    has_begun = Event()
+
+    def slow(**event: Any) -> Any:
+        has_begun.set()
+        time.sleep(1)  # the other is at its second lock then
+        return record_system(**event)
+
+    def publish() -> str:
+        has_begun.wait(20)
+        (reason,) = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=paul)
+        return str(reason)
+
+    def ask() -> str:
+        return str(golden.start(proposal=proposal, by=edith).state)
+
+    monkeypatch.setattr("ieim.studio.trying.services.record_system", slow)
+    state, reason = in_threads([ask, publish])
+    assert (state, "is not done yet" in reason) == ("queued", True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from ieim.audit.models import AuditEvent
 from ieim.knowledge import selectors
@@ -16,6 +18,7 @@ from ieim.studio.drafts import editing, publishing, services
 from ieim.studio.models import Change, GoldenRun, HelpLine, Proposal, Service
 from ieim.studio.proposals import services as proposals
 from tests.review.people import browser, editor_and_publisher, person
+from tests.studio.api.editing_api import Editor
 from tests.studio.proposals.proposing import (
     ask_golden,
     change,
@@ -248,3 +251,13 @@ def test_what_all_agencies_share_is_decided_by_who_works_for_all(edith: User) ->
     refusal = reasons(proposals.refuse, proposal_id=proposal.pk, by=pam, reason="x")
     assert "what all agencies share" in refusal[0]
     proposals.refuse(proposal_id=proposal.pk, by=person("pia", Role.PUBLISHER), reason="x")
+
+
+def test_the_list_over_rest_takes_as_many_queries_however_long_it_is(edith: User) -> None:
+    editor, counts = Editor(edith), []
+    for fees in ("90 crowns", "95 crowns"):
+        proposed(edith, fees)
+        with CaptureQueriesContext(connection) as queries:
+            assert editor.get("proposals/").status_code == 200
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

@@ -15,6 +15,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.knowledge import Service as ServiceValue
+from ieim.studio.checks import services as checking
 from ieim.studio.drafts import editing, publishing, services, sets
 from ieim.studio.models import Change, Comment, Proposal, Service, Translation
 from ieim.studio.proposals import restoring, timing
@@ -484,3 +485,107 @@ def test_entries_are_left_out_on_the_page(edith: User) -> None:
         "Choose what to leave out."
         in client.post(f"{address}leave-out/", {}, follow=True).content.decode()
     )
+
+
+def test_nobody_publishes_a_text_of_their_own_in_somebody_elses_set(edith: User, pam: User) -> None:
+    """Its author may have proposed it without seeing what a colleague has written into it."""
+    bob = editor_and_publisher("bob", "passports")
+    change(edith, fees="90 crowns")
+    change(bob, fees="0 crowns")
+    proposal = proposals.propose(note="A fee", by=edith)
+    (refusal,) = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=bob)
+    assert refusal.startswith("You changed it too (passports renew)")
+    assert published(proposal.pk, pam).number == 2
+    change(edith, fees="95 crowns")
+    assert published(proposals.propose(note="Mine", by=edith).pk, bob).number == 3
+
+
+def test_a_set_whose_end_is_over_is_not_published(edith: User, pam: User) -> None:
+    change(edith, fees="90 crowns")
+    end = timezone.now() + timedelta(hours=1)
+    proposal = proposals.propose(note="For an hour", by=edith, expires_at=end)
+    Proposal.objects.update(expires_at=timezone.now())
+    refusal = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=pam)
+    assert refusal == ["The time at which it ends is over: turn it down."]
+
+
+def test_it_waits_again_where_who_agreed_may_not_publish_any_more(edith: User, pam: User) -> None:
+    change(edith, fees="90 crowns")
+    later = timezone.now() + timedelta(days=1)
+    proposal = proposals.propose(note="Later", by=edith, publish_at=later)
+    proposals.publish_proposal(proposal_id=proposal.pk, by=pam)
+    User.objects.filter(pk=pam.pk).update(is_active=False)
+    timing.sweep(now=later)
+    proposal.refresh_from_db()
+    assert (proposal.state, selectors.current_number()) == ("open", 1)
+    assert "Pam Pass agreed, but may not" in Comment.objects.get().text
+
+
+def test_the_first_release_has_no_end(bundle: Bundle) -> None:
+    services.import_bundle(bundle=bundle, by=None)
+    end = timezone.now() + timedelta(days=1)
+    by = person("ed", Role.EDITOR)
+    refusal = reasons(proposals.propose, note="x", by=by, expires_at=end)
+    assert refusal == ["There is no release to go back to: propose it without an end."]
+
+
+def test_the_end_of_what_was_taken_back_makes_no_release(edith: User, pam: User) -> None:
+    before, end = current().fees, timezone.now() + timedelta(days=1)
+    change(edith, fees="90 crowns")
+    published(proposals.propose(note="For a day", by=edith, expires_at=end).pk, pam)
+    change(edith, fees=before)
+    published(proposals.propose(note="Back", by=edith).pk, pam)
+    timing.sweep(now=end)
+    assert selectors.current_number() == 3
+    assert not Proposal.objects.filter(expires_at__isnull=False).exists()
+
+
+@pytest.mark.parametrize("is_scheduled", [False, True])
+def test_it_is_said_that_the_golden_questions_were_asked_without_another_release(
+    edith: User, tom: User, pam: User, is_scheduled: bool
+) -> None:
+    ask_golden()
+    later = timezone.now() + timedelta(days=1)
+    change(edith, fees="90 crowns")
+    first = proposals.propose(note="A", by=edith, publish_at=later if is_scheduled else None)
+    change(tom, "tax", "return", fees="5 crowns")
+    second = proposals.propose(note="B", by=tom)
+    for proposal in (first, second):
+        run(proposal, "done")
+    if is_scheduled:
+        proposals.publish_proposal(proposal_id=first.pk, by=pam)
+    published(second.pk, person("pia", Role.PUBLISHER))
+    sentence = "The golden questions were asked without release 2."
+    if is_scheduled:
+        timing.sweep(now=later)
+        assert Comment.objects.get().text == sentence
+    else:
+        publish: dict[str, Any] = {"proposal_id": first.pk, "by": pam}
+        assert reasons(proposals.publish_proposal, **publish)[0] == sentence
+        proposals.publish_proposal(reason="They have nothing to do with each other", **publish)
+    event = AuditEvent.objects.filter(kind="knowledge.published").latest("seq")
+    payload = json.loads(event.payload)
+    assert (payload["release"], payload["merged"]) == (3, True)
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_what_changes_while_the_checks_run_is_looked_at_again(
+    edith: User, monkeypatch: pytest.MonkeyPatch, is_taken: bool
+) -> None:
+    olga = person("olga", Role.EDITOR, "passports")
+    change(edith, fees="90 crowns")
+    checked = checking.checked
+
+    def slow(*arguments: Any) -> Any:
+        if is_taken:
+            proposals.take(by=olga, names={("services", "passports renew")})
+        else:
+            change(edith, processing_time="Two days")
+        return checked(*arguments)
+
+    monkeypatch.setattr(checking, "checked", slow)
+    refusal = reasons(proposals.propose, note="A fee", by=edith)
+    assert refusal == ["Somebody changed it, or published, meanwhile: look at it again."]
+    own = sets.working_set(olga if is_taken else edith)
+    assert own is not None
+    assert sets.parts_of(own).keys() == {("services", "passports renew")}
