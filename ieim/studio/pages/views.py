@@ -494,6 +494,7 @@ def _page(
         "warnings": len(remarks),
         "remarks": presenters.remark_groups(remarks),
         "golden": has_questions,
+        "live": current_number(),
         "stale": stale_translations(before, after) if is_draft and after else (),
         "has_model": has_model(),
         "run": run,

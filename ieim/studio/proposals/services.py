@@ -250,9 +250,9 @@ def publish_proposal(
     """Make an open proposal current and return its release; running turns keep theirs.
 
     One whose time has not come is published then, and None is returned. ``reason`` is required
-    where golden questions get worse or were asked before another release became current, and where
-    numbers of help lines change. ``alone`` is for an emergency: its author publishes it at once,
-    with a reason, whatever the golden questions say.
+    where golden questions get worse, and where numbers of help lines change; where they were asked
+    before another release became current, a comment says so. ``alone`` is for an emergency: its
+    author publishes it at once, with a reason, whatever the golden questions say.
 
     Raises:
         BeyondScope: it touches agencies outside the scope of ``by``.
@@ -310,12 +310,7 @@ def publish_decided(
     _bring_up_to_date(proposal)
     if is_merged and not alone and GoldenQuestion.objects.exists():
         message = gettext("The golden questions were asked without release {number}.")
-        text = message.format(number=proposal.base_id)
-        if proposal.state == Proposal.State.SCHEDULED:
-            Comment.objects.create(proposal=proposal, text=text)
-        elif not proposal.reason:
-            hint = gettext("Write why it shall be published all the same, or turn it down.")
-            raise ProposalError([text, hint])
+        Comment.objects.create(proposal=proposal, text=message.format(number=proposal.base_id))
     proposal.release = make_current(
         proposal.again or _release(proposal),
         by=by,

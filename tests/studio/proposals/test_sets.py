@@ -556,13 +556,13 @@ def test_it_is_said_that_the_golden_questions_were_asked_without_another_release
         proposals.publish_proposal(proposal_id=first.pk, by=pam)
     published(second.pk, person("pia", Role.PUBLISHER))
     sentence = "The golden questions were asked without release 2."
+    page = browser(pam).get(f"/knowledge/proposals/{first.pk}/").content.decode()
+    assert ("Asked without release 2, which is current now." in page) is (not is_scheduled)
     if is_scheduled:
         timing.sweep(now=later)
-        assert Comment.objects.get().text == sentence
     else:
-        publish: dict[str, Any] = {"proposal_id": first.pk, "by": pam}
-        assert reasons(proposals.publish_proposal, **publish)[0] == sentence
-        proposals.publish_proposal(reason="They have nothing to do with each other", **publish)
+        proposals.publish_proposal(proposal_id=first.pk, by=pam)
+    assert Comment.objects.get().text == sentence
     event = AuditEvent.objects.filter(kind="knowledge.published").latest("seq")
     payload = json.loads(event.payload)
     assert (payload["release"], payload["merged"]) == (3, True)
