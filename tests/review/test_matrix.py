@@ -38,6 +38,7 @@ BODIES = {
     "questions_entry": {"origin": "citizen"},
     "dictionary_entry": {"value": "X"},
     "webpage_take": {"sha256": "", "texts": {}},
+    "webpage_leave": {"sha256": ""},
 }
 """What is sent where an empty body would be refused before anything else is looked at."""
 MAY_BE_ABSENT = frozenset(
