@@ -59,7 +59,7 @@ def wire() -> None:
     sweeper.SWEEPS["batches"] = lambda now, _: batches.sweep(now=now)
     sweeper.SWEEPS["outage_items"] = lambda _now, _: services.retry_after_outage()
     sweeper.SWEEPS["desk"] = lambda now, _: alerts.sweep(now=now)
-    sweeper.SWEEPS["left"] = lambda now, _: board.release_left(now=now)
+    sweeper.SWEEPS["stale_claims"] = lambda now, _: board.release_stale_claims(now=now)
     sweeper.SWEEPS["gaps"] = lambda _now, at_start: gaps.sweep(at_start=at_start)
     sweeper.SWEEPS["fresh"] = lambda now, _: fresh.sweep(now=now)
     sweeper.SWEEPS["webpages"] = lambda now, _: webpages.sweep(now=now)

@@ -74,10 +74,10 @@ def give_back(*, username: str, actor: User) -> int:
     return _give_back(held.values_list("pk", flat=True), who, actor)
 
 
-def release_left(*, now: datetime) -> None:
+def release_stale_claims(*, now: datetime) -> None:
     """Give back what people hold who may not decide it any more, once a minute: their account is
     off, or has lost the right or the agency."""
-    if not cache.add("board.left", "1", timeout=60):
+    if not cache.add("board.stale_claims", "1", timeout=60):
         return
     held = ReviewItem.objects.filter(held_by(Q(), now))
     for user in User.objects.filter(pk__in=held.values("claimed_by")):

@@ -18,6 +18,7 @@ from conversations.turns import moves, resuming
 from ieim.audit import services as audit
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
+from ieim.people.reading import forget
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import dumps
 from review import scope
@@ -26,6 +27,7 @@ from review.deciding import actions, answers, locking, outdated, permitted, sign
 from review.deciding.actions import Prepared, was_closed
 from review.deciding.locking import NO_CLAIM, Conflict, Outdated, Refused, Unsourced
 from review.models import Action, Decision, ReviewItem, SignOff
+from review.reading import READ
 from review.states import ReviewState
 
 logger = logging.getLogger(__name__)
@@ -213,6 +215,7 @@ def _send_back(item: ReviewItem, proposal: Decision, actor: User) -> None:
     }
     chain = item.turn.session_id
     audit.record(chain=chain, kind=locking.ASSIGNED, actor=actor.actor, payload=payload)
+    forget(READ, [item.pk], author)  # that they open it again is to be seen
 
 
 def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:

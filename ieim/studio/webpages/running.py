@@ -124,7 +124,7 @@ def _handle(page: WebPage, fetcher: Fetcher, model: Model | None) -> bool:
         _refuse(page, Unreadable(runs.INTERNAL_ERROR))
     else:
         if read is None:
-            _keep(page)
+            _note_unchanged(page)
         elif _store(page, read, answer, [line for lines in data.values() for line in lines]):
             _draft(page, read, model)
             return True
@@ -150,7 +150,7 @@ def _locked(page: WebPage) -> bool:
 
 
 @transaction.atomic
-def _keep(page: WebPage) -> None:
+def _note_unchanged(page: WebPage) -> None:
     """Note that a page has not changed."""
     if _locked(page):
         _save(page, is_due=False, problem="", **_read_now(page))

@@ -200,7 +200,7 @@ def test_what_somebody_holds_who_may_not_decide_it_any_more_is_free_again(
         AgencyScope.objects.filter(user=eva).update(agency=THEIRS)
     else:
         eva.groups.clear()
-    services.release_left(now=timezone.now())
+    services.release_stale_claims(now=timezone.now())
     assert holders() == {"max": 1}
     assert AuditEvent.objects.get(kind="review.released").actor == "system"
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
-from threading import Event
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from conversations.models import Reply
 from conversations.turns import running
 from conversations.turns import services as conversations
-from ieim.audit.services import record_system
 from ieim.knowledge import selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release
@@ -32,7 +31,6 @@ from tests.studio.proposals.proposing import (
     proposed,
     published,
     reasons,
-    run,
 )
 
 pytestmark = pytest.mark.both_databases
@@ -110,31 +108,17 @@ def test_one_of_many_publishes_and_the_others_are_told(
     assert Release.objects.count() == Publication.objects.count() == 2
 
 
-@pytest.mark.django_db(transaction=True)
-def test_asking_the_golden_questions_and_publishing_at_once_do_not_block_each_other(
-    bundle: Bundle, in_threads: InThreads, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.django_db
+def test_who_asks_the_golden_questions_locks_as_who_publishes_does(bundle: Bundle) -> None:
+    """The record first, then the proposal: in two orders the two would wait for each other."""
     services.import_bundle(bundle=bundle, by=None)
     publishing.publish(note="First", by=None)
-    edith, paul = editors()
+    edith, _ = editors()
     proposal = proposed(edith)
     ask_golden()
-    run(proposal, "done")
-    has_begun = Event()
-
-    def slow(**event: Any) -> Any:
-        has_begun.set()
-        time.sleep(1)  # the other is at its second lock then
-        return record_system(**event)
-
-    def publish() -> str:
-        has_begun.wait(20)
-        (reason,) = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=paul)
-        return str(reason)
-
-    def ask() -> str:
-        return str(golden.start(proposal=proposal, by=edith).state)
-
-    monkeypatch.setattr("ieim.studio.trying.services.record_system", slow)
-    state, reason = in_threads([ask, publish])
-    assert (state, "is not done yet" in reason) == ("queued", True)
+    with CaptureQueriesContext(connection) as made:
+        assert golden.start(proposal=proposal, by=edith).state == "queued"
+    statements = [query["sql"] for query in made]
+    locked = next(n for n, sql in enumerate(statements) if "audit_audithead" in sql)
+    read = next(n for n, sql in enumerate(statements) if 'FROM "studio_proposal"' in sql)
+    assert locked < read

@@ -8,11 +8,11 @@ import json
 import time
 import zipfile
 from datetime import timedelta
-from threading import Thread
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from conversations.turns.store import start_of_day
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
@@ -492,31 +492,11 @@ def test_what_is_wrong_is_said_before_anything_begins(
     assert not PageRun.objects.exists()
 
 
-@pytest.mark.postgres
-@pytest.mark.django_db(transaction=True)
-def test_two_runs_of_the_same_pages_begin_at_once(eve: User, monkeypatch: Any) -> None:
-    names, errors = ["a.html", "b.html"], []
-    services.start(agency="passports", files=[(n, RENEW) for n in names], by=eve)
-    real = WebPage.objects.update_or_create
-
-    def slow(**values: Any) -> Any:
-        result = real(**values)
-        time.sleep(0.3)
-        return result
-
-    monkeypatch.setattr(WebPage.objects, "update_or_create", slow)
-
-    def begin(order: list[str]) -> None:
-        try:
-            services.start(agency="passports", files=[(n, RENEW) for n in order], by=eve)
-        except OperationalError as error:
-            errors.append(error)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=begin, args=(order,)) for order in (names, names[::-1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (errors, PageRun.objects.count()) == ([], 3)
+def test_two_runs_of_the_same_pages_do_not_wait_for_each_other(city: City, eve: User) -> None:
+    """The record is locked first, then the pages, whatever their order."""
+    with CaptureQueriesContext(connection) as made:
+        services.start(agency="passports", files=[("a.html", RENEW)], by=eve)
+    statements = [query["sql"] for query in made]
+    locked = next(n for n, sql in enumerate(statements) if "audit_audithead" in sql)
+    written = next(n for n, sql in enumerate(statements) if 'INTO "studio_webpage"' in sql)
+    assert locked < written
