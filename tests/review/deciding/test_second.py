@@ -14,11 +14,13 @@ from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people import selectors
 from ieim.people.models import AgencyScope, User
+from ieim.people.reading import unread
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from review import deciding
 from review.deciding import Action, Refused
 from review.models import Decision, ReviewItem
+from review.reading import READ, record_read
 from tests.fixtures import VISA
 from tests.review import desk, people
 from tests.review.desk import (
@@ -73,6 +75,7 @@ def test_its_author_has_it_again_when_the_second_person_sends_it_back() -> None:
     turn, proposal, eva = proposed()
     ben = desk.person("ben", *ALL)
     item = desk.take(the_item(turn), ben)
+    record_read(item, eva)
     with pytest.raises(Refused, match="needs a reason"):
         desk.decide(item, ben, Action.DISAGREE, reason="")
     desk.decide(item, ben, Action.DISAGREE, reason="The number is an old one.")
@@ -83,6 +86,7 @@ def test_its_author_has_it_again_when_the_second_person_sends_it_back() -> None:
     )
     assert list(proposal.answers.values_list("action", flat=True)) == ["disagree"]
     assert AuditEvent.objects.filter(kind="review.assigned", chain=turn.session_id).exists()
+    assert unread(READ, [item.pk], eva)  # the board counts that they open it from now on
     assert not Reply.objects.exists()
 
 
